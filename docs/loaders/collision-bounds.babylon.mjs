@@ -8,7 +8,9 @@
 //   const [crate, floor] = ["Crate", "Floor"].map((id) => bounds.objects.get(id).world);
 //   if (crate.obb.intersects(floor.obb, true)) …
 //
-// Export the document with `--preset unity`: meters, Y up, left-handed, the default of Babylon.js.
+// Export the document with `--preset unity`: meters, Y up, left-handed, the default of Babylon.js. For the nodes of a glTF
+// model, and for scenes with `useRightHandedSystem`, export it with `--preset gltf`: these nodes are right-handed. In a
+// left-handed scene, its `world` shapes are then in the coordinates of the node `__root__` of the model.
 // `--shapes` selects the shapes in it: sphere,aabb,obb,capsule,cylinder,hull,spheres,compound.
 //
 // Tested with Babylon.js in Node, in the project's tests, on a scene made in Blender.
@@ -23,11 +25,12 @@ const SINGLE_PRECISION = 2 ** -21;
 /**
  * Convert a parsed document.
  *
- * @param {object} document A document of version 1 in Babylon.js's space.
+ * @param {object} document A document of version 1 in Babylon.js's space, or in glTF's.
  * @returns {object} An object with these properties:
  *
- * objects: Map of id -> { id, name, type, parent, bone, collision, position, rotationQuaternion, world, local,
- *   envelope }.
+ * space: "unity" (left-handed) or "gltf" (right-handed).
+ * objects: Map of id -> { id, name, type, parent, bone, collision, position, rotationQuaternion, scale, world,
+ *   local, envelope }.
  *   world, local and envelope have `box` and `obb`, each a BoundingInfo, and `sphere`, a BoundingSphere. A shape
  *   that is not in the document is undefined; envelope is null if there is none. The rotation of an `obb` is in
  *   its world matrix. Place local shapes by position and rotationQuaternion, without the scale of the object:
@@ -55,8 +58,8 @@ export function readCollisionBounds(document) {
     throw new Error(`The document has version ${document.version}, but this loader reads version 1.`);
   }
   const preset = text(table(document.space, "space").preset, "space.preset");
-  if (preset !== "unity") {
-    throw new Error(`The document is in the space "${preset}": export it with --preset unity.`);
+  if (preset !== "unity" && preset !== "gltf") {
+    throw new Error(`The document is in the space "${preset}": export it with --preset unity, or --preset gltf.`);
   }
   const { time, contacts, clearances } = document;
   number(table(time, "time").fps, "time.fps");
@@ -66,7 +69,7 @@ export function readCollisionBounds(document) {
   document.tracks.forEach((entry, i) => idOf(entry.object, objects, `tracks[${i}].object`));
   list(contacts, "contacts").forEach((entry, i) => checkContact(entry, objects, `contacts[${i}]`));
   list(clearances, "clearances").forEach((entry, i) => checkClearance(entry, objects, `clearances[${i}]`));
-  return { time, objects, tracks, contacts, clearances };
+  return { space: preset, time, objects, tracks, contacts, clearances };
 }
 
 // An object without the key "collision".
@@ -83,31 +86,92 @@ const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
  *
  * @param {object} bounds Result of `readCollisionBounds`.
  * @param {Node[]} nodes Nodes, such as `scene.getNodes()`.
- * @returns {string[]} The ids of entries without a node.
+ * @returns {string[]} The ids of entries without a node. Instances of a collection are attached to the nodes below that
+ *   of their owner; instances of geometry nodes have none.
  */
 export function attachCollisionBounds(bounds, nodes) {
-  // Bones are nodes, too, and can have the name of an object. Joints can have it as well.
-  const bones = nodes.filter((node) => node.getTransformNode);
-  const joints = new Set(bones.map((bone) => bone.getTransformNode()));
-  const found = new Map();
-  for (const node of nodes) {
-    if (!node.getTransformNode && !(joints.has(node) && found.has(node.name))) found.set(node.name, node);
-  }
-  const jointOf = ({ name }, bone) => {
-    // The loader of glTF files creates a mesh for each material, below a node with the name of the object.
-    const isMesh = (node) => node.name === name || (node.parent?.name === name && node.name.startsWith(`${name}_primitive`));
-    const skin = nodes.find((node) => node.skeleton && isMesh(node));
-    const joint = skin?.skeleton.bones.find((each) => each.name === bone);
-    return joint && (joint.getTransformNode() ?? joint);
-  };
-  return attachByName(bounds, (name) => found.get(name), jointOf, (node) => (node.metadata ??= {}));
+  return attach(bounds, nodeFinder(bounds, nodes), jointOf, (node) => (node.metadata ??= {}));
 }
 
-function attachByName(bounds, nodeOf, jointOf, dataOf) {
+/**
+ * Find the objects that are elsewhere in a scene than in the document: their `world` shapes are not around them. That
+ * is so if the model was exported at another frame, or moved since. So are all nodes of a glTF file if the document is
+ * left-handed, because they keep the right-handed axes of the file. Nodes with bones are not compared.
+ *
+ * @param {object} bounds Result of `readCollisionBounds`.
+ * @param {Node[]} nodes Nodes, such as `scene.getNodes()`. In a right-handed document, poses are compared relative to
+ *   the node `__root__` of the glTF file.
+ * @returns {string[]} The ids of these entries.
+ */
+export function findDisplaced(bounds, nodes) {
+  const nodeFor = nodeFinder(bounds, nodes);
+  const isDisplaced = (entry, node) =>
+    node?.getWorldMatrix && entry.bone === undefined && !skinOf(node) && !isAtPose(entry, node, bounds.space);
+  return [...bounds.objects.values()].filter((entry) => isDisplaced(entry, nodeFor(entry))).map(({ id }) => id);
+}
+
+// The loader of glTF files creates a mesh for each material, below a node with the name of the object.
+function skinOf(node) {
+  const isPart = (child) => child.name.startsWith(`${node.name}_primitive`);
+  return [node, ...node.getChildren(isPart)].find(({ skeleton }) => skeleton);
+}
+
+function jointOf(node, bone) {
+  const joint = skinOf(node)?.skeleton.bones.find((each) => each.name === bone);
+  return joint && (joint.getTransformNode() ?? joint);
+}
+
+function isAtPose({ position, rotationQuaternion, scale }, node, space) {
+  let found = node.computeWorldMatrix(true);
+  if (space === "gltf") {
+    let root = node;
+    while (root && root.name !== "__root__") root = root.parent;
+    if (root) found = found.multiply(Matrix.Invert(root.computeWorldMatrix(true)));
+  }
+  return areSamePose([...found.m], [...Matrix.Compose(scale, rotationQuaternion, position).m]);
+}
+
+function nodeFinder({ space }, nodes) {
+  // Bones are nodes, too, and can have the name of an object. Joints can have it as well.
+  const bones = nodes.filter((node) => node.getTransformNode);
+  const linked = new Set(bones.map((bone) => bone.getTransformNode()));
+  const [items, joints] = [new Map(), new Map()];
+  for (const node of nodes) {
+    const map = linked.has(node) ? joints : items;
+    if (!node.getTransformNode) map.set(node.name, [...(map.get(node.name) ?? []), node]);
+  }
+  const named = (name) => items.get(name) ?? joints.get(name) ?? [];
+  const isBelow = ({ parent }, name) => Boolean(parent) && (parent.name === name || isBelow(parent, name));
+  return (entry) => {
+    // Relative to a left-handed document, nodes of glTF files are mirrored.
+    const mirrored = { ...entry, scale: entry.scale.multiplyByFloats(-1, 1, 1) };
+    const isAt = (node) => [entry, mirrored].some((each) => isAtPose(each, node, space));
+    return nodeOf(entry, named, isBelow, isAt);
+  };
+}
+
+// The node of an entry, or undefined. `named` returns the nodes of a name, and `isBelow` whether a node is
+// below one of a name. Of several nodes, that at the pose of the entry is taken.
+function nodeOf(entry, named, isBelow, isAt) {
+  // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
+  const whole = entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, "");
+  // Instances are named after their owner and their object: "Gate/Post.0" is a node "Post" below a node "Gate".
+  const [, owner, item] = /^(.*?)\/(.*)\.\d+$/s.exec(whole) ?? [];
+  const candidates = [
+    () => named(entry.name),
+    () => named(whole),
+    () => (owner === undefined ? [] : named(item).filter((node) => isBelow(node, owner))),
+  ];
+  for (const find of candidates) {
+    const nodes = find();
+    if (nodes.length) return nodes.find((node) => isAt(node)) ?? nodes[0];
+  }
+}
+
+function attach(bounds, nodeFor, jointOf, dataOf) {
   const [attached, missing] = [new Map(), []];
   for (const entry of bounds.objects.values()) {
-    // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
-    let node = nodeOf(entry.name) || nodeOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
+    let node = nodeFor(entry);
     if (node && entry.bone) node = jointOf(node, entry.bone);
     if (!node) {
       missing.push(entry.id);
@@ -120,8 +184,23 @@ function attachByName(bounds, nodeOf, jointOf, dataOf) {
   return missing;
 }
 
+// Compares two matrices of 16 numbers, an axis of the node after the other. Shear is not part of a pose, so only the
+// origin of a sheared node counts.
+function areSamePose(found, expected) {
+  const axes = [0, 4, 8].map((start) => found.slice(start, start + 3));
+  const size = Math.max(...axes.map((axis) => Math.hypot(...axis)));
+  const far = Math.max(...found.slice(12, 15).map(Math.abs));
+  const isSheared = [[0, 1], [1, 2], [2, 0]].some(
+    ([a, b]) =>
+      Math.abs(axes[a].reduce((sum, each, k) => sum + each * axes[b][k], 0)) >
+      1e-4 * Math.hypot(...axes[a]) * Math.hypot(...axes[b]),
+  );
+  const isNear = (k) => Math.abs(found[k] - expected[k]) <= 1e-3 * size + (k < 12 ? 0 : 1e-5 * far);
+  return [12, 13, 14].every(isNear) && (isSheared || [0, 1, 2, 4, 5, 6, 8, 9, 10].every(isNear));
+}
+
 function object({ id, name, type, parent, bone, collision, transform, world, local, envelope }, path) {
-  const { translation, rotation } = table(transform, `${path}.transform`);
+  const { translation, rotation, scale } = table(transform, `${path}.transform`);
   return {
     id,
     name: text(name, `${path}.name`),
@@ -131,6 +210,7 @@ function object({ id, name, type, parent, bone, collision, transform, world, loc
     collision: collision === undefined ? { ...SOLID } : response(table(collision, `${path}.collision`), `${path}.collision`),
     position: vector(translation, `${path}.transform.translation`),
     rotationQuaternion: unitQuaternion(rotation, `${path}.transform.rotation`),
+    scale: vector(scale, `${path}.transform.scale`),
     world: shapes(world, `${path}.world`),
     local: shapes(local, `${path}.local`),
     envelope: envelope === undefined ? null : swept(envelope, `${path}.envelope`),

@@ -21,7 +21,7 @@ import { OBB } from "three/addons/math/OBB.js";
  * @param {object} document A document of version 1 in three.js's space.
  * @returns {object} An object with these properties:
  *
- * objects: Map of id -> { id, name, type, parent, bone, collision, position, quaternion, world, local,
+ * objects: Map of id -> { id, name, type, parent, bone, collision, position, quaternion, scale, world, local,
  *   envelope }.
  *   world, local and envelope have `box`, `sphere` and `obb`. A shape that is not in the document is undefined;
  *   envelope is null if there is none. Place local shapes by position and quaternion, without the scale of the
@@ -73,29 +73,78 @@ const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
  *
  * @param {object} bounds Result of `readCollisionBounds`.
  * @param {Object3D} root Scene, or the `scene` of a loaded glTF file.
- * @returns {string[]} The ids of entries without an object or a joint in the scene.
+ * @returns {string[]} The ids of entries without an object or a joint in the scene. Instances of a collection are attached
+ *   to the objects below that of their owner; instances of geometry nodes have none.
  */
 export function attachCollisionBounds(bounds, root) {
-  const found = new Map();
+  return attach(bounds, nodeFinder(root), jointOf, (node) => node.userData);
+}
+
+/**
+ * Find the objects that are elsewhere in a scene than in the document: their `world` shapes are not around them. That
+ * is so if the model was exported at another frame, or moved since. Nodes with bones are not compared.
+ *
+ * @param {object} bounds Result of `readCollisionBounds`.
+ * @param {Object3D} root Scene, or the `scene` of a loaded glTF file. Poses are compared relative to it.
+ * @returns {string[]} The ids of these entries.
+ */
+export function findDisplaced(bounds, root) {
+  const nodeFor = nodeFinder(root);
+  const isDisplaced = (entry, node) => node && entry.bone === undefined && !skinOf(node) && !isAtPose(entry, node, root);
+  return [...bounds.objects.values()].filter((entry) => isDisplaced(entry, nodeFor(entry))).map(({ id }) => id);
+}
+
+function skinOf(node) {
+  return [node, ...node.children].find(({ isSkinnedMesh }) => isSkinnedMesh);
+}
+
+function jointOf(node, bone) {
+  return skinOf(node)?.skeleton.bones.find((joint) => (joint.userData.name ?? joint.name) === bone);
+}
+
+function isAtPose({ position, quaternion, scale }, node, root) {
+  const found = root.matrixWorld.clone().invert().multiply(node.matrixWorld);
+  return areSamePose(found.elements, new Matrix4().compose(position, quaternion, scale).elements);
+}
+
+function nodeFinder(root) {
+  root.updateWorldMatrix(true, true);
+  const [stored, others, joints] = [new Map(), new Map(), new Map()];
   // GLTFLoader changes some names, and stores the original ones. Below an object with several materials, it creates
   // meshes without a stored name, which can have the name of an object. Joints can have it, too.
   root.traverse((node) => {
-    const isStored = node.userData.name !== undefined;
+    const map = node.isBone ? joints : node.userData.name === undefined ? others : stored;
     const name = node.userData.name ?? node.name;
-    if (!found.has(name) || (isStored && (!node.isBone || found.get(name).isBone))) found.set(name, node);
+    map.set(name, [...(map.get(name) ?? []), node]);
   });
-  const jointOf = (item, bone) => {
-    const skin = [item, ...item.children].find(({ isSkinnedMesh }) => isSkinnedMesh);
-    return skin?.skeleton.bones.find((joint) => (joint.userData.name ?? joint.name) === bone);
-  };
-  return attachByName(bounds, (name) => found.get(name), jointOf, (node) => node.userData);
+  const named = (name) => stored.get(name) ?? others.get(name) ?? joints.get(name) ?? [];
+  const isBelow = ({ parent }, name) =>
+    parent !== null && ((parent.userData.name ?? parent.name) === name || isBelow(parent, name));
+  return (entry) => nodeOf(entry, named, isBelow, (node) => isAtPose(entry, node, root));
 }
 
-function attachByName(bounds, nodeOf, jointOf, dataOf) {
+// The node of an entry, or undefined. `named` returns the nodes of a name, and `isBelow` whether a node is
+// below one of a name. Of several nodes, that at the pose of the entry is taken.
+function nodeOf(entry, named, isBelow, isAt) {
+  // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
+  const whole = entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, "");
+  // Instances are named after their owner and their object: "Gate/Post.0" is a node "Post" below a node "Gate".
+  const [, owner, item] = /^(.*?)\/(.*)\.\d+$/s.exec(whole) ?? [];
+  const candidates = [
+    () => named(entry.name),
+    () => named(whole),
+    () => (owner === undefined ? [] : named(item).filter((node) => isBelow(node, owner))),
+  ];
+  for (const find of candidates) {
+    const nodes = find();
+    if (nodes.length) return nodes.find((node) => isAt(node)) ?? nodes[0];
+  }
+}
+
+function attach(bounds, nodeFor, jointOf, dataOf) {
   const [attached, missing] = [new Map(), []];
   for (const entry of bounds.objects.values()) {
-    // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
-    let node = nodeOf(entry.name) || nodeOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
+    let node = nodeFor(entry);
     if (node && entry.bone) node = jointOf(node, entry.bone);
     if (!node) {
       missing.push(entry.id);
@@ -108,8 +157,23 @@ function attachByName(bounds, nodeOf, jointOf, dataOf) {
   return missing;
 }
 
+// Compares two matrices of 16 numbers, an axis of the node after the other. Shear is not part of a pose, so only the
+// origin of a sheared node counts.
+function areSamePose(found, expected) {
+  const axes = [0, 4, 8].map((start) => found.slice(start, start + 3));
+  const size = Math.max(...axes.map((axis) => Math.hypot(...axis)));
+  const far = Math.max(...found.slice(12, 15).map(Math.abs));
+  const isSheared = [[0, 1], [1, 2], [2, 0]].some(
+    ([a, b]) =>
+      Math.abs(axes[a].reduce((sum, each, k) => sum + each * axes[b][k], 0)) >
+      1e-4 * Math.hypot(...axes[a]) * Math.hypot(...axes[b]),
+  );
+  const isNear = (k) => Math.abs(found[k] - expected[k]) <= 1e-3 * size + (k < 12 ? 0 : 1e-5 * far);
+  return [12, 13, 14].every(isNear) && (isSheared || [0, 1, 2, 4, 5, 6, 8, 9, 10].every(isNear));
+}
+
 function object({ id, name, type, parent, bone, collision, transform, world, local, envelope }, path) {
-  const { translation, rotation } = table(transform, `${path}.transform`);
+  const { translation, rotation, scale } = table(transform, `${path}.transform`);
   return {
     id,
     name: text(name, `${path}.name`),
@@ -119,6 +183,7 @@ function object({ id, name, type, parent, bone, collision, transform, world, loc
     collision: collision === undefined ? { ...SOLID } : response(table(collision, `${path}.collision`), `${path}.collision`),
     position: vector(translation, `${path}.transform.translation`),
     quaternion: unitQuaternion(rotation, `${path}.transform.rotation`),
+    scale: vector(scale, `${path}.transform.scale`),
     world: shapes(world, `${path}.world`),
     local: shapes(local, `${path}.local`),
     envelope: envelope === undefined ? null : swept(envelope, `${path}.envelope`),

@@ -6,24 +6,29 @@ import { Vector3 } from "@babylonjs/core/Maths/math.vector.js";
 import { Logger } from "@babylonjs/core/Misc/logger.js";
 import { Scene } from "@babylonjs/core/scene.js";
 import "@babylonjs/loaders/glTF/2.0/index.js";
-import { attachCollisionBounds, readCollisionBounds } from "./collision-bounds.babylon.mjs";
+import { attachCollisionBounds, findDisplaced, readCollisionBounds } from "./collision-bounds.babylon.mjs";
 
 Logger.LogLevels = Logger.ErrorLogLevel;
-const { document, gltf, glb } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const { document, gltf, glb, rightHanded } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const scene = new Scene(new NullEngine());
+scene.useRightHandedSystem = Boolean(rightHanded);
 const url = glb ? `data:;base64,${readFileSync(glb).toString("base64")}` : `data:${JSON.stringify(gltf)}`;
 const loaded = await LoadAssetContainerAsync(url, scene, { pluginExtension: glb ? ".glb" : ".gltf" });
 loaded.addAllToScene();
-const missing = attachCollisionBounds(readCollisionBounds(document), scene.getNodes());
-const [attached, parents, outside] = [{}, {}, {}];
+const bounds = readCollisionBounds(document);
+const missing = attachCollisionBounds(bounds, scene.getNodes());
+const displaced = findDisplaced(bounds, scene.getNodes());
+const [attached, parents, placed, outside] = [{}, {}, {}, {}];
 for (const node of scene.getNodes()) {
   if (node.skeleton) measure(node);
   const entries = node.metadata?.collisionBounds;
   if (!entries) continue;
   attached[node.name] = entries.map(({ id, collision }) => ({ id, collision }));
   parents[node.name] = node.parent.uniqueId;
+  const matrix = [...node.computeWorldMatrix(true).m];
+  for (const { id } of entries) placed[id] = { matrix, points: [...(node.getVerticesData?.("position") ?? [])] };
 }
-process.stdout.write(JSON.stringify({ attached, parents, missing, outside }));
+process.stdout.write(JSON.stringify({ attached, parents, missing, displaced, placed, outside }));
 process.exit(0);
 
 function measure(mesh) {

@@ -1,11 +1,12 @@
 // Attaches the entries of a document to the nodes of a glTF file in three.js. The argument is a file with
 // { document, gltf }, or { document, glb } with the path of a binary file. The output has the entries by the original
-// names of nodes, the parents of these nodes, the ids without a node, and for each joint the greatest distance of its
-// skinned vertices outside of its local box.
+// names of nodes, the parents of these nodes, the ids without a node and those of displaced nodes, the matrix and
+// vertices of the node of each id, and for each joint the greatest distance of its skinned vertices outside of its
+// local box.
 import { readFileSync } from "node:fs";
 import { Vector3 } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
-import { attachCollisionBounds, readCollisionBounds } from "./collision-bounds.three.mjs";
+import { attachCollisionBounds, findDisplaced, readCollisionBounds } from "./collision-bounds.three.mjs";
 
 // three.js expects these globals of browsers.
 globalThis.self = globalThis;
@@ -15,16 +16,21 @@ const { document, gltf, glb } = JSON.parse(readFileSync(process.argv[2], "utf-8"
 const data = glb ? new Uint8Array(readFileSync(glb)).buffer : JSON.stringify(gltf);
 const { scene } = await new GLTFLoader().parseAsync(data, "");
 scene.updateMatrixWorld(true);
-const missing = attachCollisionBounds(readCollisionBounds(document), scene);
-const [attached, parents, outside] = [{}, {}, {}];
+const bounds = readCollisionBounds(document);
+const missing = attachCollisionBounds(bounds, scene);
+const displaced = findDisplaced(bounds, scene);
+const [attached, parents, placed, outside] = [{}, {}, {}, {}];
 scene.traverse((node) => {
   if (node.isSkinnedMesh) measure(node);
   const entries = node.userData.collisionBounds;
   if (!entries) return;
   attached[node.userData.name ?? node.name] = entries.map(({ id, collision }) => ({ id, collision }));
   parents[node.userData.name ?? node.name] = node.parent.uuid;
+  for (const { id } of entries) {
+    placed[id] = { matrix: node.matrixWorld.elements, points: [...(node.geometry?.attributes.position.array ?? [])] };
+  }
 });
-process.stdout.write(JSON.stringify({ attached, parents, missing, outside }));
+process.stdout.write(JSON.stringify({ attached, parents, missing, displaced, placed, outside }));
 
 function measure(mesh) {
   const { skinIndex, skinWeight, position } = mesh.geometry.attributes;
