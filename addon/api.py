@@ -272,7 +272,7 @@ def contacts_among(
 def collider_report(
     objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
 ) -> dict[str, Any]:
-    """Check the collider objects of the active scene, made by the extension or by hand.
+    """Check the collider objects of the active scene, made by the extension or otherwise.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Documents and results of runs, written by hand for the page."""
+"""Documents and results of runs, written for the page alone."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ In reading order:
 - `reading`: evaluated geometry of colliders and their meshes, hidden ones too.
 - `check_records`: results of the check.
 - `check_rules`: the problems of one collider.
-- `check`: the check of all colliders of a scene, made by the extension or by hand.
+- `check`: the check of all colliders of a scene, made by the extension or otherwise.
 
 The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `animation`.
 

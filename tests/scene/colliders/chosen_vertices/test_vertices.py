@@ -1,4 +1,4 @@
-"""Colliders around the selection in Edit Mode and around vertex groups, against points computed by hand."""
+"""Colliders around the selection in Edit Mode and around vertex groups, against points that the test computes."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_contacts_of_every_scene_are_kept(scanned, tmp_path):
     assert all(scene.collision_bounds.rows for scene in bpy.data.scenes) and len(bpy.data.scenes) == 2
 
 
-def test_text_that_was_edited_by_hand_is_one_sentence_and_stays(scanned, tmp_path, capfd):
+def test_text_that_was_edited_is_one_sentence_and_stays(scanned, tmp_path, capfd):
     scanned.keep_results = True
     settings = reopen(tmp_path / "kept.blend")
     registration.unregister()
