@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arrays import Floats, as_floats, normalized
 from ..shapes import Capsule, Cylinder
 from ..shapes.axial import axial_coordinates, distance_from_segment
-from .axis_search import best_line
+from .axis_search import best_line, better_line
 
 _Shape = TypeVar("_Shape", Capsule, Cylinder)
 
@@ -39,6 +40,33 @@ def capsule_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cap
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
     return _fit(points, axis, _fitted_capsule)
+
+
+def capsule_along(points: ArrayLike, axis: ArrayLike, line_point: ArrayLike) -> Capsule:
+    """Fit a capsule along an axis to points that have moved since a line for them was found.
+
+    Every point is inside, exactly as `Capsule.contains` computes it. No line is searched: it is the smallest
+    of capsules of a few radii along that line. Where this line is not in the middle of the points, that
+    through the middle of the smallest circle around them is tried, too.
+
+    Parameters
+    ----------
+    points : (n, 3) array_like
+        In the caller's unit.
+    axis : (3,) array_like
+        Direction of the capsule, of any length but 0.
+    line_point : (3,) array_like
+        A point of the line, in the space of the points.
+
+    Returns
+    -------
+    capsule : Capsule, batch ()
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    """
+    return _fit(points, axis, partial(_fitted_capsule, line_point=as_floats(line_point, "line_point", (3,))))
 
 
 def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cylinder:
@@ -109,11 +137,13 @@ def cylinder_around(center: Floats, axis: Floats, points: Floats) -> Cylinder:
     return Cylinder(center, line.axis, float(np.abs(along).max()), float(across.max()))
 
 
-def _fit(points: ArrayLike, axis: ArrayLike | None, fit: Callable[[Floats, Floats | None], _Shape]) -> _Shape:
-    """Fit a shape to points of any size, by a function for coordinates up to 1."""
+def _fit(
+    points: ArrayLike, axis: ArrayLike | None, fit: Callable[[Floats, Floats | None, int], _Shape]
+) -> _Shape:
+    """Fit a shape to points of any size, by a function for points up to 1 and the exponent of their scale."""
     direction = _as_direction(axis)
     unit, exponent = _scaled_to_unit(points)
-    shape = fit(unit, direction)
+    shape = fit(unit, direction, exponent)
     with np.errstate(over="ignore"):  # the constructor finds infinity
         center, half, radius = (
             np.ldexp(values, exponent) for values in (shape.center, shape.half_length, shape.radius)
@@ -121,12 +151,20 @@ def _fit(points: ArrayLike, axis: ArrayLike | None, fit: Callable[[Floats, Float
     return type(shape)(center, shape.axis, half, radius)
 
 
-def _fitted_capsule(points: Floats, direction: Floats | None) -> Capsule:
-    """Fit a capsule to points (n, 3) with coordinates up to 1."""
+def _fitted_capsule(
+    points: Floats, direction: Floats | None, exponent: int, line_point: Floats | None = None
+) -> Capsule:
+    """Fit a capsule to points (n, 3) with coordinates up to 1; see `capsule_along` for `line_point`."""
     local, middle, scale = _centered(points)
     if scale == 0.0:
         return Capsule(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
-    line = best_line(local, _CapsuleVolume(), direction)
+    if line_point is None:
+        line = best_line(local, _CapsuleVolume(), direction)
+    else:
+        assert direction is not None, "of the line"
+        line = better_line(
+            local, _CapsuleVolume(), direction, (np.ldexp(line_point, -exponent) - middle) / scale
+        )
     guess = Capsule(line.point[0], line.direction[0], 0.0, 0.0)
     along, across = axial_coordinates(guess, local)
     radius = float(across.max()) * (1 + float(line.growth[0]))
@@ -160,7 +198,7 @@ def _ends(along: Floats, across_squared: Floats, squared_radius: Floats) -> tupl
     return (along + reach).min(axis=1), (along - reach).max(axis=1)
 
 
-def _fitted_cylinder(points: Floats, direction: Floats | None) -> Cylinder:
+def _fitted_cylinder(points: Floats, direction: Floats | None, _exponent: int) -> Cylinder:
     """Fit a cylinder to points (n, 3) with coordinates up to 1."""
     local, middle, scale = _centered(points)
     if scale == 0.0:

@@ -32,6 +32,10 @@ _STEPS = 12
 _ROUNDS = 60
 _FIRST_STEP, _LAST_STEP = 0.12, 1e-4
 """Lengths of the steps, in radians, and in units of half the extent of the points."""
+_NEAR_MIDDLE = 1.05
+"""Radius of points around a line, relative to half of their width, up to which no other line is tried."""
+_FAR_OUTSIDE = 4.0
+"""The same ratio from which that line is not tried at all."""
 _HALVED_AFTER = (6, 14)
 """Rounds after which the worse half of the lines is dropped."""
 
@@ -97,14 +101,64 @@ def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -
         directions = np.concatenate([half, np.eye(3), axes.T])
     else:
         directions = direction[None]
-    centers = _circle_centers(points, directions)
-    compared = [Lines(directions, centers, np.full(len(centers), growth)) for growth in volume.growths]
-    lines = Lines(*(np.concatenate(columns) for columns in zip(*compared, strict=True)))
+    lines = _with_growths(directions, _circle_centers(points, directions), volume)
     sizes = _volumes(points, lines, volume)
     rows = _distinct_starts(lines.direction, sizes)
     if volume.is_centered and direction is not None:
         return lines.take(rows)
     return _improved(points, lines.take(rows), sizes[rows], volume, direction is not None)
+
+
+def better_line(points: Floats, volume: Volume, direction: Floats, point: Floats) -> Lines:
+    """Choose between a line and another in its direction, without a search.
+
+    The other one goes through the middle of the smallest circle around the points, seen along the direction.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        Of a size and a distance from the origin around 1.
+    volume : Volume
+        The shape.
+    direction : (3,) float64
+        Unit vector of both lines.
+    point : (3,) float64
+        A point of the first line.
+
+    Returns
+    -------
+    line : Lines, (1,)
+        With the better one of the growths to compare.
+    """
+    points, centers = _extreme_points(points), point[None]
+    ratio = _radius_to_half_width(points, direction, point)
+    if ratio > _NEAR_MIDDLE:
+        middle = _circle_centers(points, direction[None])
+        # A line far away is surely worse, and rounding would hide that.
+        centers = np.concatenate([centers, middle]) if ratio < _FAR_OUTSIDE else middle
+    lines = _with_growths(np.broadcast_to(direction, centers.shape), centers, volume)
+    best = int(_volumes(points, lines, volume).argmin())
+    return lines.take(slice(best, best + 1))
+
+
+def _radius_to_half_width(points: Floats, direction: Floats, point: Floats) -> float:
+    """Ratio of the radius of points (n, 3) around a line to half of their width, seen along the line.
+
+    The smallest circle around them is at least as wide as the points are in any direction. So with a ratio of
+    1, the line is in its middle.
+    """
+    side = perpendicular(direction)
+    across = np.stack([side, cross(direction, side)])
+    flat = np.einsum("ki,ni->kn", across, points - point)
+    widths = np.ptp(np.concatenate([flat, [flat[0] + flat[1], flat[0] - flat[1]] / np.sqrt(2)]), axis=1)
+    radius = np.sqrt((flat * flat).sum(axis=0).max())
+    return float(radius / max(widths.max() / 2, 1e-300))
+
+
+def _with_growths(directions: Floats, centers: Floats, volume: Volume) -> Lines:
+    """Lines (g k,) of directions and points (k, 3), with each of the growths to compare."""
+    compared = [Lines(directions, centers, np.full(len(centers), growth)) for growth in volume.growths]
+    return Lines(*(np.concatenate(columns) for columns in zip(*compared, strict=True)))
 
 
 def _distinct_starts(directions: Floats, sizes: Floats) -> list[int]:

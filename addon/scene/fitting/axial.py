@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Capsule, Cylinder, EmptyGeometryError, Shape, capsule_from_points, cylinder_from_points
+from ...core.fitting.axial import capsule_along
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
@@ -31,15 +32,17 @@ class AxialFits:
         # In object space. Other axes at each sample would not turn with the subject, and the shape in between
         # would be wrong.
         self._axes: dict[int, Floats] = {}
-        self._kept_axes: dict[int, Floats] = {}
+        # Points of the lines of capsules, whose search takes a hundred times as long as a fit along a line.
+        self._points: dict[int, Floats] = {}
+        self._kept_axes, self._kept_points = self._axes, self._points
 
     def keep_axes(self) -> None:
         """Keep the axes as they are now, for `restart`."""
-        self._kept_axes = dict(self._axes)
+        self._kept_axes, self._kept_points = dict(self._axes), dict(self._points)
 
     def restart(self) -> None:
         """Forget the axes that were found later."""
-        self._axes = dict(self._kept_axes)
+        self._axes, self._points = dict(self._kept_axes), dict(self._kept_points)
 
     def set_axis(self, subject: int, axis: Floats) -> None:
         """Set the axis (3,) of a subject that was not fitted yet, in its space."""
@@ -77,14 +80,17 @@ class AxialFits:
             zip(subjects.tolist(), points, linear, strict=True)
         ):
             axis = self._axis_in_world(subject, matrix)
-            if axis is None:
+            if axis is not None and subject in self._points:
+                shape: Capsule | Cylinder = self._refit(subject, vertices, matrix, axis)
+            elif axis is None:
                 # The search for an axis takes long, so subjects with the same vertices share its result.
                 key = vertices.tobytes()
                 shape = self._moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
                 found.setdefault(key, (matrix, shape))
-                self._keep_axis(subject, matrix, shape)
+                self._keep_line(subject, matrix, shape)
             else:
                 shape = self._fit_once(vertices, matrix, axis)
+                self._keep_line(subject, matrix, shape)
             growth = 0.0 if radii is None else float(radii[index]) * float(np.linalg.norm(matrix, 2))
             fitted.append(shape.padded(growth) if growth else shape)
         return stacked(fitted)
@@ -97,6 +103,13 @@ class AxialFits:
             raise EmptyGeometryError("no points")
         return self._fit_points(transform_vectors(matrix, vertices.astype(np.float64)), axis)
 
+    def _refit(self, subject: int, vertices: NDArray[np.float32], matrix: Floats, axis: Floats) -> Capsule:
+        """Fit a capsule to vertices (n, 3) that may have moved, along the line of the subject."""
+        if not len(vertices):
+            raise EmptyGeometryError("no points")
+        points = transform_vectors(matrix, vertices.astype(np.float64))
+        return capsule_along(points, axis, matrix @ self._points[subject])
+
     def _axis_in_world(self, subject: int, matrix: Floats) -> Floats | None:
         """Return the image (3,) of a subject's axis; None where it has none, or a map flattens it."""
         axis = self._axes.get(subject)
@@ -105,11 +118,14 @@ class AxialFits:
         image: Floats = matrix @ axis
         return image if image.any() else None
 
-    def _keep_axis(self, subject: int, matrix: Floats, shape: Capsule | Cylinder) -> None:
-        """Keep the axis of a fit for later ones, unless the map (3, 3) is singular."""
-        if subject not in self._axes and np.linalg.matrix_rank(matrix) == 3:
-            axis: Floats = np.linalg.solve(matrix, shape.axis).astype(np.float64)
-            self._axes[subject] = axis
+    def _keep_line(self, subject: int, matrix: Floats, shape: Capsule | Cylinder) -> None:
+        """Keep the line of a fit for later ones, unless the map (3, 3) is singular."""
+        if np.linalg.matrix_rank(matrix) < 3:
+            return
+        if subject not in self._axes:
+            self._axes[subject] = np.linalg.solve(matrix, shape.axis).astype(np.float64)
+        if isinstance(shape, Capsule):
+            self._points[subject] = np.linalg.solve(matrix, shape.center).astype(np.float64)
 
     def _moved(
         self, fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats

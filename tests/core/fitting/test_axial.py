@@ -13,6 +13,7 @@ from addon.core import (
     capsule_from_points,
     cylinder_from_points,
 )
+from addon.core.fitting.axial import capsule_along
 from tests.core.fitting.point_sets import random_mesh
 from tests.core.scenes import random_rotations
 from tests.tiers import is_full, times
@@ -175,3 +176,20 @@ def test_ends_of_axes_are_within_a_cube_around_all_points_wherever_its_middle_is
         reach = np.linalg.norm(points[None] - origins[:, None], axis=-1).max(axis=1)
         for end in (shape.start, shape.end):
             assert (np.linalg.norm(end - origins, axis=1) <= np.sqrt(3) * reach).all()
+
+
+@pytest.mark.parametrize("seed", range(times(60, 10)))
+def test_capsule_along_a_line_that_was_found_before_is_small_too(seed):
+    rng = np.random.default_rng(seed)
+    points = random_mesh(seed)
+    found = capsule_from_points(points)
+    again = capsule_along(points, found.axis, found.center)
+    # Radii are compared in steps.
+    assert again.volume <= 1.03 * found.volume
+    along_axis = capsule_from_points(points, found.axis).volume
+    for distance in (0.3, 3, 1e3, 1e12):
+        moved = points + rng.normal(size=3) * distance * np.ptp(points, axis=0).max()
+        capsule = capsule_along(moved, found.axis, found.center)
+        assert capsule.contains(moved).all()
+        if distance < 1e6:
+            assert capsule.volume <= 1.35 * along_axis

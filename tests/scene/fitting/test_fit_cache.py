@@ -17,6 +17,7 @@ from addon.core import (
     sphere_from_points,
     sphere_tree_from_triangles,
 )
+from addon.core.fitting.axis_search import best_line
 from addon.scene.blender.mesh_data import Geometry
 from addon.scene.fitting.fit import PartVertices, smallest_box_axes
 from addon.scene.fitting.fit_cache import FitCache
@@ -267,6 +268,25 @@ def test_axis_turns_with_a_subject_that_is_fitted_again(shape):
     turn = world_matrix(random_rotation(6))
     after, _ = fits.shapes_at(np.array([0]), turn[None])
     np.testing.assert_allclose(after.axis[0], turn[:3, :3] @ before.axis[0], atol=1e-6)
+
+
+def test_line_of_a_capsule_is_searched_once_for_a_subject_that_deforms(monkeypatch):
+    """The search takes about fifteen milliseconds, even along a known axis."""
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return best_line(*arguments)
+
+    monkeypatch.setattr("addon.core.fitting.axial.best_line", counted)
+    fits, rng = FitCache(1, "capsule", FitSettings(), None, NOTHING), np.random.default_rng(0)
+    fits.set_axis(0, np.array([0.0, 0.0, 1.0]))
+    for _ in range(20):
+        bent = CLOUD * np.float32([1, 1, 4]) + rng.normal(size=CLOUD.shape).astype(np.float32) / 10
+        assert not fits.fit([0], [Geometry(bent, np.eye(4))])
+        shape, _ = fits.shapes_at(np.array([0]), np.eye(4)[None])
+        assert shape.contains(bent[None].astype(float)).all()
+    assert len(calls) == 1
 
 
 def test_negative_padding_larger_than_a_capsule_is_an_error():
