@@ -37,8 +37,9 @@ from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
 from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
 from ..settings import ShapeName
+from ..subjects.find import HIDDEN
 from ..subjects.subject import Subject
-from ..subjects.subject_list import count_objects
+from ..subjects.subject_list import SubjectList, count_objects
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,17 @@ class Result:
     def object_count(self) -> int:
         """Number of objects and instances: loose parts, bones and several custom shapes of one count once."""
         return count_objects(self.subjects)
+
+    @cached_property
+    def hidden_names(self) -> tuple[str, ...]:
+        """Names of hidden objects with geometry, except those of which instances are among the subjects."""
+        hidden = [entry.name for entry in self.skipped if entry.reason == HIDDEN]
+        if not hidden:
+            return ()
+        subjects = self.subjects
+        every = subjects.representatives() if isinstance(subjects, SubjectList) else subjects
+        instanced = {subject.key[1] for subject in every}
+        return tuple(name for name in hidden if name not in instanced)
 
     @property
     def has_pairs(self) -> bool:

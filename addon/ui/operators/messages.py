@@ -75,6 +75,9 @@ def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
 def report_result(operator: Operator, result: Result, summary: str) -> None:
     """Report a result with what it lacks; as a warning if it may be wrong."""
     parts = [summary, *_linear_only_texts(result), *skipped_texts(result.skipped)]
+    if hidden := result.hidden_names:
+        text = rpt_count(len(hidden), "{count} hidden object skipped", "{count} hidden objects skipped")
+        parts.append(text)
     text, warnings = joined([*parts, *_outside_override_texts(result)]), input_warning_texts(result)
     operator.report({"WARNING"} if warnings or result.partial else {"INFO"}, sentences([text, *warnings]))
 
@@ -91,7 +94,7 @@ def _outside_override_texts(result: Result) -> list[str]:
 def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
     """Return a phrase about the skipped objects that are visible, grouped by reason.
 
-    Hidden objects are not listed, because the user expects them to be skipped.
+    Hidden objects are not listed: `report_result` only counts them, because there can be many.
     """
     names: dict[str, list[str]] = {}
     for entry in skipped:

@@ -13,11 +13,13 @@ from ..operators.bounds import (
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..operators.messages import bounds_counted, input_warning_texts
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
+from ..result_notes import notes_on_bounds
 from ..translation import iface_, iface_count
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (
     Popover,
     Tab,
+    draw_note_button,
     draw_parts,
     draw_warning_button,
     draw_warnings,
@@ -91,6 +93,18 @@ class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
         draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
+class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
+    """Objects that have no bounds, and why"""
+
+    bl_idname = "COLLISION_BOUNDS_PT_bounds_notes"
+    bl_label = "Notes"
+
+    def draw(self, context: Context) -> None:
+        """Draw the notes in full."""
+        results = result_store.get(settings_of(context).result_id)
+        draw_warnings(self.layout, notes_on_bounds(results), "INFO")
+
+
 def _selection_text(context: Context) -> str:
     """Return which objects the buttons work on, in words."""
     if settings_of(context).scope != "SELECTED":
@@ -100,8 +114,9 @@ def _selection_text(context: Context) -> str:
 
 
 def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
-    """Draw a line that is always there: warnings, or how many objects have bounds."""
-    result = result_store.get(settings.result_id).bounds
+    """Draw a line that is always there: warnings, or how many objects have bounds; below it, notes."""
+    results = result_store.get(settings.result_id)
+    result = results.bounds
     if warnings := _warnings(settings):
         draw_warning_button(layout, COLLISION_BOUNDS_PT_bounds_warnings, warnings)
     elif result is None:
@@ -110,6 +125,9 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         one, many = bounds_counted(result)
         text = iface_count(result.object_count, one, many, bounds=len(result.objects))
         layout.label(text=text, translate=False, icon="CHECKMARK")
+    # While there are contacts, the Contacts panel has the notes.
+    if results.contacts is None and (notes := notes_on_bounds(results)):
+        draw_note_button(layout, COLLISION_BOUNDS_PT_bounds_notes, notes)
 
 
 def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
@@ -123,4 +141,8 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
     return texts
 
 
-CLASSES = (COLLISION_BOUNDS_PT_bounds_warnings, COLLISION_BOUNDS_PT_bounds)
+CLASSES = (
+    COLLISION_BOUNDS_PT_bounds_warnings,
+    COLLISION_BOUNDS_PT_bounds_notes,
+    COLLISION_BOUNDS_PT_bounds,
+)

@@ -100,7 +100,11 @@ def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         ),
         ("tunnelling_only", iface_("{count} tunnelling", count=counts.tunnelling), counts.tunnelling),
         ("show_near_misses", near_misses, counts.near_misses),
-        ("show_hidden", iface_("{count} hidden", count=counts.hidden), counts.hidden),
+        (
+            "show_hidden",
+            iface_count(counts.hidden, "{count} hidden row", "{count} hidden rows"),
+            counts.hidden,
+        ),
     ):
         part = grid.row(align=True)
         part.enabled = count > 0

@@ -26,6 +26,7 @@ from ..properties.scene import (
     contact_settings,
     settings_of,
 )
+from ..result_notes import notes_on_contacts
 from ..translation import iface_, iface_count, meaning_, translated
 from .contact_details import draw_details, draw_small_graph
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
@@ -35,6 +36,7 @@ from .sidebar import (
     Popover,
     Tab,
     draw_note,
+    draw_note_button,
     draw_warning_button,
     draw_warnings,
     running_job,
@@ -60,6 +62,8 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         results.use_property_split = False
         # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
+        if scan is None and (notes := notes_on_contacts(result_store.get(settings.result_id))):
+            draw_note_button(results, COLLISION_BOUNDS_PT_contact_notes, notes)
         results = results.column()
         results.enabled = scan is None
         if scan is None and settings.baseline:
@@ -81,6 +85,18 @@ class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
         """Draw the warnings in full."""
         settings = settings_of(context)
         draw_warnings(self.layout, _warnings(settings, result_store.get(settings.result_id)))
+
+
+class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
+    """Objects that were not checked, and why"""
+
+    bl_idname = "COLLISION_BOUNDS_PT_contact_notes"
+    bl_label = "Notes"
+
+    def draw(self, context: Context) -> None:
+        """Draw the notes in full."""
+        results = result_store.get(settings_of(context).result_id)
+        draw_warnings(self.layout, notes_on_contacts(results), "INFO")
 
 
 def _draw_state(
@@ -246,4 +262,9 @@ def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
 
 
-CLASSES = (COLLISION_BOUNDS_PT_contact_warnings, COLLISION_BOUNDS_PT_baseline, COLLISION_BOUNDS_PT_contacts)
+CLASSES = (
+    COLLISION_BOUNDS_PT_contact_warnings,
+    COLLISION_BOUNDS_PT_contact_notes,
+    COLLISION_BOUNDS_PT_baseline,
+    COLLISION_BOUNDS_PT_contacts,
+)

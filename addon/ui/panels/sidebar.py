@@ -100,13 +100,20 @@ def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence
     layout.popover(panel.__name__, text=text, translate=False, icon="ERROR")
 
 
-def draw_warnings(layout: UILayout, warnings: Sequence[str]) -> None:
+def draw_note_button(layout: UILayout, panel: type[Panel], notes: Sequence[str]) -> None:
+    """Draw the first note, up to its colon, and the number of others, as a button that shows all in full."""
+    first, *remaining = (note.split(": ", 1)[0] for note in notes)
+    text = f"{first}, +{len(remaining)}" if remaining else first
+    layout.popover(panel.__name__, text=text, translate=False, icon="INFO")
+
+
+def draw_warnings(layout: UILayout, warnings: Sequence[str], icon: Any = "ERROR") -> None:
     """Draw warnings in full; what follows the first colon is on a second line."""
     for warning in warnings:
         column = layout.column(align=True)
         for number, part in enumerate(warning.split(": ", 1)):
             text = part[:1].upper() + part[1:]
-            column.label(text=text, translate=False, icon="BLANK1" if number else "ERROR")
+            column.label(text=text, translate=False, icon="BLANK1" if number else icon)
 
 
 def draw_note(layout: UILayout, text: str) -> None:

@@ -43,8 +43,8 @@ def test_single_items_are_reported_in_singular(settings, add_mesh, capfd):
     operators.create_colliders(scope="VISIBLE")
     operators.remove_colliders()
     assert _reported(capfd) == [
-        "Bounds of 1 object",
-        "1 swept bound, frames 1 to 1",
+        "Bounds of 1 object, 1 hidden object skipped",
+        "1 swept bound, frames 1 to 1, 1 hidden object skipped",
         "1 collider for 1 object",
         "1 collider removed",
     ]
@@ -63,7 +63,10 @@ def test_parts_of_an_object_are_no_objects_and_are_no_pair(settings, add_mesh, c
     items[1].hide_set(True)
     operators.compute_bounds(scope="VISIBLE")
     operators.find_contacts(scope="VISIBLE")
-    assert _reported(capfd) == ["2 bounds of 1 object", "Only one object was checked: nothing can touch it"]
+    assert _reported(capfd) == [
+        "2 bounds of 1 object, 1 hidden object skipped",
+        "Only one object was checked: nothing can touch it, 1 hidden object skipped",
+    ]
 
 
 def test_loose_parts_of_one_object_are_pairs(settings, add_mesh, capfd):
