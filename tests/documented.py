@@ -87,6 +87,7 @@ RUN_BY = {
     ("docs/python.md", "import bpy"): "tests/package/test_api.py",
     ("docs/engines.md", "bpy.ops"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "settings = bpy"): "tests/package/how_to/test_engines_page.py",
+    ("docs/engines.md", "hero ="): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "zone ="): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "scene.collision_bounds"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "collision_spheres:"): "tests/package/how_to/test_engines_page.py",

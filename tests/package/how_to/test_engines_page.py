@@ -58,6 +58,31 @@ def test_collision_response_is_set(user: User):
     assert run(user, prepare, program("zone ="), check) == ["trigger 3 2 Ice"]
 
 
+def test_bones_of_a_character_get_colliders(user: User):
+    """All vertices have their largest weight at the arm, and the weight adds four to the hand."""
+    prepare = [
+        'crate.name = "Hero"',
+        'rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))',
+        "scene.collection.objects.link(rig)",
+        "bpy.context.view_layer.objects.active = rig",
+        "bpy.ops.object.mode_set(mode='EDIT')",
+        'for name in ("Arm", "Hand"):',
+        "    bone = rig.data.edit_bones.new(name)",
+        "    bone.head, bone.tail = (0, 0, 0), (0, 0, 1)",
+        "bpy.ops.object.mode_set(mode='OBJECT')",
+        'crate.modifiers.new("Armature", "ARMATURE").object = rig',
+        'crate.vertex_groups.new(name="Arm").add(range(len(crate.data.vertices)), 0.6, "REPLACE")',
+        'crate.vertex_groups.new(name="Hand").add(range(4), 0.4, "REPLACE")',
+        'count = lambda: len([each for each in bpy.data.objects if "_Hero_" in each.name])',
+    ]
+    lines = program("hero =").splitlines()
+    create = program("create_colliders").splitlines()[0]
+    counts = f'{create}; print("!", count(), hero.bone_frames)'
+    # Without the switch, settings do not count; with it, the weight adds the second bone.
+    found = run(user, *prepare, *lines, "hero.use_object_settings = False", counts, lines[1], counts)
+    assert found == ["1 all", "2 all"]
+
+
 def test_each_custom_shape_becomes_a_collider(user: User):
     prepare = 'bpy.data.objects["Crate"].name = "Chair"'
     create = program("create_colliders").splitlines()[0]
