@@ -761,6 +761,7 @@ MESSAGES = {
     "not present from frame {start:g} to {end:g}: no envelope": "von Einzelbild {start:g} bis {end:g} nicht vorhanden: keine Bewegungshülle",
     "nothing is selected: select vertices, edges or faces": "nichts ist ausgewählt: Punkte, Kanten oder Flächen auswählen",
     "object {name!r}: is too large, or too far from the origin, for {format}": "Objekt {name!r}: ist zu groß oder zu weit vom Ursprung für {format}",
+    "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent": "Objekt {name!r}: würde mit freien Gelenken auseinanderfallen, denn {a!r} und {b!r} haben kein übergeordnetes Objekt",
     "object {name!r}: {reason}": "Objekt {name!r}: {reason}",
     "obstacle {name!r}: changes its faces at frame {time:g}; an obstacle must keep its shape, faces and size: exclude it from the obstacles": "Hindernis {name!r}: ändert seine Flächen bei Einzelbild {time:g}; ein Hindernis muss Form, Flächen und Größe behalten: Es von den Hindernissen ausschließen",
     "obstacle {name!r}: changes its shape at frame {time:g}; an obstacle must keep its shape, faces and size: exclude it from the obstacles": "Hindernis {name!r}: ändert seine Form bei Einzelbild {time:g}; ein Hindernis muss Form, Flächen und Größe behalten: Es von den Hindernissen ausschließen",

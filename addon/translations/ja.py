@@ -761,6 +761,7 @@ MESSAGES = {
     "not present from frame {start:g} to {end:g}: no envelope": "フレーム {start:g} から {end:g} まで存在しません: スイープバウンドなし",
     "nothing is selected: select vertices, edges or faces": "何も選択されていません: 頂点，辺，面を選択してください",
     "object {name!r}: is too large, or too far from the origin, for {format}": "オブジェクト {name!r}: {format} には大きすぎるか，原点から遠すぎます",
+    "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent": "オブジェクト {name!r}: {a!r} と {b!r} に親がないため，自由ジョイントではばらばらになります",
     "object {name!r}: {reason}": "オブジェクト {name!r}: {reason}",
     "obstacle {name!r}: changes its faces at frame {time:g}; an obstacle must keep its shape, faces and size: exclude it from the obstacles": "障害物 {name!r}: フレーム {time:g} で面が変わります．障害物は形状，面，サイズを保つ必要があります: 障害物から除外してください",
     "obstacle {name!r}: changes its shape at frame {time:g}; an obstacle must keep its shape, faces and size: exclude it from the obstacles": "障害物 {name!r}: フレーム {time:g} で形状が変わります．障害物は形状，面，サイズを保つ必要があります: 障害物から除外してください",

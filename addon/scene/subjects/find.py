@@ -120,7 +120,7 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
             entry.key, id, name, entry.kind, parent, None, entry.members, entry.axes, entry.override
         )
         if entry.part is not None:
-            number, _, bone, weight, override = entry.part
+            number, _, bone, weight, override, _ = entry.part
             subject = replace(subject, part=number, override=override, bone=bone, bone_weight=weight)
         subjects.append(subject)
     groups = [
@@ -145,16 +145,25 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
 def _parents(
     candidates: SubjectCandidates, selected: Ints, ids: Mapping[int, str], scene: bpy.types.Scene
 ) -> Callable[[SubjectCandidate], str | None]:
-    """Make a function that returns the id of the nearest ancestor of a candidate that is selected."""
+    """Make a function that returns the id of the nearest ancestor of a candidate that is selected.
+
+    Ancestors of a bone are those of the armature, then those of the object.
+    """
     # The first selected part of an object that is split by loose parts represents it as a parent.
     whole: dict[InstanceKey, str] = {}
+    bones: dict[tuple[InstanceKey, str], str] = {}
     for row in selected[selected < len(candidates.singles)].tolist():
         entry = candidates.singles[row]
         for key in entry.members or (entry.key,):
             whole.setdefault(key, ids.get(row, candidates.names[row]))
+        if entry.part is not None and entry.part.bone:
+            bones[entry.key, entry.part.bone] = ids.get(row, candidates.names[row])
     ancestors = {full_name_of(item): full_name_of(item.parent) for item in scene.objects if item.parent}
 
     def parent_of(entry: SubjectCandidate) -> str | None:
+        for bone in entry.part.ancestors if entry.part is not None else ():
+            if (entry.key, bone) in bones:
+                return bones[entry.key, bone]
         ancestor: str | None = entry.owner if entry.key[2] else ancestors.get(entry.owner)
         while ancestor is not None and (ancestor, ancestor, ()) not in whole:
             ancestor = ancestors.get(ancestor)

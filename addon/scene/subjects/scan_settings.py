@@ -112,6 +112,9 @@ def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) ->
         if subject.part is not None:
             parts[subject.key].append(number)
     for child, parent in enumerate(parents):
+        # The parent of a bone is often another bone of its object.
+        while parent is not None and subjects[index[parent]].key == subjects[child].key:
+            parent = parents[index[parent]]
         if parent is not None:
             number = index[parent]
             members = parts[subjects[number].key] if subjects[number].part is not None else [number]

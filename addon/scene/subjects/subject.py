@@ -27,6 +27,7 @@ class Subject:
         Blender's object type, or "COLLECTION" for a merged collection.
     parent : str or None
         Id of the nearest ancestor that is a subject; of one split by loose parts, the id of its first part.
+        The ancestors of a bone are those of the armature, then those of the object.
     part : int or None
         Number of the loose part, bone or override; None for a whole object.
     members : tuple of InstanceKey

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -9,12 +10,13 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ....core import Capsule, Obb, Sphere
+from ....core.messages import message
 from ....core.numeric.arrays import Floats
 from ...document.model import SHAPE_TYPES
 from .link_frames import NO_ROTATION
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import Link, groups_that_meet, link_children, links_from_document
+from .links import Link, RoboticsError, groups_that_meet, link_children, links_from_document
 from .text import comment_text, decimals_text, generator_text, indented
 
 MJCF_SHAPES = frozenset(SHAPE_TYPES)
@@ -25,6 +27,9 @@ uses the frame of the body instead."""
 _FORMAT = LinkFormat("MJCF", MJCF_SHAPES, hull_margin=2 * _SAME_FRAME, relative_hull_margin=5 * _SAME_FRAME)
 """MuJoCo moves and rotates the frames of meshes, to frames that can be those of their bodies but for that
 difference: by at most 1.8e-6 m, and by a rotation of 3.5e-6. It rotates vertices in single precision, too."""
+
+_BONE = re.compile(r"/(bone\..*|no bone)$", re.DOTALL)
+"""End of the name of a part of an object that is split by bones."""
 
 _LEAST_VOLUME = 1e-9
 """In cubic meters. MuJoCo refuses meshes of less than about 1e-15, except with the inertia of a shell."""
@@ -50,10 +55,29 @@ def mjcf(document: dict[str, Any], free_joints: bool = False) -> Iterator[str]:
     Raises
     ------
     RoboticsError
-        See `links_from_document`; before the first part.
+        See `links_from_document`, and with `free_joints` for an object whose bones would fall apart; before
+        the first part.
     """
     links = links_from_document(document, _FORMAT)
+    if free_joints:
+        _require_connected_bones(document["objects"])
     return _parts(document, links, free_joints)
+
+
+def _require_connected_bones(entries: list[dict[str, Any]]) -> None:
+    """Raise RoboticsError if the bones of an object are below several free bodies."""
+    roots: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        if "bone" not in entry or entry["parent"] is not None:
+            continue
+        # Ids of objects of one name end with different numbers.
+        name, id = _BONE.sub("", entry["name"]), entry["id"]
+        other = roots.setdefault((name, id.removeprefix(entry["name"])), id)
+        if other != id:
+            text = (
+                "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
+            )
+            raise RoboticsError(message(text, name=name, a=other, b=id))
 
 
 def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ import bpy
 
 from ...settings import Modifiers
 from ..overrides import Override, OverrideShape
-from .bones import NO_BONE, bone_rows, deform_bones
+from .bones import NO_BONE, ancestors_of_bones, bone_rows, deform_bones
 from .known_rows import PartRows
 from .loose_parts import loose_part_labels, rows_by_label
 
@@ -29,6 +29,8 @@ class MeshPart(NamedTuple):
         Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
     override : OverrideShape or None
         Kind of the override that it is, see `parts_of_overrides`; None for vertices.
+    ancestors : tuple of str
+        Names of the ancestors of its bone, the nearest first.
     """
 
     number: int
@@ -36,6 +38,7 @@ class MeshPart(NamedTuple):
     bone: str | None = None
     bone_weight: float | None = None
     override: OverrideShape | None = None
+    ancestors: tuple[str, ...] = ()
 
 
 def parts_of_overrides(overrides: Sequence[Override]) -> list[MeshPart] | None:
@@ -59,8 +62,9 @@ def parts_of(
         return [MeshPart(number, f"part.{number}") for number in range(count)]
     bones = deform_bones(evaluated)
     rows = part_rows(evaluated, modifiers, bone_weight).rows if bones else []
+    ancestors = ancestors_of_bones(evaluated)
     parts = [
-        MeshPart(number, f"bone.{bones[number]}", bones[number], bone_weight)
+        MeshPart(number, f"bone.{bones[number]}", bones[number], bone_weight, None, ancestors[bones[number]])
         if number < len(bones)
         else MeshPart(number, NO_BONE, "", bone_weight)
         for number, each in enumerate(rows)
