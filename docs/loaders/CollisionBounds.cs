@@ -66,6 +66,7 @@ namespace CollisionBounds
         public string parent;
         public double[] translation;
         public double[] rotation;
+        public double[] scale; // along the axes of the object; all three are negative if it is mirrored
         public Shapes local; // place by translation and rotation only: the scale is applied already
         public Shapes world;
         public Shapes envelope; // null if the document has none
@@ -81,6 +82,7 @@ namespace CollisionBounds
             parent = from.IsNull("parent") ? null : from["parent"].Text;
             translation = from["transform"]["translation"].Numbers(3);
             rotation = from["transform"]["rotation"].Rotation;
+            scale = from["transform"]["scale"].Numbers(3);
             local = new Shapes(from["local"]);
             world = new Shapes(from["world"]);
             bone = from.Has("bone") ? from["bone"].Text : null;

@@ -183,8 +183,8 @@ static func bodies(objects: Dictionary, materials := {}) -> Node3D:
 
 
 ## Adds the body of each object below the node with its name, in a scene that was imported from a glTF file, and
-## returns the bodies. They move with these nodes, and compensate their scale. Objects without a node are reported, and
-## so are bones.
+## returns the bodies. They move with these nodes, and compensate their scale and shear. Shear is compensated as of the
+## frame of the document, at which the file has to be exported. Objects without a node are reported, and so are bones.
 static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[CollisionObject3D]:
 	var added: Array[CollisionObject3D] = []
 	for entry: Dictionary in objects.values():
@@ -196,7 +196,7 @@ static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[Co
 			continue
 		var node := body(entry, materials, "local")
 		if node != null:
-			node.transform = Transform3D(Basis.from_scale(Vector3.ONE / scale), Vector3.ZERO)
+			node.transform = Transform3D(_rigid_basis(root, target, entry["transform"]), Vector3.ZERO)
 			target.add_child(node, true)
 			node.owner = root.owner if root.owner != null else root
 			for shape in node.get_children():
@@ -214,6 +214,23 @@ static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
 		if node != null:
 			solid.add_child(node, true)
 	return solid
+
+
+# The basis of a body below a node, with which it is only rotated and moved relative to the root.
+static func _rigid_basis(root: Node, target: Node3D, transform: Dictionary) -> Basis:
+	var basis := target.transform.basis
+	var above := target.get_parent()
+	while above != root:
+		if above is Node3D:
+			basis = above.transform.basis * basis
+		above = above.get_parent()
+	var lengths := Vector3(basis.x.length(), basis.y.length(), basis.z.length())
+	var axes := Basis(basis.x / lengths.x, basis.y / lengths.y, basis.z / lengths.z)
+	var shear := maxf(absf(axes.x.dot(axes.y)), maxf(absf(axes.y.dot(axes.z)), absf(axes.z.dot(axes.x))))
+	if shear < 1e-5:
+		return Basis.from_scale(Vector3.ONE / _vector(transform["scale"]))
+	# Sheared axes are no rotation, so the rotation is that of the document.
+	return Basis.from_scale(Vector3.ONE / lengths) * axes.inverse() * Basis(_quaternion(transform["rotation"]))
 
 
 # The node of an object. Parts are named after it: "Crate/part.0", "Crate/shape.1".

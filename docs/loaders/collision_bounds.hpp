@@ -83,6 +83,7 @@ struct object {
     collision_bounds::collision collision;
     vec3 translation;
     quat rotation;
+    vec3 scale;  // along the axes of the object; all three are negative if it is mirrored
     shapes local;  // place by translation and rotation only: the scale is applied already
     shapes world;
     std::optional<shapes> envelope;
@@ -433,6 +434,7 @@ inline object read_object(const node& from) {
     if (from.has("collision")) result.collision = read_collision(from["collision"]);
     result.translation = from["transform"]["translation"].vector();
     result.rotation = from["transform"]["rotation"].rotation();
+    result.scale = from["transform"]["scale"].vector();
     result.local = read_shapes(from["local"]);
     result.world = read_shapes(from["world"]);
     if (from.has("envelope")) {

@@ -14,9 +14,8 @@ from tests.engines.native.test_unreal_loader import import_loader
 
 PRESETS = {"cpp": "gltf", "unity": "unity", "unreal": "unreal"}
 UNREAD = {
-    "cpp": ("objects.1.transform.scale", "clearances"),
+    "cpp": ("clearances",),
     "unity": (
-        "objects.1.transform.scale",
         "space.metersPerUnit",
         "time.referenceFrame",
         "objects.1.type",

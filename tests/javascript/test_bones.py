@@ -82,7 +82,7 @@ console.log(JSON.stringify(found));
 
 
 def test_lines_of_the_reference_add_the_boxes_of_bones_to_their_joints(files: Path):
-    _, block = by_language("docs/engines.md", "js")
+    _, block, _ = by_language("docs/engines.md", "js")
     program = files / "hitboxes.mjs"
     program.write_text(f"{BEGIN}{block.text}{END}", "utf-8")
     found = run_program(

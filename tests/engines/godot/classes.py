@@ -98,6 +98,9 @@ class Vector3:
     def length(self) -> float:
         return float(np.linalg.norm(self.numbers))
 
+    def dot(self, other: Vector3) -> float:
+        return float(self.numbers @ other.numbers)
+
     def cross(self, other: Vector3) -> Vector3:
         return Vector3(*np.cross(self.numbers, other.numbers))
 
@@ -144,8 +147,17 @@ class Basis:
     def from_scale(scale: Vector3) -> Basis:
         return Basis(*(Vector3(*row) for row in np.diag(scale.numbers)))
 
-    def __mul__(self, vector: Vector3) -> Vector3:
-        return Vector3(*(self.matrix @ vector.numbers))
+    x = property(lambda self: Vector3(*self.matrix[:, 0]))
+    y = property(lambda self: Vector3(*self.matrix[:, 1]))
+    z = property(lambda self: Vector3(*self.matrix[:, 2]))
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Vector3):
+            return Vector3(*(self.matrix @ other.numbers))
+        return Basis(*(Vector3(*column) for column in (self.matrix @ other.matrix).T))
+
+    def inverse(self) -> Basis:
+        return Basis(*(Vector3(*column) for column in np.linalg.inv(self.matrix).T))
 
 
 _IDENTITY = Basis(Vector3(1, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1))
@@ -200,6 +212,7 @@ class ConvexPolygonShape3D(Shape):
 class Node(Object):
     def __init__(self) -> None:
         self.name, self.owner, self.children = String(""), None, []
+        self.parent: Node | None = None
 
     def add_child(self, child: Node, force_readable_name: bool = False) -> None:
         names = {each.name for each in self.children}
@@ -207,6 +220,10 @@ class Node(Object):
         while child.name in names:
             child.name, number = String(f"{plain}{number}"), number + 1
         self.children.append(child)
+        child.parent = self
+
+    def get_parent(self) -> Node | None:
+        return self.parent
 
     def get_children(self) -> Array:
         return Array(self.children)

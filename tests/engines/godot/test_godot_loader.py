@@ -214,6 +214,39 @@ def test_bodies_are_added_to_the_nodes_of_a_scene_and_compensate_their_scale(loa
             assert_is(node, part, sampled(part))
 
 
+def test_body_below_a_sheared_node_is_where_the_document_has_it(loader, tmp_path):
+    """A turned child of a non-uniformly scaled node. Any rotation has the axes of its local shapes."""
+    random = np.random.default_rng(9)
+    root, above, between, below = classes.Node3D(), classes.Node3D(), classes.Node(), classes.Node3D()
+    placed = (np.eye(3), np.zeros(3))
+    for node, turn, scale in (
+        (above, [0.1, 0.5, -0.2, 0.8], [1, 4, 0.5]),
+        (below, [-0.3, 0.2, 0.6, 0.7], [2, 1, -1]),
+    ):
+        rotation = classes.Basis(classes.Quaternion(*turn).normalized())
+        node.transform = classes.Transform3D(
+            rotation * classes.Basis.from_scale(classes.Vector3(*scale)), classes.Vector3(1, 2, 3)
+        )
+        matrix, origin = node.transform.basis.matrix, node.transform.origin.numbers
+        placed = placed[0] @ matrix, placed[0] @ origin + placed[1]
+    for parent, child, name in ((root, above, "Above"), (above, between, "Empty"), (between, below, "Lid")):
+        child.name = classes.String(name)
+        parent.add_child(child)
+    turn = random.normal(size=4)
+    turn /= np.linalg.norm(turn)
+    axes = classes.Basis(classes.Quaternion(*turn)).matrix.astype(np.float64)
+    parts = random_parts(random, 8)
+    transform = {"translation": placed[1].tolist(), "rotation": turn.tolist(), "scale": [2, 3, -2]}
+    entry = {"name": "Lid", "local": {"compound": parts}, "transform": transform}
+    (body,) = loader.add_to(root, loader.read(written(document_of([entry]), tmp_path)))
+    assert body.parent is below
+    # The linear part of the body in the scene is the rotation of the document.
+    assert placed[0] @ body.transform.basis.matrix == pytest.approx(axes, abs=1e-6)
+    assert body.transform.origin.numbers.tolist() == [0, 0, 0]
+    for node, part in zip(body.children, parts, strict=True):
+        assert_is(node, part, sampled(part))
+
+
 def test_tracks_have_one_box_and_one_sphere_per_frame(loader, tmp_path):
     document = document_for("gltf")
     tracks = loader.read_tracks(written(document, tmp_path))

@@ -49,7 +49,7 @@ def test_document_in_other_axes_is_refused_with_the_remedy(with_node):
 
 
 def test_lines_of_the_reference_attach_the_bounds_to_the_objects_of_a_scene(with_node):
-    lines, _ = by_language("docs/engines.md", "js")  # tests/javascript/test_bones.py runs those about bones
+    lines, *_ = by_language("docs/engines.md", "js")  # tests/javascript/test_bones.py runs those about bones
     with_node.run(blocks(PAGE)[0].text)
     begin = """
 import { readFile } from "node:fs/promises";
