@@ -47,7 +47,7 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
     for index, near in enumerate(clearances):
         row = settings.rows.add()
         row.index, row.a, row.b, row.is_near_miss = index, names[near.a], names[near.b], True
-        row.frame, row.value = near.frame, near.gap
+        row.frame, row.value, row.is_grazing = near.frame, near.gap, index in result.grazing
 
 
 def _contact_order(result: Result) -> list[int]:
@@ -69,6 +69,7 @@ class _Columns(NamedTuple):
     by_frame: Ints
     by_value: Ints
     is_near: Bools
+    is_grazing: Bools
     tunnelling: Bools
     prefixes: dict[str, str]
     is_new: Bools
@@ -87,6 +88,8 @@ class _Columns(NamedTuple):
         frame: Floats = np.array([c.first.frame for c in contacts] + [n.frame for n in report.clearances])
         gap: Floats = np.array([-c.depth for c in contacts] + [n.gap for n in report.clearances])
         is_near = np.arange(len(pairs)) >= len(contacts)
+        is_grazing = np.zeros(len(pairs), dtype=bool)
+        is_grazing[[len(contacts) + index for index in result.grazing]] = True
         at_start = np.zeros(len(pairs), dtype=bool)
         tunnelling = np.zeros(len(pairs), dtype=bool)
         at_start[: len(contacts)] = [c.first.at_start for c in contacts]
@@ -100,9 +103,9 @@ class _Columns(NamedTuple):
         is_new[: len(contacts)] = [tuple(sorted((ids[c.a], ids[c.b]))) in new_pairs for c in contacts]
         by_value = np.lexsort((gap, is_near))
         has_baseline = comparison is not None
-        return cls(
-            names, owners, by_name, by_frame, by_value, is_near, tunnelling, prefixes, is_new, has_baseline
-        )
+        orders = (by_name, by_frame, by_value)
+        kinds = (is_near, is_grazing, tunnelling)
+        return cls(names, owners, *orders, *kinds, prefixes, is_new, has_baseline)
 
 
 class RowCounts(NamedTuple):
@@ -165,6 +168,8 @@ def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bool
         contact_list.sort_by
     ]
     shown = np.where(columns.is_near, contact_list.show_near_misses, contact_list.show_contacts)
+    # A landing without a gap is what users search for, on whichever side of 0 its rounding is.
+    shown |= columns.is_grazing & contact_list.show_contacts
     if contact_list.tunnelling_only:
         shown &= columns.tunnelling | columns.is_near
     if not contact_list.show_hidden:

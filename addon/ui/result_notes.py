@@ -21,7 +21,21 @@ def notes_on_bounds(results: result_store.Results) -> list[str]:
 
 def notes_on_contacts(results: result_store.Results) -> list[str]:
     """Return the notes on contacts, each as "label: names"."""
-    return [] if results.contacts is None else _notes(results.contacts)
+    result = results.contacts
+    if result is None:
+        return []
+    texts = _notes(result)
+    if result.report is not None and result.grazing:
+        pairs = [result.report.clearances[index] for index in sorted(result.grazing)]
+        names = [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
+        text = iface_count(
+            len(pairs),
+            "{count} pair touches with gap 0: {names}",
+            "{count} pairs touch with gap 0: {names}",
+            names=_first_names(names),
+        )
+        texts.insert(0, text)
+    return texts
 
 
 def _notes(result: Result) -> list[str]:

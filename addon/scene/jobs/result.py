@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
-from ...core import ContactReport, Shape
+from ...core import Aabb, ContactReport, Shape
 from ...formats import (
     DEFAULT_DECIMALS,
     Confirmation,
@@ -40,6 +41,14 @@ from ..settings import ShapeName
 from ..subjects.find import HIDDEN
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList, count_objects
+
+
+_ROUNDING = 2.0**-21
+"""Part of a coordinate that is its rounding in single precision, and that of the steps to it."""
+_TINY = 1e-5
+"""Part of the size of an object that is tiny."""
+_MOST_ROUNDING = 0.1
+"""Gap that is no rounding in scenes of up to 200000 units."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,27 @@ class Result:
         every = subjects.representatives() if isinstance(subjects, SubjectList) else subjects
         instanced = {subject.key[1] for subject in every}
         return tuple(name for name in hidden if name not in instanced)
+
+    @cached_property
+    def grazing(self) -> frozenset[int]:
+        """Indices of near misses whose gap is the rounding of coordinates in single precision.
+
+        A gap within the rounding of the smaller coordinates counts, and of the larger ones if it is also tiny
+        for the smaller object: where the objects are at that time is not known here.
+        """
+        found = []
+        for index, near in enumerate(self.report.clearances if self.report else ()):
+            if near.gap > _MOST_ROUNDING:
+                break  # near misses are ordered by gap
+            boxes = [_world_box(self.objects[side]) for side in (near.a, near.b)]
+            if None in boxes:
+                continue
+            extents = [max(abs(box.min).max(), abs(box.max).max()) for box in boxes if box is not None]
+            half = min(float(np.linalg.norm(box.max - box.min)) / 2 for box in boxes if box is not None)
+            allowed = max(min(extents), min(max(extents), half * _TINY / _ROUNDING))
+            if near.gap <= _ROUNDING * allowed:
+                found.append(index)
+        return frozenset(found)
 
     @property
     def has_pairs(self) -> bool:
@@ -232,6 +262,11 @@ class Result:
         """Copy with bounds alone."""
         objects = tuple(replace(entry, envelope=(), local_envelope=()) for entry in self.objects)
         return replace(self, objects=objects, linear_only=(), straight=())
+
+
+def _world_box(entry: ObjectBounds) -> Aabb | None:
+    """Return the box of a subject along the world axes, or None."""
+    return next((shape for shape in entry.world if isinstance(shape, Aabb)), None)
 
 
 def result_of(

@@ -117,6 +117,9 @@ def _lines(
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
+        if row.is_grazing:
+            touch = iface_("Touches at frame {frame}", frame=frame_text(row.frame))
+            return [*names, (touch, "TIME"), (iface_("Gap 0: no overlap"), "DRIVER_DISTANCE"), *problems]
         closest = iface_("Closest at frame {frame}", frame=frame_text(row.frame))
         gap = iface_("Gap {distance}", distance=length_text(row.value, context.scene.unit_settings))
         return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]

@@ -35,7 +35,9 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     scene: Any = row.id_data
     value = length_text(row.value, scene.unit_settings)
     frame = frame_text(row.frame, row.uncertainty)
-    if row.is_near_miss:
+    if row.is_grazing:
+        text = n_("{a} and {b}: touches at frame {frame} without overlap, gap 0")
+    elif row.is_near_miss:
         text = n_("{a} and {b}: near miss at frame {frame}, gap {value}")
     elif row.at_start:
         text = n_("{a} and {b}: contact from the first frame on, depth {value}")
@@ -63,6 +65,9 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
         name="Depth or Gap", description="Greatest penetration depth, or the gap of a near miss"
     )
     is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
+    is_grazing: BoolProperty(
+        name="Grazing", description="The gap is no larger than the rounding of coordinates"
+    )
     tunnelling: BoolProperty(name="Tunnelling", description="No whole frame shows this contact")
     at_start: BoolProperty(name="At Start", description="In contact at the first frame")
     uncertainty: FloatProperty(name="Uncertainty", description="Uncertainty of the contact time, in frames")
