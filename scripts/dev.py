@@ -99,6 +99,15 @@ def check_tasks() -> list[Task]:
     return tasks
 
 
+def format_tasks() -> list[Task]:
+    """Return tasks that format the code; other findings of the linter are left to `check`."""
+    ruff = ("-m", "ruff")
+    return [
+        Task("fixes", environments.TYPES["5.2"], (*ruff, "check", "--fix", "--exit-zero", "--quiet", ".")),
+        Task("format", environments.TYPES["5.2"], (*ruff, "format", ".")),
+    ]
+
+
 def site_task() -> Task:
     """Return the task that builds the documentation as a site; a broken link is an error."""
     # Without this variable, the theme prints a notice about its end in 2027.
@@ -203,6 +212,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("site", help="build the documentation as a site, in build/site")
     commands.add_parser("all", help="run check, build, demo and test --push")
+    commands.add_parser("format", help="format the code, and mend what the linter can mend by itself")
     commands.add_parser(
         "check",
         help="check lint, format, types for the oldest and the newest Blender, and the links of the docs",
@@ -255,6 +265,8 @@ def main(arguments: Sequence[str]) -> int:
     outcomes = []
     if options.command in ("check", "all"):
         outcomes += run_in_parallel([*check_tasks(), site_task()])
+    if options.command == "format":
+        outcomes += run_in_sequence(format_tasks())
     if options.command == "site":
         outcomes += run_in_sequence([site_task()])
     if options.command in ("build", "all"):
