@@ -151,6 +151,11 @@ def test_docstring_of_each_package_lists_its_modules(folder):
     assert {name for name in listed if not (folder / name).exists() and name not in modules} == set()
 
 
+def test_folders_of_tests_mirror_the_packages():
+    mirrored = {name for name in PACKAGES if (TOP / "tests" / name).is_dir()}
+    assert set(PACKAGES) - mirrored == {"translations", "scene/gltf_export"}
+
+
 @pytest.mark.parametrize("top", ["addon", "docs", "scripts", "tests"])
 def test_no_folder_has_too_many_files(top):
     for folder in [TOP / top, *(path for path in (TOP / top).rglob("*") if path.is_dir())]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import tomllib
 
 import numpy as np
 import pytest
 
 import dev
+import environments
 from tests import documented
+from tests.core import test_rooms
 from tests.documented import PAGES, blocks
 from tests.paths import TOP
 
@@ -64,6 +68,47 @@ def test_tasks_of_the_page_for_contributors_exist():
         assert dev.parser().parse_args([task]).command == task
     called = (TOP / ".ci" / "run").read_text("utf-8")
     assert {"check", "demo", "test"} <= set(re.findall(r"scripts/dev\.py (\S+)", called))
+
+
+def rows_of_table(heading: str) -> list[list[str]]:
+    """Return the cells of a table of the page for contributors."""
+    page = (TOP / "CONTRIBUTING.md").read_text("utf-8")
+    lines = page.split(f"{heading}\n|---")[1].split("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def test_table_of_groups_has_their_folders():
+    rows = rows_of_table("| group | folders | needs, and also tests |")
+    listed = {name.strip("`"): tuple(re.findall("`(.+?)`", folders)) for name, folders, _ in rows}
+    assert listed == dev.TEST_FOLDERS
+
+
+def test_table_of_limits_has_their_numbers():
+    settings = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))
+    limits = [test_rooms.MAX_FILES, test_rooms.MAX_LINES, test_rooms.MAX_PARAMETERS]
+    limits += [1, settings["tool"]["ruff"]["line-length"]]
+    assert [int(limit) for _, limit in rows_of_table("| rule | limit |")] == limits
+
+
+def test_named_environments_and_folders_of_tests_exist():
+    page = (TOP / "CONTRIBUTING.md").read_text("utf-8")
+    commands = re.findall(r"^build/environments/(\S+)/bin/python -m pytest (\S+)", page, re.MULTILINE)
+    known = {each.name for each in vars(environments).values() if isinstance(each, environments.Environment)}
+    known |= {each.name for each in dev.BLENDERS}
+    assert len(commands) > 2
+    for environment, folder in commands:
+        assert environment in known and (TOP / folder).exists()
+
+
+def test_format_mends_what_check_refuses(tmp_path):
+    """The arguments of both tasks, on one file with an unused import and wrong spaces."""
+    (tmp_path / "wrong.py").write_text("import os\nx  =  1\n", "utf-8")
+    python = next(task.environment for task in dev.format_tasks())
+    if not (interpreter := TOP / "build" / "environments" / python.name / "bin" / "python").exists():
+        pytest.skip("needs the environment of dev.py check")
+    for task in dev.format_tasks():
+        subprocess.run([interpreter, *task.arguments], cwd=tmp_path, check=True)
+    assert (tmp_path / "wrong.py").read_text("utf-8") == "x = 1\n"
 
 
 def test_inline_commands_name_scripts_that_exist_and_are_used():

@@ -1,4 +1,4 @@
-"""Colliders around the selection in Edit Mode and around vertex groups, against points that the test computes."""
+"""Colliders around the selection in Edit Mode and around vertex groups, against points of the test itself."""
 
 from __future__ import annotations
 
