@@ -95,6 +95,7 @@ RUN_BY = {
     ("docs/engines.md", "var level"): "tests/engines/how_to/test_robots.py",
     ("docs/engines.md", "var attachment"): "tests/engines/how_to/test_robots.py",
     ("docs/engines.md", "const bounds"): "tests/package/how_to/test_web.py",
+    ("docs/engines.md", "const { position"): "tests/javascript/test_culling.py",
     ("docs/engines.md", "gltf.scene.traverse"): "tests/javascript/test_bones.py",
     ("docs/engines.md", "model = mujoco"): "tests/engines/how_to/test_robots.py",
     ("docs/how-to/ci.md", ""): "tests/package/how_to/test_ci.py",
