@@ -14,15 +14,18 @@ from addon.formats import document_problems, dumps
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.envelopes import play_bounds
-from addon.scene.settings import BoundsSettings, ContactSettings
+from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings
 from tests.finished import finished
 from tests.paths import TOP
 from tests.scene.building import CUBE, key_location
+from tests.scene.independent.geometry import rotation_matrix
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 PAGE = (TOP / "docs" / "format.md").read_text("utf-8")
-DOCUMENT, CONTACT, TRACK = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+DOCUMENT, CONTACT, SHAPES, TRACK = (
+    json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+)
 
 
 def write_document(result):
@@ -75,6 +78,43 @@ def test_example_contact_is_found_and_matches_arithmetic(pair):
     assert found == CONTACT
     assert CONTACT["first"]["frame"] == 1 + (10 - (0.5 + 0.5)) / ((10 - 0) / (11 - 1))
     assert CONTACT["first"]["seconds"] == math.floor(10 / 24 * 1e6) / 1e6
+
+
+TENT = np.array([(0, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
+
+
+def test_example_shapes_equal_those_of_their_scene(add_mesh):
+    tent = add_mesh("Tent", TENT, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    tent.location = (10, 20, 30)
+    kinds = ("sphere", "aabb", "obb", "capsule", "hull", "spheres", "compound")
+    fit = FitSettings(depth=1, part_shape="box")
+    settings = BoundsSettings(shapes=kinds, fit=fit, envelope=True, frames=(1, 2, 1))
+    (found,) = write_document(finished(play_bounds(bpy.context.scene, settings)))["objects"]
+    assert {key: found[key] for key in SHAPES} == SHAPES
+
+
+def test_example_shapes_match_arithmetic():
+    """The corners are in each shape, and exact where a shape is known."""
+    corners = np.stack([TENT[:, 0], TENT[:, 2], -TENT[:, 1]], axis=1)
+    local = SHAPES["local"]
+    vertices = np.array(local["hull"]["vertices"])
+    assert vertices[np.lexsort(vertices.round(4).T)] == pytest.approx(
+        corners[np.lexsort(corners.T)], abs=2e-5
+    )
+    # The smallest sphere is through three corners, of a triangle with sides of sqrt 5, sqrt 5 and sqrt 2.
+    sphere = local["sphere"]
+    assert sphere["radius"] == math.ceil(5 * math.sqrt(2) / 6 * 1e6) / 1e6
+    assert np.linalg.norm(corners - sphere["center"], axis=1).max() <= sphere["radius"]
+    capsule = local["capsule"]
+    along = np.clip(
+        (corners - capsule["center"]) @ capsule["axis"], -capsule["halfLength"], capsule["halfLength"]
+    )
+    nearest = np.array(capsule["center"]) + along[:, None] * np.array(capsule["axis"])
+    assert np.linalg.norm(corners - nearest, axis=1).max() <= capsule["radius"]
+    (part,) = local["compound"]
+    for box in (local["obb"], part["obb"]):
+        offsets = (corners - box["center"]) @ rotation_matrix(box["rotation"])
+        assert (np.abs(offsets) <= np.array(box["halfExtents"]) + 1e-9).all()
 
 
 def test_example_track_equals_that_of_its_scene(pair):
