@@ -31,12 +31,13 @@ from ..subjects.subject_list import SubjectList
 from .bounds import bound_subjects, require_active_scene
 from .late_instances import LateInstances
 from .mesh_confirmation import confirm_contacts
+from .part_splits import split_pieces
 from .result import Result, result_of
 
 _Found = TypeVar("_Found")
 
-_PREPARATION = 0.05
-"""Part of the work of a scan before its first frame, for the progress."""
+_PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
+"""Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
 
 
 class PreparedScan(NamedTuple):
@@ -258,7 +259,8 @@ def _prepare_motion(
     """
     uid, home, times = scene.session_uid, playhead(scene), frames.times
     begun = Progress(0, len(times), times[0])
-    job.begin_phase(job.done + _PREPARATION * (job.end - job.done))
+    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
+    job.begin_phase(job.done + preparation * (job.end - job.done))
     prepared = yield from _prepare(scene, settings, frames, begun, late)
     # Everything about the scene has been read: it may be deleted after this yield.
     yield begun
@@ -361,9 +363,10 @@ def _prepare(
     is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     yield begun
+    reading = readings[0]
+    yield from _split_meshes(reading, settings, begun)
     scene = scene_by_uid(uid)
     shape, fit = settings.shape, settings.fit
-    reading = readings[0]
     if late.subjects or bounded.subjects is not reading.subject_index.subjects:
         # Others than those that were read at first.
         motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
@@ -377,6 +380,19 @@ def _prepare(
         obstacles=obstacles.for_scan,
     )
     return PreparedScan(replace(bounds, obstacles=tuple(obstacles.indices.tolist())), motion, scan)
+
+
+def _split_meshes(
+    reading: SubjectReading, settings: ContactSettings, begun: Progress
+) -> Generator[Progress, None, None]:
+    """Split the meshes of a scan of convex parts, for its fits. Yields `begun` with the share that is done.
+
+    One step at a time, so that a window can stop: the split of a mesh takes about a second.
+    """
+    if settings.shape == "compound" and settings.fit.parts > 1:
+        sources = reading.subject_index.take(reading.pieces).values()
+        for share in split_pieces(sources, settings.fit):
+            yield begun._replace(part=share)
 
 
 def _result(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
 import bpy
@@ -57,13 +57,17 @@ def split_meshes(
         in_bone_space(piece) if of_bones and subjects[piece.subject].bone else piece
         for piece in read_subjects(depsgraph, subjects, fit, range(len(subjects)))
     ]
-    pieces = [piece for piece in pieces if _can_be_split(piece)]
-    for number, piece in enumerate(pieces):
-        linear = piece.geometry.matrix[:3, :3]
-        depth = depth_in_object(fit.parts_tolerance, linear)
+    for done in split_pieces(pieces, fit):
+        yield Progress(int(done * _STEPS), _STEPS, time, "fitting", done)
+
+
+def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generator[float, None, None]:
+    """Split subjects that were read, as `split_meshes` does; yields the share done after each step."""
+    remaining = [piece for piece in pieces if _can_be_split(piece)]
+    for number, piece in enumerate(remaining):
+        depth = depth_in_object(fit.parts_tolerance, piece.geometry.matrix[:3, :3])
         for share in split_in_steps(piece.geometry.points, piece.triangles, fit.parts, depth):
-            done = (number + share) / len(pieces)
-            yield Progress(int(done * _STEPS), _STEPS, time, "fitting", done)
+            yield (number + share) / len(remaining)
 
 
 def after_splits(

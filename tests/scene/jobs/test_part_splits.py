@@ -9,9 +9,10 @@ import pytest
 from addon.core import convex_parts
 from addon.core.compound.convex_parts import convex_parts_in_steps
 from addon.scene.colliders.make import make_colliders
+from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.part_splits import split_meshes
 from addon.scene.progress import run_to_end
-from addon.scene.settings import ColliderSettings, FitSettings, Selection
+from addon.scene.settings import ColliderSettings, ContactSettings, FitSettings, Selection
 from tests.core.compound.meshes_with_notches import ring
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -61,6 +62,35 @@ def test_colliders_after_splits_are_those_without(rings, monkeypatch):
     monkeypatch.setattr("addon.scene.fitting.convex_pieces.convex_parts_in_steps", None)
     settings = ColliderSettings(Selection(), fit, "hull", parts=5)
     assert make_colliders(bpy.context.scene, settings).colliders > 6
+
+
+def scan():
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 3, 5
+    fit = FitSettings(parts=4)
+    return find_contacts(bpy.context.scene, ContactSettings(shape="compound", fit=fit, static_pairs=True))
+
+
+def test_scan_splits_meshes_in_steps_before_its_first_frame(rings):
+    bpy.context.scene.frame_set(7)
+    steps = list(scan())
+    before = [progress for progress in steps if progress.done == 0]
+    shares = [progress.share for progress in steps]
+    # Esc discards such a scan at once: it has no frame to keep.
+    assert len(before) > 16 and steps[: len(before)] == before
+    assert shares == sorted(shares) and 0.3 < before[-1].share <= 0.5
+    assert len([progress for progress in scan() if progress.done == 0]) < len(before) - 8
+    assert bpy.context.scene.frame_current == 7
+
+
+def test_scan_that_is_stopped_during_a_split_changes_nothing(rings):
+    bpy.context.scene.frame_set(7)
+    job = scan()
+    while next(job).share < 0.1:
+        pass
+    job.close()
+    assert bpy.context.scene.frame_current == 7 and len(bpy.data.scenes) == 1
+    # The split goes on with the meshes that are left, and gives the result of a scan without a stop.
+    assert len(run_to_end(scan()).report.contacts) == 3
 
 
 def test_steps_give_the_parts_of_the_whole_split():
