@@ -70,6 +70,7 @@ def scan():
     return find_contacts(bpy.context.scene, ContactSettings(shape="compound", fit=fit, static_pairs=True))
 
 
+@pytest.mark.long
 def test_scan_splits_meshes_in_steps_before_its_first_frame(rings):
     bpy.context.scene.frame_set(7)
     steps = list(scan())
@@ -82,6 +83,7 @@ def test_scan_splits_meshes_in_steps_before_its_first_frame(rings):
     assert bpy.context.scene.frame_current == 7
 
 
+@pytest.mark.long
 def test_scan_that_is_stopped_during_a_split_changes_nothing(rings):
     bpy.context.scene.frame_set(7)
     job = scan()
