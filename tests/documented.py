@@ -93,7 +93,6 @@ RUN_BY = {
     ("docs/engines.md", "collision_spheres:"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "import collision_bounds_unreal"): "tests/engines/how_to/test_unreal.py",
     ("docs/engines.md", "var level"): "tests/engines/how_to/test_robots.py",
-    ("docs/engines.md", "var attachment"): "tests/engines/how_to/test_robots.py",
     ("docs/engines.md", "const bounds"): "tests/package/how_to/test_web.py",
     ("docs/engines.md", "const { position"): "tests/javascript/test_culling.py",
     ("docs/engines.md", "gltf.scene.traverse"): "tests/javascript/test_bones.py",

@@ -81,8 +81,8 @@ const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
  * of their names: the transform nodes of the bones in the skeleton of the mesh. A physics engine can create from them
  * what `collision` says.
  *
- * Nodes of a glTF file are below a mirrored root, so a child of a node or joint with `local` shapes needs the scale
- * (-1, 1, 1).
+ * Nodes of a glTF file are below a mirrored root. So with `--preset unity`, a child of a node or joint with `local` shapes
+ * needs the scale (-1, 1, 1); with `--preset gltf`, none.
  *
  * @param {object} bounds Result of `readCollisionBounds`.
  * @param {Node[]} nodes Nodes, such as `scene.getNodes()`.

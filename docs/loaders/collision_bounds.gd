@@ -184,24 +184,30 @@ static func bodies(objects: Dictionary, materials := {}) -> Node3D:
 
 ## Adds the body of each object below the node with its name, in a scene that was imported from a glTF file, and
 ## returns the bodies. They move with these nodes, and compensate their scale and shear. Shear is compensated as of the
-## frame of the document, at which the file has to be exported. Objects without a node are reported, and so are bones.
+## frame of the document, at which the file has to be exported. The body of a bone is added to a BoneAttachment3D, in the
+## skeleton of the mesh. Objects without a node, and bones without a joint, are reported.
 static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[CollisionObject3D]:
 	var added: Array[CollisionObject3D] = []
 	for entry: Dictionary in objects.values():
-		var target := _target(root, str(entry["name"]))
+		var node := body(entry, materials, "local")
+		if node == null:
+			continue
 		var scale := _vector(entry["transform"]["scale"])
 		var is_flat := scale.x == 0.0 or scale.y == 0.0 or scale.z == 0.0
-		if target == null or entry.has("bone") or is_flat:
+		var target: Node3D = null if is_flat else _target(root, entry)
+		if target == null:
 			push_warning("Collision Bounds: %s has no node in %s that can have a body" % [entry["name"], root.name])
+			node.free()
 			continue
-		var node := body(entry, materials, "local")
-		if node != null:
-			node.transform = Transform3D(_rigid_basis(root, target, entry["transform"]), Vector3.ZERO)
-			target.add_child(node, true)
-			node.owner = root.owner if root.owner != null else root
-			for shape in node.get_children():
-				shape.owner = node.owner
-			added.append(node)
+		var basis := Basis.from_scale(Vector3.ONE / scale)
+		if not entry.has("bone"):
+			basis = _rigid_basis(root, target, entry["transform"])
+		node.transform = Transform3D(basis, Vector3.ZERO)
+		target.add_child(node, true)
+		node.owner = _owner_in(root)
+		for shape in node.get_children():
+			shape.owner = node.owner
+		added.append(node)
 	return added
 
 
@@ -233,14 +239,37 @@ static func _rigid_basis(root: Node, target: Node3D, transform: Dictionary) -> B
 	return Basis.from_scale(Vector3.ONE / lengths) * axes.inverse() * Basis(_quaternion(transform["rotation"]))
 
 
-# The node of an object. Parts are named after it: "Crate/part.0", "Crate/shape.1".
-static func _target(root: Node, name: String) -> Node3D:
-	var part := RegEx.create_from_string("/(part|shape)\\.\\d+$")
+# The node of an object, or for a bone an attachment to its joint. Parts are named after their object: "Crate/part.0",
+# "Crate/shape.1", "Hero/bone.Hand".
+static func _target(root: Node, entry: Dictionary) -> Node3D:
+	var name := str(entry["name"])
+	var part := RegEx.create_from_string("/((part|shape)\\.\\d+|bone\\..*)$")
 	for candidate: String in [name, part.sub(name, "")]:
 		var found := root.find_child(_node_name(candidate), true, false)
 		if found is Node3D:
-			return found
+			return _attachment(root, found, str(entry["bone"])) if entry.has("bone") else found
 	return null
+
+
+# A new attachment to a joint in the skeleton of a mesh; null if there is no such joint.
+static func _attachment(root: Node, mesh: Node3D, bone: String) -> Node3D:
+	if not mesh is MeshInstance3D:
+		return null
+	var skeleton: Variant = mesh.get_node_or_null(mesh.skeleton)
+	# The importer replaces these characters in names of bones.
+	var joint := bone.replace(":", "_").replace("/", "_")
+	if not skeleton is Skeleton3D or skeleton.find_bone(joint) < 0:
+		return null
+	var attachment := BoneAttachment3D.new()
+	attachment.name = _node_name(bone)
+	attachment.bone_name = joint
+	skeleton.add_child(attachment, true)
+	attachment.owner = _owner_in(root)
+	return attachment
+
+
+static func _owner_in(root: Node) -> Node:
+	return root.owner if root.owner != null else root
 
 
 # Names of nodes cannot contain . : @ / " %

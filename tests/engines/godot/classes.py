@@ -254,6 +254,30 @@ class Node3D(Node):
         self.transform = Transform3D(self.transform.basis, value)
 
 
+class MeshInstance3D(Node3D):
+    """Its skeleton is that with which it was created, or none: the substitute of a path is the node."""
+
+    def __init__(self, skeleton: Node | None = None) -> None:
+        super().__init__()
+        self.skeleton = skeleton
+
+    def get_node_or_null(self, path: Node | None) -> Node | None:
+        return path
+
+
+class Skeleton3D(Node3D):
+    def __init__(self, bones: Iterable[str] = ()) -> None:
+        super().__init__()
+        self.bones = [*bones]
+
+    def find_bone(self, name: str) -> int:
+        return self.bones.index(name) if name in self.bones else -1
+
+
+class BoneAttachment3D(Node3D):
+    bone_name = ""
+
+
 class CollisionShape3D(Node3D):
     pass
 

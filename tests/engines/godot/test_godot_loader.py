@@ -247,6 +247,51 @@ def test_body_below_a_sheared_node_is_where_the_document_has_it(loader, tmp_path
         assert_is(node, part, sampled(part))
 
 
+def test_bodies_of_bones_are_attached_to_the_joints_of_their_meshes(loader, tmp_path):
+    """Two characters have a bone of one name. Bones without a joint are reported."""
+    random = np.random.default_rng(9)
+    plain = document_for("gltf")["objects"][0]["transform"]
+    bones = {
+        "Hero/bone.Arm/L": "Arm/L",
+        "Other/bone.Arm/L": "Arm/L",
+        "Hero/bone.Leg": "Leg",
+        "Hero/no bone": "",
+        "Rock/bone.Arm/L": "Arm/L",
+        "Box/bone.Arm/L": "Arm/L",
+    }
+    parts = {name: random_parts(random, 3) for name in bones}
+    objects = [
+        {
+            "name": name,
+            "bone": bone,
+            "local": {"compound": parts[name]},
+            "transform": {**plain, "scale": [2, 2, 2]},
+        }
+        for name, bone in bones.items()
+    ]
+    # The importer of Godot replaces / in names of bones.
+    skeletons = [classes.Skeleton3D(["Root", "Arm_L"]) for _ in range(2)]
+    root, rock = classes.Node3D(), classes.Node3D()
+    meshes = [classes.MeshInstance3D(skeleton) for skeleton in (*skeletons, None)]
+    for name, node in zip(("Level", "Hero", "Other", "Box", "Rock"), (root, *meshes, rock), strict=True):
+        node.name = classes.String(name)
+    for child in (*skeletons, *meshes, rock):
+        root.add_child(child)
+    loader.warnings.clear()
+    added = loader.add_to(root, loader.read(written(document_of(objects), tmp_path)))
+    assert len(added) == 2
+    for body, skeleton, name in zip(added, skeletons, [*bones][:2], strict=True):
+        (attachment,) = skeleton.children
+        assert isinstance(attachment, classes.BoneAttachment3D) and attachment.bone_name == "Arm_L"
+        assert attachment.children == [body] and attachment.owner is root
+        assert np.diag(body.transform.basis.matrix).tolist() == [0.5, 0.5, 0.5]
+        for node, part in zip(body.children, parts[name], strict=True):
+            assert node.owner is root
+            assert_is(node, part, sampled(part))
+    for warning, name in zip(loader.warnings, [*bones][2:], strict=True):
+        assert name in warning
+
+
 def test_tracks_have_one_box_and_one_sphere_per_frame(loader, tmp_path):
     document = document_for("gltf")
     tracks = loader.read_tracks(written(document, tmp_path))

@@ -48,7 +48,12 @@ def ancestors_of_bones(item: bpy.types.Object) -> dict[str, tuple[str, ...]]:
     if armature is None:
         return {}
     bones: Any = armature.data
-    return {bone.name: tuple(parent.name for parent in bone.parent_recursive) for bone in bones.bones}
+    found: dict[str, tuple[str, ...]] = {}
+    # Blender lists each bone after its parent. Its own `parent_recursive` reads every ancestor of every bone.
+    for bone in bones.bones:
+        parent = bone.parent
+        found[bone.name] = () if parent is None else (parent.name, *found[parent.name])
+    return found
 
 
 def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: float) -> PartRows:
