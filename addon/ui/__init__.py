@@ -12,6 +12,7 @@ Files that belong to no room:
 - `property_events.py`: announces changed properties to the overlay, the panels and the operators.
 - `job_state.py`: state of the running job: progress, time left, requests to stop.
 - `contact_rows.py`: fills, sorts and filters the rows of the contact list.
+- `result_notes.py`: what a result lacks or assumes, as notes of a panel.
 - `touching.py`: the pairs that touch at the playhead.
 - `separation.py`: separation over time of the pair of the active row.
 - `collider_check.py`: the result of the last check of colliders.

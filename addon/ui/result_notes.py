@@ -25,6 +25,11 @@ def notes_on_contacts(results: result_store.Results) -> list[str]:
     if result is None:
         return []
     texts = _notes(result)
+    if results.of_selection:
+        text = iface_count(
+            result.object_count, "{count} selected object checked", "{count} selected objects checked"
+        )
+        texts.insert(0, text)
     if result.report is not None and result.grazing:
         pairs = [result.report.clearances[index] for index in sorted(result.grazing)]
         names = [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]

@@ -42,7 +42,6 @@ from ..subjects.find import HIDDEN
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList, count_objects
 
-
 _ROUNDING = 2.0**-21
 """Part of a coordinate that is its rounding in single precision, and that of the steps to it."""
 _TINY = 1e-5

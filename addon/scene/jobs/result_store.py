@@ -38,6 +38,8 @@ class Results:
         Settings that the envelopes were fitted with.
     comparison : Comparison or None
         Comparison of the contacts with a baseline.
+    of_selection : bool
+        Whether the scan checked the selected objects only.
     lacks_restored_pairs : bool
         Whether pairs that the scan ignored are no longer ignored.
     separations : dict
@@ -52,6 +54,7 @@ class Results:
     envelopes: Result | None = None
     envelopes_fit: FitSettings | None = None
     comparison: Comparison | None = None
+    of_selection: bool = False
     lacks_restored_pairs: bool = False
     separations: dict[tuple[int, int], SeparationCurve] = field(default_factory=dict, compare=False)
 

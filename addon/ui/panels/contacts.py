@@ -24,6 +24,8 @@ from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
     contact_settings,
+    is_alone,
+    selected_count,
     settings_of,
 )
 from ..result_notes import notes_on_contacts
@@ -56,7 +58,8 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
     def draw(self, context: Context) -> None:
         """Draw button, state, results and settings; while a scan runs, its progress instead of the button."""
         settings, scan = settings_of(context), running_job(COLLISION_BOUNDS_OT_find_contacts)
-        layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS", job=scan)
+        text, icon = _button_text(context)
+        layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, icon, job=scan, text=text)
         # Results before options, so that folding options does not move what is read.
         results = layout.column()
         results.use_property_split = False
@@ -97,6 +100,20 @@ class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
         """Draw the notes in full."""
         results = result_store.get(settings_of(context).result_id)
         draw_warnings(self.layout, notes_on_contacts(results), "INFO")
+
+
+def _button_text(context: Context) -> tuple[str, str]:
+    """Return the text of Find Contacts, empty for its label, and its icon.
+
+    The text has the number of selected objects: a click on a row selects its pair, and with the Bounds panel
+    folded nothing else shows that the next scan is of these two alone.
+    """
+    count = selected_count(context)
+    if count is None:
+        return "", "MOD_PHYSICS"
+    if count == 0 or is_alone(context):
+        return iface_("{count} selected: nothing to check", count=count), "ERROR"
+    return iface_("Find Contacts: {count} Selected", count=count), "MOD_PHYSICS"
 
 
 def _draw_state(

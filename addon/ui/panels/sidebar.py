@@ -66,12 +66,13 @@ def with_button(
     icon: Any,
     clear: type[Operator] | None = None,
     job: job_state.RunningJob | None = None,
+    text: str = "",
 ) -> UILayout:
     """Draw the main button of a panel, and return the layout for its settings.
 
-    `clear` is the operator of a small button next to it that clears its results. While `job` runs, its
-    progress takes the place of the button, in the same height, with Stop at its end: what is below does not
-    move, and a double click does not hit Stop.
+    `text` replaces the label of the operator; it is translated already. `clear` is the operator of a small
+    button next to it that clears its results. While `job` runs, its progress is in its place, in
+    the same height, with Stop at its end: what is below does not move, and a double click does not hit Stop.
     """
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -81,7 +82,11 @@ def with_button(
         job.draw(row.row(align=True))
         row.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="", icon="CANCEL")
         return layout
-    row.row(align=True).operator(operator.bl_idname, icon=icon)
+    part = row.row(align=True)
+    if text:
+        part.operator(operator.bl_idname, text=text, translate=False, icon=icon)
+    else:
+        part.operator(operator.bl_idname, icon=icon)
     if clear is not None:
         row.operator(clear.bl_idname, text="", icon="X")
     return layout

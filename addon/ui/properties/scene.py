@@ -14,8 +14,9 @@ from bpy.props import (
 )
 from bpy.types import Context, PropertyGroup
 
+from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.object_properties import METHOD, PADDING
-from ...scene.blender.object_settings import decimal_from_float32
+from ...scene.blender.object_settings import decimal_from_float32, has_own_settings, is_collider
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.settings import (
@@ -55,6 +56,9 @@ from .shared_options import (
     SHAPE,
     STATIC_PAIRS,
 )
+
+_COUNTED = 1000
+"""Number of selected objects up to which the types of all are read, whenever the panel is drawn."""
 
 
 def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
@@ -139,6 +143,27 @@ def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
 def has_objects(context: Context) -> bool:
     """Return whether the scope has objects; where it has none, buttons work on all visible ones."""
     return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
+
+
+def selected_count(context: Context) -> int | None:
+    """Return the number of selected objects that buttons work on; None if they work on all visible ones."""
+    if settings_of(context).scope != "SELECTED" or not context.view_layer.objects.selected:
+        return None
+    selected = context.view_layer.objects.selected
+    if len(selected) > _COUNTED:
+        return len(selected)
+    return sum((item.type in MESH_LIKE or item.is_instancer) and not is_collider(item) for item in selected)
+
+
+def is_alone(context: Context) -> bool:
+    """Return whether the only selected object has no parts or instances that could touch each other."""
+    usable = [item for item in context.view_layer.objects.selected[:_COUNTED] if not is_collider(item)]
+    usable = [item for item in usable if item.type in MESH_LIKE or item.is_instancer]
+    if len(usable) != 1:
+        return False
+    item = usable[0]
+    makes_instances = item.is_instancer or any(modifier.type == "NODES" for modifier in item.modifiers)
+    return not (makes_instances or item.particle_systems or has_own_settings(item))
 
 
 def has_results(context: Context) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
-from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
+from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
 from tests.ui.drawn_panel import Page
 
 
@@ -70,3 +70,43 @@ def test_skipped_object_is_noted_with_reason_and_rows_are_called_rows(settings, 
     page = Page(COLLISION_BOUNDS_PT_contacts)
     assert "1 skipped" in page.popovers
     assert any("Fence: " in label and "vertices" in label for label in page.labels), page.labels
+
+
+def test_button_has_number_of_selected_objects_and_result_says_so(settings, add_mesh):
+    items = [add_mesh(name, location=(3 * index, 0, 0)) for index, name in enumerate("ABC")]
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    bpy.context.scene.collection.objects.link(lamp)
+    bpy.context.scene.frame_end = 1
+    settings = bpy.context.scene.collision_bounds
+    settings.scope = "SELECTED"
+    bpy.ops.object.select_all(action="DESELECT")
+    assert _button() == ""
+    for item in (*items[:2], lamp):
+        item.select_set(True)
+    assert _button() == "Find Contacts: 2 Selected"
+    bpy.ops.collision_bounds.find_contacts()
+    assert "2 selected objects checked" in Page(COLLISION_BOUNDS_PT_contacts).popovers
+    settings.scope = "VISIBLE"
+    assert _button() == ""
+    bpy.ops.collision_bounds.find_contacts()
+    assert Page(COLLISION_BOUNDS_PT_contacts).popovers == []
+
+
+def test_one_selected_object_is_reported_before_the_scan_which_keeps_the_contacts(settings, add_mesh):
+    items = [add_mesh(name) for name in "AB"]
+    bpy.context.scene.frame_end = 1
+    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    settings = bpy.context.scene.collision_bounds
+    settings.scope = "SELECTED"
+    bpy.ops.object.select_all(action="DESELECT")
+    items[0].select_set(True)
+    assert _button() == "1 selected: nothing to check"
+    assert bpy.ops.collision_bounds.find_contacts() == {"CANCELLED"}
+    assert [(row.a, row.b) for row in settings.rows] == [("A", "B")]
+    # Instances of one object can touch each other.
+    items[0].modifiers.new("Nodes", "NODES")
+    assert _button() == "Find Contacts: 1 Selected"
+
+
+def _button() -> str:
+    return _button_text(bpy.context)[0]

@@ -94,9 +94,17 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         assert result.report is not None, "this job always reports"
+        before, of_selection = result_store.get(settings.result_id), self._selection.selected_only
+        if of_selection and not result.has_pairs and before.contacts is not None:
+            # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
+            text = rpt_("Only one object is selected: nothing can touch it. The contacts are those of before")
+            self.report({"WARNING"}, text)
+            return {"CANCELLED"}
         fill_rows(settings, result)
-        results = result_store.Results(result, result, is_stale, scan_settings=self._settings)
-        results = results.keeping_envelopes(result_store.get(settings.result_id), fit_settings(settings))
+        results = result_store.Results(
+            result, result, is_stale, scan_settings=self._settings, of_selection=of_selection
+        )
+        results = results.keeping_envelopes(before, fit_settings(settings))
         results, problem = compared(settings, results)
         settings.result_id = result_store.put(results)
         markers.renew(context.scene)
