@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT-0
+// SPDX-FileCopyrightText: 2026 Collision Bounds developers
 //
 // Collision Bounds loader for Unity: the shapes of a document as Bounds and BoundingSphere, and as colliders.
 //

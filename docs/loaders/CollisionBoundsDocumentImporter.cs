@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT-0
+// SPDX-FileCopyrightText: 2026 Collision Bounds developers
 //
 // Collision Bounds importer for Unity: colliders from a document, on the objects of a model.
 //

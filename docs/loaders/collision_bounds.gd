@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT-0
+# SPDX-FileCopyrightText: 2026 Collision Bounds developers
 #
 # Collision Bounds loader for Godot 4.2 and later: the shapes of a document as AABB and as bodies with collision shapes.
 #

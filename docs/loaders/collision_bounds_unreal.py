@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT-0
+# SPDX-FileCopyrightText: 2026 Collision Bounds developers
 """Collision Bounds loader for Unreal Engine 5: the shapes of a document as Unreal's types, and as collision.
 
     import collision_bounds_unreal as collision_bounds

@@ -58,9 +58,11 @@ EXTENSION_LINES = set().union(
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_loader_states_its_license_in_the_first_line(path):
-    first = path.read_text("utf-8").splitlines()[0]
+def test_loader_states_its_license_and_copyright_in_the_first_lines(path):
+    first, second = path.read_text("utf-8").splitlines()[:2]
     assert re.fullmatch(r"(#|//) SPDX-License-Identifier: MIT-0", first)
+    (holder,) = re.findall(r"^Copyright (.*)$", (LOADERS / "LICENSE").read_text("utf-8"), re.MULTILINE)
+    assert second == f"{first.split()[0]} SPDX-FileCopyrightText: {holder}"
 
 
 def test_loaders_of_all_six_engines_are_examined():
