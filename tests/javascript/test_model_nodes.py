@@ -142,3 +142,12 @@ def test_nodes_of_another_frame_are_displaced(folder, engine):
     """Blender's exporter writes the poses of frame 0, where Moving is at the origin."""
     result = attached(folder, engine, "gltf", "default")
     assert result["displaced"] == ["Moving"] and result["missing"] == []
+
+
+def test_seconds_of_documents_are_times_of_exported_animations(folder):
+    """Moving has keys at frames 1 and 11. The exporter writes a key per frame, from frame / 24 seconds."""
+    gltf = json.loads((folder / "default.gltf").read_text("utf-8"))
+    (sampler,) = gltf["animations"][0]["samplers"]
+    times = gltf["accessors"][sampler["input"]]
+    assert sampler["interpolation"] == "LINEAR" and times["count"] == 11
+    assert times["min"] == pytest.approx([1 / 24]) and times["max"] == pytest.approx([11 / 24])
