@@ -84,7 +84,8 @@ def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()
     if document["tracks"]:
         yield f"\n{pluralized(len(document['tracks']), 'track')}\n"
     if labels := [label for key, label in _LABELS_OF_OTHER_SHAPES.items() if key in not_shown]:
-        yield f"\nNot in this table, only in documents: {', '.join(labels)}\n"
+        yield "\nThis table has spheres and boxes along the axes."
+        yield f" Only in files (-o FILE): {', '.join(labels)}\n"
     if linear_only:
         yield f"\n{_linear_line(linear_only, len(document['objects']))}\n"
 

@@ -107,12 +107,14 @@ def test_missing_shapes_are_shown_as_dashes():
 def test_shapes_without_columns_are_named_below_rows_of_dashes():
     document = samples.document()
     complete = bounds_table(document)
-    assert "Not in this table" not in complete
+    assert "This table has" not in complete
     for shape in ("sphere", "aabb"):
         del document["objects"][1]["world"][shape]
     rows = lines(bounds_table(document))
     assert rows[2].split()[1:] == ["-", "-", "-"]
-    assert rows[-1] == "Not in this table, only in documents: oriented boxes"
+    assert rows[-1] == (
+        "This table has spheres and boxes along the axes. Only in files (-o FILE): oriented boxes"
+    )
 
 
 def test_contacts_table_has_names_and_notes():
