@@ -11,6 +11,7 @@ It needs numpy, psutil and tqdm, and a Blender: pip's bpy in the same Python, or
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 from types import FrameType
 
@@ -45,6 +46,10 @@ def main() -> int:
     except CollisionBoundsError as error:
         print(f"batch: {error}", file=sys.stderr)
         return 2
+    except Exception:
+        # Python would exit with 1, the code of contacts.
+        traceback.print_exc()
+        return 3
 
 
 if __name__ == "__main__":

@@ -58,14 +58,20 @@ class BlenderProcess:
             KEY: key.hex(),
             TEMPORARY: self._folder.name,
         }
-        self._process = subprocess.Popen(
-            [program, *_arguments(program)],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env=variables,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [program, *_arguments(program)],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env=variables,
+                start_new_session=True,
+            )
+        except OSError as error:
+            listener.close()
+            self._log.close()
+            self._folder.cleanup()
+            raise BlenderEndedError(f"{program}: cannot be started ({error.strerror})") from None
         self._connection: Connection | None = None
         self.files_done = 0
         try:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from addon.cli.options.parser import option_takes_value, parse_arguments
-from addon.cli.options.values import UsageError
+from addon.cli.options.values import UsageError, parse_exit_code
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")
-_FORBIDDEN = ("--contact-exit-code", "--frame-share", "--join-shares", "--share-exit-code")
+_FORBIDDEN = ("--frame-share", "--join-shares", "--share-exit-code")
 """Options of a command that a run over many files sets itself."""
 
 
@@ -51,8 +51,12 @@ class BatchOptions:
         Number of the share of the files that this run does, from 1, and the number of shares.
     baseline : Path or None
         Folder with the results of an earlier run.
-    fails_on_contact, fails_on_new, fails_on_error : bool
-        What makes the exit code of the run 1, or 2 for errors.
+    fails_on_contact, fails_on_new : bool
+        Whether contacts, or new contacts, change the exit code of the run.
+    contact_exit_code : int
+        Exit code of a run with contacts that count.
+    fails_on_error : bool
+        Whether files that failed make the exit code 2. They do if contacts count, too.
     report : Path or None
         HTML page about the results.
     is_quiet : bool
@@ -75,6 +79,7 @@ class BatchOptions:
     baseline: Path | None
     fails_on_contact: bool
     fails_on_new: bool
+    contact_exit_code: int
     fails_on_error: bool
     report: Path | None
     is_quiet: bool
@@ -90,13 +95,8 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
     """Parse the command line. Raises UsageError for wrong options, and SystemExit for --help."""
     batch_words, command_words = _split(words)
     parsed = _parser().parse_args(batch_words)
-    if parsed.command == "bounds" and (parsed.baseline or parsed.fail_on_contact or parsed.fail_on_new):
-        raise UsageError("--baseline, --fail-on-contact and --fail-on-new: only valid for contacts")
-    if parsed.fail_on_new and parsed.baseline is None:
-        raise UsageError("--fail-on-new needs --baseline FOLDER")
+    _check_contact_options(parsed)
     _check_report(parsed)
-    if parsed.command == "bounds" and parsed.split > 1:
-        raise UsageError("--split: only valid for contacts")
     for name, value in (
         ("--jobs", parsed.jobs),
         ("--files-per-blender", parsed.files_per_blender),
@@ -125,12 +125,37 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
         split=parsed.split,
         share=_share(parsed.share),
         baseline=parsed.baseline,
-        fails_on_contact=parsed.fail_on_contact,
+        fails_on_contact=parsed.fail_on_contact or parsed.contact_exit_code is not None,
         fails_on_new=parsed.fail_on_new,
-        fails_on_error=parsed.fail_on_error,
+        contact_exit_code=parsed.contact_exit_code or 1,
+        fails_on_error=parsed.fail_on_error or _counts_contacts(parsed),
         report=parsed.report,
         is_quiet=parsed.quiet,
     )
+
+
+def _counts_contacts(parsed: argparse.Namespace) -> bool:
+    return parsed.fail_on_contact or parsed.fail_on_new or parsed.contact_exit_code is not None
+
+
+def _check_contact_options(parsed: argparse.Namespace) -> None:
+    """Raise UsageError for wrong options of contacts, and a baseline that the run would overwrite."""
+    if parsed.command == "bounds":
+        if parsed.baseline or _counts_contacts(parsed):
+            names = "--baseline, --fail-on-contact, --fail-on-new and --contact-exit-code"
+            raise UsageError(f"{names}: only valid for contacts")
+        if parsed.split > 1:
+            raise UsageError("--split: only valid for contacts")
+    if parsed.baseline is None:
+        if parsed.fail_on_new:
+            raise UsageError("--fail-on-new needs --baseline FOLDER")
+        return
+    baseline, output = parsed.baseline.resolve(), parsed.output.resolve()
+    if baseline == output or baseline in output.parents or output in baseline.parents:
+        raise UsageError(
+            f"--baseline {parsed.baseline}: is, contains or is within the folder of the results, which would "
+            "replace the earlier ones; choose another folder for -o"
+        )
 
 
 def _check_report(parsed: argparse.Namespace) -> None:
@@ -139,6 +164,10 @@ def _check_report(parsed: argparse.Namespace) -> None:
         return
     if importlib.util.find_spec("jinja2") is None:
         raise UsageError("--report needs the package jinja2: pip install jinja2")
+    from html_report.pages import PAGE_SUFFIXES  # needs Jinja2, which runs without a page do not
+
+    if parsed.report.suffix.lower() not in PAGE_SUFFIXES:
+        raise UsageError(f"--report {parsed.report}: the name of a page ends with {PAGE_SUFFIXES[0]}")
     if parsed.share != "1/1":
         raise UsageError(
             "--report: only valid without --share; the command that joins the shares writes the page"
@@ -234,6 +263,17 @@ def _parser() -> argparse.ArgumentParser:
         metavar="I/N",
         help="run only the I-th of N shares of the files; the same command without --share then joins them",
     )
+    _add_contact_options(parser)
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="write an HTML page about the results"
+    )
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="show no progress, only files that failed and the numbers"
+    )
+    return parser
+
+
+def _add_contact_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", type=Path, metavar="FOLDER", help="compare contacts with the results of an earlier run"
     )
@@ -241,9 +281,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fail-on-new", action="store_true", help="exit with 1 if there are contacts that the baseline lacks"
     )
-    parser.add_argument("--fail-on-error", action="store_true", help="exit with 2 if a file failed")
     parser.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="write an HTML page about the results"
+        "--contact-exit-code",
+        type=parse_exit_code,
+        metavar="N",
+        help="like --fail-on-contact, but exit with N, which is 1 or 4 to 125; also for --fail-on-new",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-    return parser
+    parser.add_argument(
+        "--fail-on-error",
+        action="store_true",
+        help="exit with 2 if a file failed; implied by the options for contacts",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tqdm import tqdm
 
@@ -12,12 +12,15 @@ from addon.formats.wording import pluralized, single_line
 
 from .tasks import CONTACTS, DONE, FAILED, Outcome
 
+_LABELS = {DONE: "done", CONTACTS: "with contacts", FAILED: "failed"}
+"""States as they are shown."""
+
 
 class Progress:
     """Progress on standard error."""
 
     def __init__(self, total: int, is_quiet: bool) -> None:
-        """Show nothing if `is_quiet`."""
+        """Show only files that failed, and the numbers at the end, if `is_quiet`."""
         self._total, self._count, self._is_quiet = total, 0, is_quiet
         self._bar = tqdm(total=total, unit="file", disable=is_quiet or not sys.stderr.isatty())
 
@@ -25,6 +28,8 @@ class Progress:
         """Show that a file is done."""
         self._count += 1
         if self._is_quiet:
+            if outcome.state == FAILED:
+                print(_line(outcome), file=sys.stderr, flush=True)
             return
         if self._bar.disable:
             print(f"[{self._count}/{self._total}] {_line(outcome)}", file=sys.stderr, flush=True)
@@ -33,17 +38,14 @@ class Progress:
             self._bar.write(_line(outcome), file=sys.stderr)
         self._bar.update()
 
-    def end(self, counts: Mapping[str, int]) -> None:
-        """Show the numbers of all files by state."""
+    def end(self, counts: Mapping[str, int], remarks: Iterable[str]) -> None:
+        """Show the remarks, and the numbers of all files by state."""
         self._bar.close()
-        if not self._is_quiet:
-            states = ", ".join(
-                f"{counts[state]} {state}" for state in (DONE, CONTACTS, FAILED) if counts[state]
-            )
-            reused = (
-                f"; {counts['reused']} of them unchanged since an earlier run" if counts["reused"] else ""
-            )
-            print(f"{pluralized(counts['files'], 'file')}: {states or 'none'}{reused}", file=sys.stderr)
+        for remark in remarks:
+            print(f"batch: {single_line(remark)}", file=sys.stderr)
+        states = ", ".join(f"{counts[state]} {label}" for state, label in _LABELS.items() if counts[state])
+        reused = f"; {counts['reused']} of them unchanged since an earlier run" if counts["reused"] else ""
+        print(f"{pluralized(counts['files'], 'file')}: {states or 'none'}{reused}", file=sys.stderr)
 
     def close(self) -> None:
         """Leave the line of the bar."""
@@ -63,6 +65,12 @@ def _line(outcome: Outcome) -> str:
         for key, word in (("objects", "object"), ("contacts", "contact"), ("warnings", "warning"))
         if outcome.counts.get(key)
     ]
+    # Only documents are counted.
+    if not counts and outcome.counts:
+        counts = ["no objects"]
+    if outcome.lacks_baseline:
+        counts.append("no earlier result")
     how = "unchanged" if outcome.is_reused else f"{outcome.seconds:.1f} s"
-    text = outcome.reason if outcome.state == FAILED else ", ".join(counts) or "no objects"
-    return f"{single_line(outcome.name)}: {outcome.state} ({how}): {single_line(text)}"
+    text = outcome.reason if outcome.state == FAILED else ", ".join(counts)
+    line = f"{outcome.name}: {_LABELS[outcome.state]} ({how})"
+    return single_line(f"{line}: {text}" if text else line)

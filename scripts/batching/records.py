@@ -87,6 +87,12 @@ class Records:
         ):
             yield _outcome(text)
 
+    def earlier_names(self) -> Iterator[str]:
+        """Yield the names that are in earlier runs only, sorted: of files, and of shares of files."""
+        rows = self._database.execute("SELECT name FROM outcomes WHERE run < ? ORDER BY name", (self._run,))
+        for (name,) in rows:
+            yield name
+
     def close(self) -> None:
         """Close the database."""
         self._database.close()

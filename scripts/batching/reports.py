@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from addon.formats import extension_version, write_text
-from addon.formats.wording import single_line
+from addon.formats.wording import pluralized, single_line
 
 from .options import BatchOptions
 from .records import Records, share_suffix
 from .tasks import CONTACTS, DONE, FAILED, Outcome
+
+_LISTED_NAMES = 5
+"""Names that a remark lists."""
 
 
 def write_reports(options: BatchOptions, records: Records, version: str, is_complete: bool) -> dict[str, int]:
@@ -79,12 +83,43 @@ def _junit(options: BatchOptions, records: Records, counts: Counter[str]) -> Ite
         if outcome.state == FAILED:
             yield f"{start}><error message={_attribute(outcome.reason)}/></testcase>\n"
         elif outcome.state == CONTACTS and fails:
-            key = "newContacts" if options.fails_on_new else "contacts"
-            count = outcome.counts.get(key, outcome.counts.get("contacts", 0))
-            yield f"{start}><failure message={_attribute(f'{key}: {count}')}/></testcase>\n"
+            yield f"{start}><failure message={_attribute(_failure(options, outcome))}/></testcase>\n"
         else:
             yield f"{start}/>\n"
     yield "</testsuite>\n"
+
+
+def _failure(options: BatchOptions, outcome: Outcome) -> str:
+    """Return the number of contacts that count, and the first of them."""
+    key, noun = ("newContacts", "new contact") if options.fails_on_new else ("contacts", "contact")
+    if key not in outcome.counts:
+        return f"{noun}s"
+    count = outcome.counts[key]
+    more = count - len(outcome.examples)
+    examples = [*outcome.examples, *([f"{more} more"] if more > 0 and outcome.examples else [])]
+    return f"{pluralized(count, noun)}: {'; '.join(examples)}" if examples else pluralized(count, noun)
+
+
+def final_remarks(options: BatchOptions, records: Records, counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield sentences about a complete run, for its last lines."""
+    new = (outcome.name for outcome in records.outcomes() if outcome.lacks_baseline)
+    if listed := _listed(new, "file"):
+        yield f"no earlier result in {options.baseline} for {listed}: all contacts are new"
+    if options.share == (1, 1):
+        names = (f"{name}{options.suffix}" for name in records.earlier_names())
+        if listed := _listed((name for name in names if (options.output / name).is_file()), "result"):
+            yield f"{options.output} also has results of files that are not in this run: {listed}"
+    if counts[FAILED] and not options.fails_on_error:
+        yield "files failed, which does not change the exit code without --fail-on-error"
+
+
+def _listed(names: Iterator[str], noun: str) -> str:
+    """Return the only name, or the number of names and the first few; empty without a name."""
+    first = list(itertools.islice(names, _LISTED_NAMES))
+    if len(first) < 2:
+        return "".join(first)
+    count = len(first) + sum(1 for _ in names)
+    return f"{pluralized(count, noun)} ({', '.join(first)}{', ...' if count > len(first) else ''})"
 
 
 def _attribute(text: str) -> str:

@@ -22,7 +22,7 @@ from .inputs import count_inputs, find_inputs
 from .options import BatchOptions
 from .progress_lines import Progress, show_progress
 from .records import Records
-from .reports import write_reports
+from .reports import final_remarks, write_reports
 from .splits import SplitFiles
 from .tasks import Outcome, Task
 
@@ -35,7 +35,7 @@ def run_batch(options: BatchOptions) -> int:
     Returns
     -------
     exit_code : int
-        0, or 1 and 2 as requested by the options, or 130 after Ctrl-C or SIGTERM.
+        0, or that of contacts or 2 as requested by the options, or 130 after Ctrl-C or SIGTERM.
 
     Raises
     ------
@@ -60,7 +60,8 @@ def run_batch(options: BatchOptions) -> int:
             version = _program_version(workers, options, blender, total)
             _run(_tasks(options, records, blender, version), workers, records, progress, is_stopped)
         counts = write_reports(options, records, version, is_complete=not is_stopped())
-        progress.end(counts)
+        remarks = () if is_stopped() else final_remarks(options, records, counts)
+        progress.end(counts, remarks)
     if options.report is not None:
         from html_report import write_report  # needs Jinja2, which runs without a page do not
 
@@ -74,7 +75,8 @@ def run_batch(options: BatchOptions) -> int:
 def _exit_code(options: BatchOptions, counts: dict[str, int]) -> int:
     if options.fails_on_error and counts[tasks.FAILED]:
         return 2
-    return int((options.fails_on_contact or options.fails_on_new) and counts[tasks.CONTACTS] > 0)
+    counts_contacts = options.fails_on_contact or options.fails_on_new
+    return options.contact_exit_code if counts_contacts and counts[tasks.CONTACTS] else 0
 
 
 def _workers(options: BatchOptions) -> contextlib.AbstractContextManager[Workers]:
@@ -103,15 +105,15 @@ def _program_version(workers: Workers, options: BatchOptions, blender: str, tota
 
 
 def _task(options: BatchOptions, name: str, path: Path, blender: str, version: str) -> Task:
-    file_name = f"{name}{options.suffix}"
-    baseline = options.baseline / file_name if options.baseline is not None else None
+    # Contacts are compared with those of a document, whatever the format of the result.
+    baseline = options.baseline / f"{name}.json" if options.baseline is not None else None
     return Task(
         name=name,
         file=str(path.absolute()),
-        output=str((options.output / file_name).absolute()),
+        output=str((options.output / f"{name}{options.suffix}").absolute()),
         settings=tuple(options.settings),
         version=version,
-        baseline=str(baseline.absolute()) if baseline is not None and baseline.is_file() else None,
+        baseline=None if baseline is None else str(baseline.absolute()),
         blender=blender,
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,

@@ -8,16 +8,17 @@ import json
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from addon.cli import PROGRAM
 
 from .blender_process import BlenderEndedError, BlenderProcess
+from .findings import NEW, Findings, findings_of
 
 DONE, CONTACTS, FAILED = "done", "contacts", "failed"
-"""States of a file: without contacts that count, with contacts that count, without a result."""
+"""States of a file: without contacts, with contacts (with --fail-on-new: new ones), without a result."""
 SHARED = "shared"
 """State of a file that is not scanned yet, because its frames can be shared."""
 
@@ -45,7 +46,7 @@ class Task:
     version : str
         Version of the program, as `program_version` returns it.
     baseline : str or None
-        Path of the result of an earlier run.
+        Path of the result of an earlier run, which may not exist; None without --baseline.
     blender : str
         Blender, or a Python with bpy.
     time_limit, memory_limit : float
@@ -76,6 +77,11 @@ class Task:
     split: int = 1
     share: tuple[int, int] | None = None
     joined: int = 0
+
+    @property
+    def lacks_baseline(self) -> bool:
+        """True if an earlier result is requested, but does not exist: all contacts are new."""
+        return self.baseline is not None and not Path(self.baseline).is_file()
 
     @property
     def result(self) -> str:
@@ -109,6 +115,10 @@ class Outcome:
         Hash of the result; empty without one.
     is_reused : bool
         Whether the outcome is that of an earlier run.
+    lacks_baseline : bool
+        Whether an earlier result was requested that does not exist.
+    examples : list of str
+        The first contacts, or the first new ones if they were compared: names of the objects, and frames.
     """
 
     name: str
@@ -121,6 +131,8 @@ class Outcome:
     key: str
     output_hash: str
     is_reused: bool = False
+    lacks_baseline: bool = False
+    examples: list[str] = field(default_factory=list)
 
 
 _local = threading.local()
@@ -154,19 +166,37 @@ def run_file(task: Task) -> Outcome:
     if answer:
         reason = _summary(answer["messages"])
     inputs = {task.file: scene_hash, **hashes_of_files(answer.get("linkedFiles", ()))}
-    output, counts, output_hash = Path(task.result), {}, ""
+    output, found, output_hash = Path(task.result), Findings(), ""
     if code == _CAN_BE_SHARED:
         state = SHARED
     elif code in (0, _CONTACTS_FOUND) and output.is_file():
         content = output.read_bytes()
-        output_hash, counts = _hash(content), _counts(task.result, content)
-        state = CONTACTS if code else DONE
+        output_hash, found = _hash(content), findings_of(task.result, content, task.lacks_baseline)
+        state = CONTACTS if code and _counts_as_new(task, found) else DONE
     else:
         output.unlink(missing_ok=True)
         state = FAILED
     return Outcome(
-        task.name, state, reason, attempt, time.monotonic() - start, counts, inputs, key, output_hash
+        name=task.name,
+        state=state,
+        reason=reason,
+        attempts=attempt,
+        seconds=time.monotonic() - start,
+        counts=found.counts,
+        inputs=inputs,
+        key=key,
+        output_hash=output_hash,
+        lacks_baseline=task.lacks_baseline,
+        examples=found.examples,
     )
+
+
+def _counts_as_new(task: Task, found: Findings) -> bool:
+    """Return whether contacts count, of which the command has found some.
+
+    Without an earlier result, the command does not compare them, and counts those that the file accepts.
+    """
+    return not (task.lacks_baseline and "--fail-on-new" in task.settings) or found.counts.get(NEW) != 0
 
 
 def share_path(output: str, number: int, count: int) -> str:
@@ -243,7 +273,7 @@ def _run_in_blender(task: Task) -> dict[str, Any]:
     arguments = [command, task.file, "-o", task.output, "--quiet", *options]
     if command == "contacts":
         arguments += ["--contact-exit-code", str(_CONTACTS_FOUND)]
-        if task.baseline:
+        if task.baseline and not task.lacks_baseline:
             arguments += ["--baseline", task.baseline]
         elif "--fail-on-new" in arguments:
             arguments.remove("--fail-on-new")  # all contacts are new
@@ -278,15 +308,3 @@ def _summary(messages: str) -> str:
     prefix = f"{PROGRAM}: "
     named = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
     return "; ".join(named or lines[-1:])[:1000]
-
-
-def _counts(name: str, content: bytes) -> dict[str, int]:
-    if not name.endswith(".json"):
-        return {}
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        document = json.loads(content)
-        lists = ("objects", "contacts", "clearances", "skipped", "warnings")
-        counts = {key: len(document[key]) for key in lists}
-        baseline = document["extras"].get("baseline")
-        return counts | ({"newContacts": len(baseline["new"])} if baseline else {})
-    return {}

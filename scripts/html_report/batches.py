@@ -107,7 +107,8 @@ def _file_row(entry: Row, number: int, folder: Path, output: Path) -> Row:
     }
     keys = {"objects": "objects", "contacts": "contacts", "newContacts": "new"}
     keys |= {"clearances": "nearMisses", "skipped": "skipped", "warnings": "warningCount"}
-    return row | {name: counts.get(key, 0) for key, name in keys.items()}
+    # Only documents have counts.
+    return row | {name: counts.get(key, 0) if counts else None for key, name in keys.items()}
 
 
 def _document(folder: Path, entry: Row, file: Row) -> dict[str, Any] | None:
@@ -150,7 +151,7 @@ def _tiles(files: list[Row]) -> list[list[Any]]:
         ["done", counts["done"], ""],
         ["with contacts that count", counts["contacts"], "bad" if counts["contacts"] else ""],
         ["failed", counts["failed"], "bad" if counts["failed"] else "good"],
-        ["contacts", sum(file["contacts"] for file in files), ""],
+        ["contacts", sum(file["contacts"] or 0 for file in files), ""],
     ]
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
-from .pages import write_report
+from addon.cli.options.values import UsageError
+
+from .pages import PAGE_SUFFIXES, write_report
 
 
 def run_report(words: Sequence[str]) -> int:
@@ -18,12 +21,19 @@ def run_report(words: Sequence[str]) -> int:
         If the source cannot be read, or the page cannot be written.
     """
     options = _parser().parse_args(words)
+    if options.output.suffix.lower() not in PAGE_SUFFIXES:
+        raise UsageError(f"-o {options.output}: the name of a page ends with {PAGE_SUFFIXES[0]}")
     write_report(options.source, options.output, options.separation)
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"report: {message} (--help lists the options)")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="batch.py report",
         description="Write an HTML page about a document, or about the results of a run.",
     )

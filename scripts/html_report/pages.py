@@ -17,6 +17,9 @@ from .contents import document_contents
 from .libraries import javascript_modules, library_licenses, library_style
 from .separations import separation_curves
 
+PAGE_SUFFIXES = (".html", ".htm")
+"""Suffixes of a page."""
+
 _PAGE = Path(__file__).parent / "page"
 
 

@@ -182,14 +182,20 @@ def test_exit_code_says_whether_there_are_contacts_and_new_ones(scenes, tmp_path
         (["bounds", "notes.txt", "--jobs", "0"], "--jobs 0: must be 1 or more"),
         (["bounds", "notes.txt", "--fail-on-contact"], "only valid for contacts"),
         (["contacts", "notes.txt", "--fail-on-new"], "--fail-on-new needs --baseline FOLDER"),
-        (["contacts", "notes.txt", "--contact-exit-code", "7"], "--contact-exit-code: is set for each file"),
+        (["contacts", "notes.txt", "--frame-share", "1/2"], "--frame-share: is set for each file"),
+        (
+            ["contacts", "notes.txt", "--contact-exit-code", "2"],
+            "'2' is not 1 or a whole number from 4 to 125",
+        ),
+        (["bounds", "notes.txt", "--contact-exit-code", "10"], "only valid for contacts"),
+        (["report", "notes.txt"], "the following arguments are required: -o/--output"),
         (["contacts", "notes.txt", "--shape"], "--shape: needs a value"),
     ],
 )
 def test_wrong_use_is_one_sentence_before_any_blender_starts(tmp_path, monkeypatch, batch, words, message):
     monkeypatch.chdir(tmp_path)
     Path("notes.txt").write_text("no scene")
-    ran = batch(*words, "-o", tmp_path / "out")
+    ran = batch(*words, *(() if words[0] == "report" else ("-o", tmp_path / "out")))
     assert ran.returncode == 2
     assert ran.stderr.count("\n") == 1
     assert ran.stderr.startswith("batch: ") and message in ran.stderr
@@ -202,6 +208,15 @@ def test_blender_that_does_not_start_is_named(scenes, tmp_path, batch):
     ran = batch("bounds", scenes, "-o", tmp_path / "out", "--blender", program)
     assert ran.returncode == 2
     assert ran.stderr == f"batch: --blender {program}: did not start (no Blender here)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("missing", "No such file or directory"), (".", "Permission denied")]
+)
+def test_blender_that_cannot_be_started_is_one_line_and_exit_code_2(scenes, tmp_path, batch, name, reason):
+    ran = batch("contacts", scenes, "-o", tmp_path / "out", "--blender", tmp_path / name, "--fail-on-contact")
+    message = f"batch: --blender {tmp_path / name}: cannot be started ({reason})\n"
+    assert (ran.returncode, ran.stderr) == (2, message)
 
 
 def test_two_runs_do_not_write_into_one_folder(scenes, tmp_path, batch):

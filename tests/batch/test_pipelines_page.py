@@ -53,10 +53,12 @@ def test_local_commands_and_check_of_contacts_run_as_written(checkout):
         ran = run(command, checkout)
         assert ran.returncode == 0, ran.stderr
         assert json.loads((checkout / "results/summary.json").read_text())["counts"]["done"] > 0
-    run(local[2].replace("--baseline accepted --fail-on-new", "").replace("results", "accepted"), checkout)
+    compared = "--baseline accepted --fail-on-new --contact-exit-code 10"
+    assert compared in local[2]
+    run(local[2].replace(compared, "").replace("results", "accepted"), checkout)
     assert run(local[2], checkout).returncode == 0
     (checkout / "accepted/show1/shot001.blend.json").unlink()
-    assert run(local[2], checkout).returncode == 1
+    assert run(local[2], checkout).returncode == 10
 
 
 @pytest.mark.long

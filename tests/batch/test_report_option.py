@@ -30,4 +30,7 @@ def test_page_that_cannot_be_written_is_refused_before_the_run(scenes, tmp_path,
     ran = batch("bounds", scenes, "-o", out, "--report", tmp_path / "report.html", "--share", "1/2")
     assert ran.returncode == 2
     assert ran.stderr.startswith("batch: --report: only valid without --share")
+    ran = batch("bounds", scenes, "-o", out, "--report", tmp_path / "report.txt")
+    message = f"batch: --report {tmp_path / 'report.txt'}: the name of a page ends with .html\n"
+    assert (ran.returncode, ran.stderr) == (2, message)
     assert not out.exists()

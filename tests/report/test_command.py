@@ -75,6 +75,25 @@ def test_curve_of_a_pair_without_contact_is_refused(tmp_path):
     assert ran.stderr == f"batch: {curve}: is not a file of Export Separation\n"
 
 
+def test_files_without_counts_show_no_numbers(tmp_path):
+    folder = write_batch(tmp_path)
+    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    for entry in summary["files"]:
+        entry["counts"], entry["output"] = {}, None
+    (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
+    assert run(folder, "-o", tmp_path / "page.html").returncode == 0
+    files = data_of(tmp_path / "page.html")["files"]
+    assert [file["objects"] for file in files] == [file["contacts"] for file in files] == [None] * 5
+
+
+def test_page_has_the_suffix_of_a_page(tmp_path):
+    document = write_document(tmp_path / "small.json", small_document())
+    before = document.read_bytes()
+    ran = run(document, "-o", document)
+    assert ran.returncode == 2 and document.read_bytes() == before
+    assert ran.stderr == f"batch: -o {document}: the name of a page ends with .html\n"
+
+
 @pytest.mark.parametrize("damage", ["missing", "not JSON"])
 def test_document_of_a_run_that_cannot_be_read_is_a_reason_in_the_page(tmp_path, damage):
     folder = tmp_path / "results"

@@ -150,7 +150,7 @@ def test_farm_runs_extension_from_a_shared_folder_without_preferences(
     # Nothing is written next to the code, and no preferences.
     assert files_without_cache(work / "extensions") == before
     assert not list(home.rglob("userpref.blend"))
-    # Blender enables no add-ons after a scene that it cannot read, and then exits with 1, the code of contacts.
+    # Blender enables no add-ons after a scene that it cannot read, and exits with 1.
     (work / "level.blend").write_text("no scene")
     printed = run_commands(home, work, f"{export}\n{run} || echo exit code $?")
     assert "exit code 2" in printed and "level.blend: Blender has no scene file open" in printed
