@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Aabb, Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
+from ..core.fitting.convex_hull import hull_of_rounded_vertices
 from ..core.fitting.hull_surface import hull_defect
 from ..core.fitting.moved_hull import are_far, box_hull, hull_around_far
 from ..core.numeric.arrays import Bools, Floats, cross, length, require_finite, transform_vectors
@@ -262,7 +263,9 @@ def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
         if has_no_decimals:
             return hull_around_far(vertices)
     try:
-        return hull_from_points(vertices, max(len(vertices), 8), decimals)
+        return hull_of_rounded_vertices(hull, decimals) or hull_from_points(
+            vertices, max(len(vertices), 8), decimals
+        )
     except InvalidShapeError:
         reach = max(step, 8 * spacing) / 2
         low = rounded_down(vertices.min(axis=0) - reach, decimals)

@@ -18,7 +18,7 @@ from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
 from ..numeric.floating_point import nearest_float32
 from .enclosing import spheres_from_groups
-from .quickhull import IndexedHull, face_planes, max_height_above, quickhull
+from .quickhull import face_planes, max_height_above, quickhull
 
 _NEGLIGIBLE = 1e-6
 """Points this little above a face make no vertex, in units of the extent along each axis."""
@@ -107,6 +107,32 @@ def hull_from_points(
     if hull is None:
         raise InvalidShapeError(f"points: {rounding.name} have no hull around them")
     return hull
+
+
+def hull_of_rounded_vertices(hull: ConvexHull, decimals: int) -> ConvexHull | None:
+    """Move the vertices of a hull outward and round them, until they enclose the given ones.
+
+    Conservative as `hull_from_points`, which is twice as slow, because it has to find the hull first.
+
+    Parameters
+    ----------
+    hull : ConvexHull
+        In the caller's unit.
+    decimals : int
+        Of the vertices.
+
+    Returns
+    -------
+    enclosing : ConvexHull or None
+        None for a hull that is too thin or too rough for these decimals: `hull_from_points` may find one with
+        fewer vertices.
+    """
+    vertices = _checked_points(hull.vertices, len(hull.vertices))
+    rounding, axes = _VertexRounding(decimals, float(np.abs(vertices).max())), _Axes(vertices)
+    if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
+        return None
+    target = _Target(axes, rounding, 0.0, len(vertices))
+    return _grown(vertices, hull.faces, target)
 
 
 def _checked_points(points: ArrayLike, max_vertices: int) -> Floats:
@@ -203,7 +229,7 @@ def _smallest_candidate(points: Floats, target: _Target) -> ConvexHull | None:
         # volumes.
         is_limited = len(points) > max_vertices <= len(np.unique(inner.faces))
         max_outside = np.inf if is_limited else _FOLDED * tolerance * float(axes.extents.max()) + 4 * step
-        hull = _grown(points, inner, target, max_outside)
+        hull = _grown(points, inner.faces, target, max_outside)
         if hull is None or len(hull.vertices) > max_vertices:
             continue
         best = _smaller(best, hull)
@@ -226,7 +252,7 @@ def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> ConvexHull 
     scaled = target.axes.scaled(points)
     for limit, tolerance in product(_FEWER, _TOLERANCES):
         if limit <= target.max_vertices and (inner := quickhull(scaled, tolerance, limit)):
-            hull = _grown(points, inner, target)
+            hull = _grown(points, inner.faces, target)
             if hull is not None and len(hull.vertices) <= target.max_vertices:
                 return hull
     return None
@@ -241,7 +267,7 @@ def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) 
     ):
         inner = quickhull(target.axes.scaled(corners))
         if inner is not None:
-            best = _smaller(best, _grown(np.concatenate([corners, points]), inner, target))
+            best = _smaller(best, _grown(np.concatenate([corners, points]), inner.faces, target))
     return best
 
 
@@ -258,16 +284,14 @@ def _smaller(one: ConvexHull | None, other: ConvexHull | None) -> ConvexHull | N
     return one if _volume(*one) <= _volume(*other) else other
 
 
-def _grown(
-    points: Floats, inner: IndexedHull, target: _Target, max_outside: float = np.inf
-) -> ConvexHull | None:
-    """Move the vertices of `inner` outward until all points (n, 3) are `margin` below all faces, and round
-    them.
+def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np.inf) -> ConvexHull | None:
+    """Move the vertices of faces `inner` (f, 3) outward until all points (n, 3) are `margin` below all faces,
+    and round them.
 
     None where there is no such hull, and where a point is above `inner` by more than `max_outside`.
     """
     axes, rounding, margin = target.axes, target.rounding, target.margin
-    vertices, faces = _compact(points, inner.faces)
+    vertices, faces = _compact(points, inner)
     faces = _turned_outward(vertices, faces)
     normals, offsets = face_planes(vertices, faces)
     above = max_height_above(points, normals, offsets)
