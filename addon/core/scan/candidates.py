@@ -28,7 +28,7 @@ class Candidates(NamedTuple):
         Size of the smaller subject.
     least : (m,) float
         Least separation so far, inf for new pairs.
-    known : (m,) bool
+    has_contact_before : (m,) bool
         Whether the pair had a contact before this block.
     open_least : (m,) float
         Least separation within the contact that lasts until this block; inf for pairs without one.
@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     keys: Ints
     size: Floats
     least: Floats
-    known: Bools
+    has_contact_before: Bools
     open_least: Floats
 
     def take(self, rows: object) -> Candidates:

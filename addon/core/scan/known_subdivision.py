@@ -236,9 +236,10 @@ class KnownSubdivision(Subdivision):
         deviation = self._motion.deviations(of_parts, np.tile(begins, sides), np.tile(ends, sides))
         deviation = deviation.reshape(sides, -1).sum(axis=0)
         pair = np.tile(pair, 2)
-        is_known = self._first_contact[pair] < begins
+        has_contact_before = self._first_contact[pair] < begins
         is_long = ends - begins > _SHORTEST
-        return PairIntervals(pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_long, None)
+        motion = PairMotion(*shapes)
+        return PairIntervals(pair, motion, deviation, begins, ends, has_contact_before, is_long, None)
 
 
 def _joined(chunks: list[PairIntervals]) -> PairIntervals:
@@ -261,7 +262,7 @@ def _joined(chunks: list[PairIntervals]) -> PairIntervals:
         column("deviation"),
         column("begin"),
         column("end"),
-        column("is_known"),
+        column("has_contact_before"),
         column("can_split"),
         None,
     )

@@ -268,13 +268,13 @@ class PairCache:
         self.touched[rows[touched]] = True
         self._close(joined, until)
 
-    def known(self, keys: Ints) -> tuple[Floats, Bools]:
+    def history_of(self, keys: Ints) -> tuple[Floats, Bools]:
         """Least separation (m,) of pairs so far, inf for new ones; whether they have touched (m,)."""
         if not len(self.keys):
             return np.full(len(keys), np.inf), np.zeros(len(keys), dtype=bool)
         row = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        is_known = self.keys[row] == keys
-        return np.where(is_known, self.least[row], np.inf), is_known & self.touched[row]
+        has_record = self.keys[row] == keys
+        return np.where(has_record, self.least[row], np.inf), has_record & self.touched[row]
 
     def open_least(self, keys: Ints) -> Floats:
         """Least separation (m,) within the open contacts of pairs so far; inf for pairs without one."""

@@ -286,7 +286,7 @@ class PairScanner:
         subjects = self._subject_of[pairs]
         keys = self._plan.pair_filter.keys(*subjects.T)
         size = np.minimum(*self._sizes.of_subject[subjects].T)
-        return Candidates(pairs, keys, size, *self._cache.known(keys), self._cache.open_least(keys))
+        return Candidates(pairs, keys, size, *self._cache.history_of(keys), self._cache.open_least(keys))
 
     def _near_in_intervals(
         self, block: IntervalBlock, boxes: Aabb, candidates: Candidates, pieces: SolvedPieces

@@ -58,8 +58,8 @@ class PairIntervals(NamedTuple):
         Deviation of both shapes together from that motion; NaN for unknown.
     begin, end : (m,) float
         Times of the interval in frames.
-    is_known : (m,) bool
-        Whether a contact of the pair before the interval is known.
+    has_contact_before : (m,) bool
+        Whether the pair is known to be in contact before the interval.
     can_split : (m,) bool
         Whether the interval is long enough to be split, and the pair can be sampled between frames.
     poses : (p, 4, 4) float twice, and (m,) int, or None
@@ -72,7 +72,7 @@ class PairIntervals(NamedTuple):
     deviation: Floats
     begin: Floats
     end: Floats
-    is_known: Bools
+    has_contact_before: Bools
     can_split: Bools
     poses: tuple[Floats, Floats, Ints] | None
 
@@ -114,7 +114,8 @@ def assess_pairs(
         enter_error = np.where(enter == 0, 0.0, np.where(enter_error >= 0, enter_error, np.inf))
         leave_error = np.where(leave == 1, 0.0, np.where(leave_error >= 0, leave_error, np.inf))
         uncertainty[rows] = np.minimum(enter_error, 1.0)
-        tolerance = np.where(intervals.is_known[rows] | (enter == 0), _LATER_TOLERANCE, FIRST_TOLERANCE)
+        is_later = intervals.has_contact_before[rows] | (enter == 0)
+        tolerance = np.where(is_later, _LATER_TOLERANCE, FIRST_TOLERANCE)
         step = (intervals.end - intervals.begin)[rows]
         # Overlap at both ends does not exclude a gap in between.
         is_whole = (enter == 0) & (leave == 1)
@@ -199,7 +200,7 @@ class Subdivision:
         self._parts: list[IntervalPart] = []
         self._pending: deque[tuple[IntervalPart, float]] = deque()
         self._members = np.empty_like(candidates.pairs)
-        self._first_contact = np.where(candidates.known, -np.inf, np.inf)
+        self._first_contact = np.where(candidates.has_contact_before, -np.inf, np.inf)
         self._samples = np.zeros(len(interval), dtype=np.int64)
         self.doubtful_since = np.full(len(interval), np.inf)
         rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
@@ -234,14 +235,13 @@ class Subdivision:
     def _whole_intervals(self) -> PairIntervals:
         block, interval, candidates = self._block, self._interval, self.candidates
         first, second = candidates.pairs.T
-        known = candidates.known
         return PairIntervals(
             np.arange(len(interval)),
             block.pair_motion(interval, candidates.pairs),
             block.deviation[interval, first] + block.deviation[interval, second],
             block.times[interval],
             block.times[interval + 1],
-            known,
+            candidates.has_contact_before,
             self.is_refinable,
             (block.poses[:-1], block.poses[1:], interval) if block.mesh else None,
         )
@@ -257,9 +257,9 @@ class Subdivision:
             start_poses = np.stack([part.timeline.poses[part.begin] for part in parts])
             end_poses = np.stack([part.timeline.poses[part.end] for part in parts])
             poses = start_poses, end_poses, part_of_row
-        is_known = self._first_contact[rows] < begin
+        has_contact_before = self._first_contact[rows] < begin
         can_split = end - begin > _SHORTEST
-        return PairIntervals(rows, motion, deviation, begin, end, is_known, can_split, poses)
+        return PairIntervals(rows, motion, deviation, begin, end, has_contact_before, can_split, poses)
 
     def assess(
         self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float

@@ -215,7 +215,7 @@ def _classify_chunk(
         touching[1:] &= ~jumps[:-1]
     # A contact continues where the interval before ends in contact; before the block only the cache knows.
     continues = trajectories.continues.take(first) & trajectories.continues.take(second)
-    touching[0] &= continues | (candidates.known & (pairs.group == 0))
+    touching[0] &= continues | (candidates.has_contact_before & (pairs.group == 0))
     least, tolerance = np.minimum(separation.min(axis=0), cutoff), DEPTH_TOLERANCE * candidates.size
     if len(least):
         # The rows of a pair follow each other.

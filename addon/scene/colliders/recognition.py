@@ -184,23 +184,23 @@ def match_source(
     -------
     match : SourceMatch
     """
-    named = _existing(name.sources, name.engine, meshes)
+    named = _existing(name.sources, meshes, ignores_case=name.engine == "unreal")
     is_copy = has_blender_suffix(collider) and (not named or named[0] != name.sources[0])
     if parent is not None and (parent in named or is_copy or not named):
         return SourceMatch(parent, parent in named)
     if named:
         return SourceMatch(named[0], True)
-    similar = _existing(name.similar, "unreal", meshes)
+    similar = _existing(name.similar, meshes, ignores_case=True)
     return SourceMatch(similar[0] if similar else None, False)
 
 
-def _existing(names: Iterable[str], engine: Engine, meshes: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names of meshes that an engine finds by any of `names`; those of equal case first."""
+def _existing(names: Iterable[str], meshes: Mapping[str, Sequence[str]], *, ignores_case: bool) -> list[str]:
+    """Names of meshes that are any of `names`: of another case only where none has the same, if ignored."""
     found: list[str] = []
     for name in names:
         entries = meshes.get(name.lower(), ())
         if name in entries:
             found.append(name)
-        elif engine == "unreal":
+        elif ignores_case:
             found += entries
     return found
