@@ -3,67 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..formats.wording import single_line
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
-from .translation import iface_, iface_count, n_, translated
+from .translation import iface_, iface_count, translated
 
 _NAMES_SHOWN = 3
 """Number of names in a note."""
 
 
-def notes_on_bounds(results: result_store.Results) -> list[str]:
-    """Return the notes on bounds, each as "label: names"."""
+class Note(NamedTuple):
+    """A note: two or three words, for a line with several notes, and all of it as "label: names"."""
+
+    short: str
+    text: str
+
+
+def notes_on_bounds(results: result_store.Results) -> list[Note]:
+    """Return the notes on bounds."""
     return [] if results.bounds is None else _notes(results.bounds)
 
 
-def notes_on_contacts(results: result_store.Results) -> list[str]:
-    """Return the notes on contacts, each as "label: names"."""
+def notes_on_contacts(results: result_store.Results) -> list[Note]:
+    """Return the notes on contacts."""
     result = results.contacts
     if result is None:
         return []
-    texts = _notes(result)
+    notes = []
     if results.of_selection:
-        text = iface_count(
-            result.object_count, "{count} selected object checked", "{count} selected objects checked"
-        )
-        texts.insert(0, text)
-    if result.report is not None and result.grazing:
-        pairs = [result.report.clearances[index] for index in sorted(result.grazing)]
-        names = [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
-        text = iface_count(
-            len(pairs),
-            "{count} pair touches with gap 0: {names}",
-            "{count} pairs touch with gap 0: {names}",
-            names=_first_names(names),
-        )
-        texts.insert(0, text)
-    return texts
+        count = result.object_count
+        text = iface_count(count, "{count} selected object checked", "{count} selected objects checked")
+        notes.append(Note(iface_("{count} selected", count=count), text))
+    return notes + _notes(result) + _notes_on_pairs(result)
 
 
-def _notes(result: Result) -> list[str]:
-    texts = []
+def _notes(result: Result) -> list[Note]:
+    """Return the notes on skipped and on simulated objects."""
+    notes = []
     if names := result.hidden_names:
+        count = len(names)
         text = iface_count(
-            len(names),
+            count,
             "{count} hidden object skipped: {names}",
             "{count} hidden objects skipped: {names}",
             names=_first_names(names),
         )
-        texts.append(text)
+        notes.append(Note(iface_("{count} hidden", count=count), text))
     names_by_reason: dict[str, list[str]] = {}
     for entry in result.skipped:
         if entry.reason not in (HIDDEN, IS_COLLIDER):
             names_by_reason.setdefault(entry.reason, []).append(entry.name)
     for reason, skipped in names_by_reason.items():
         values = {"names": _first_names(skipped), "reason": translated(reason)}
-        texts.append(iface_("{count} skipped: {names}: {reason}", count=len(skipped), **values))
+        text = iface_("{count} skipped: {names}: {reason}", count=len(skipped), **values)
+        notes.append(Note(iface_("{count} skipped", count=len(skipped)), text))
     if names := result.linear_only:
-        text = n_("{count} linear between frames: simulated: {names}")
-        texts.append(iface_(text, count=len(names), names=_first_names(names)))
-    return texts
+        text = iface_(
+            "{count} linear between frames: simulated: {names}", count=len(names), names=_first_names(names)
+        )
+        notes.append(Note(iface_("{count} simulated", count=len(names)), text))
+    return notes
+
+
+def _notes_on_pairs(result: Result) -> list[Note]:
+    """Return the notes on contacts of rotating objects, and on pairs that only touch."""
+    notes: list[Note] = []
+    if result.report is None:
+        return notes
+    touching = {index for contact in result.report.contacts for index in (contact.a, contact.b)}
+    if rotating := sorted(touching.intersection(result.rotating)):
+        count = len(rotating)
+        text = iface_count(
+            count,
+            "{count} rotates in a world box: Oriented Boxes are closer: {names}",
+            "{count} rotate in world boxes: Oriented Boxes are closer: {names}",
+            names=_first_names([result.subjects[index].name for index in rotating]),
+        )
+        notes.append(Note(iface_("{count} rotating", count=count), text))
+    if result.grazing:
+        pairs = [result.report.clearances[index] for index in sorted(result.grazing)]
+        names = [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
+        count = len(pairs)
+        text = iface_count(
+            count,
+            "{count} pair touches with gap 0: {names}",
+            "{count} pairs touch with gap 0: {names}",
+            names=_first_names(names),
+        )
+        notes.append(Note(iface_("{count} with gap 0", count=count), text))
+    return notes
 
 
 def _first_names(names: Sequence[str]) -> str:

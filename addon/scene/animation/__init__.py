@@ -7,6 +7,7 @@ Modules in reading order:
 - `known_shapes`: shapes of subjects that follow curves, and bounds of where they are in between.
 - `pose_batch`: shapes from the poses of one frame, or of several frames together, and the subjects skipped.
 - `scene_motion`: evaluates the scene and reads poses; the motion that a contact scan samples.
+- `rotation_log`: the subjects that rotate during a scan.
 - `scan_shares`: shares of the frames of one scan, for several processes.
 - `unkeyed_values`: values that have no key, which playing would reset.
 - `bone_sweeps`: points around the vertices of bones at all frames.

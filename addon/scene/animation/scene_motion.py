@@ -35,6 +35,7 @@ from ..subjects.subject import Subject
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import PoseBatcher, Skip, SkipLog
+from .rotation_log import RotationLog
 
 
 class SceneMotion:
@@ -140,6 +141,7 @@ class SceneMotion:
         for index, source in self._unfitted.items():
             settings[index] = source.fit
         self._last_matrices: Floats | None = None
+        self._rotations = RotationLog(count)
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
         self._sources = PoseSources(scene_by_uid(self._scene_uid), self._subjects, self._simulations)
@@ -314,6 +316,11 @@ class SceneMotion:
         return self._skips.records
 
     @property
+    def rotating(self) -> Ints:
+        """Indices of the subjects that rotate in the samples so far; none unless all are world boxes."""
+        return np.flatnonzero(self._rotations.is_rotating)
+
+    @property
     def skips(self) -> SkipLog:
         """Log of the subjects that samples are without."""
         return self._skips
@@ -395,7 +402,10 @@ class SceneMotion:
         # Sixteen bytes each, of which numpy would take any() one by one.
         differs = (matrices != np.concatenate([before, matrices[:-1]])).reshape(len(matrices), -1, 16)
         halves = differs.view(np.uint64)
-        return np.asarray((halves[..., 0] | halves[..., 1]) != 0)
+        moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
+        if self.shape == "aabb":
+            self._rotations.log(matrices, np.flatnonzero(moved.any(axis=0)))
+        return moved
 
     def _fit_all(self) -> None:
         """Fit the subjects that have not been fitted yet."""

@@ -421,5 +421,6 @@ def _result(
         else {},
         linear_only=tuple(result.subjects[index].name for index in linear),
         confirmed=(*confirmed, *[None] * unconfirmed),
+        rotating=tuple(motion.rotating.tolist()),
     )
     return found.with_accepted_pairs()

@@ -94,6 +94,8 @@ class Result:
         What Blender did not read or run, so that the result may be wrong.
     responses : dict
         Collision responses of subjects that differ from the default, by their ids.
+    rotating : tuple of int
+        Indices of subjects that rotate, if they were tested as boxes along the world axes.
     sweeps : BoneSweeps
         Points of bones whose bounds hold the vertices at all frames.
     """
@@ -117,6 +119,7 @@ class Result:
     warnings: tuple[InputWarning, ...] = ()
     played: Mapping[str, str] = field(default_factory=dict)
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
+    rotating: tuple[int, ...] = ()
     sweeps: BoneSweeps = NO_SWEEPS
 
     @cached_property

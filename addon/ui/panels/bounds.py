@@ -102,7 +102,7 @@ class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
         results = result_store.get(settings_of(context).result_id)
-        draw_warnings(self.layout, notes_on_bounds(results), "INFO")
+        draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
 def _selection_text(context: Context) -> str:

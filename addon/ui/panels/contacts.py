@@ -99,7 +99,7 @@ class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
         results = result_store.get(settings_of(context).result_id)
-        draw_warnings(self.layout, notes_on_contacts(results), "INFO")
+        draw_warnings(self.layout, [note.text for note in notes_on_contacts(results)], "INFO")
 
 
 def _button_text(context: Context) -> tuple[str, str]:

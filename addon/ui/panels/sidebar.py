@@ -11,6 +11,7 @@ from bpy.types import Context, Operator, Panel, UILayout
 from .. import job_state, property_events
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..properties.preferences import NAME, Preferences, preferences
+from ..result_notes import Note
 from ..translation import iface_
 
 
@@ -105,10 +106,9 @@ def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence
     layout.popover(panel.__name__, text=text, translate=False, icon="ERROR")
 
 
-def draw_note_button(layout: UILayout, panel: type[Panel], notes: Sequence[str]) -> None:
-    """Draw the first note, up to its colon, and the number of others, as a button that shows all in full."""
-    first, *remaining = (note.split(": ", 1)[0] for note in notes)
-    text = f"{first}, +{len(remaining)}" if remaining else first
+def draw_note_button(layout: UILayout, panel: type[Panel], notes: Sequence[Note]) -> None:
+    """Draw a note, up to its colon, or several in short, as a button that shows all of them in full."""
+    text = notes[0].text.split(": ", 1)[0] if len(notes) == 1 else ", ".join(note.short for note in notes)
     layout.popover(panel.__name__, text=text, translate=False, icon="INFO")
 
 

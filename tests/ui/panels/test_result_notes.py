@@ -6,6 +6,7 @@ import bpy
 
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
+from tests.scene.sampling import add_box, key
 from tests.ui.drawn_panel import Page
 
 
@@ -110,3 +111,37 @@ def test_one_selected_object_is_reported_before_the_scan_which_keeps_the_contact
 
 def _button() -> str:
     return _button_text(bpy.context)[0]
+
+
+def test_rotating_objects_of_contacts_are_noted_after_a_scan_of_world_boxes(settings, add_mesh):
+    half = (0.5, 0.5, 0.5)
+    spinner, slider, other = (add_box(name, half) for name in ("Spinner", "Slider", "Other"))
+    add_box("Wall", half).location = 2, 0, 0
+    key(spinner, "location", [(1, (0, 0, 0)), (21, (2, 0, 0))])
+    key(spinner, "rotation_euler", [(1, (0, 0, 0)), (21, (0, 0, 1))])
+    key(slider, "location", [(1, (4, 0, 0)), (21, (2, 0, 0))])
+    key(slider, "scale", [(1, (1, 1, 1)), (21, (2, 1, 1))])
+    other.location = 50, 0, 0
+    key(other, "rotation_euler", [(1, (0, 0, 0)), (21, (0, 0, 1))])
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 21
+    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", shape="aabb")
+    page = Page(COLLISION_BOUNDS_PT_contacts)
+    assert page.popovers == ["1 rotates in a world box"]
+    assert "Oriented Boxes are closer: Spinner" in page.labels
+    # The remedy works: the note is gone, and the time is later than that of the world boxes.
+    early = {row.frame for row in bpy.context.scene.collision_bounds.rows if "Spinner" in (row.a, row.b)}
+    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", shape="obb")
+    assert Page(COLLISION_BOUNDS_PT_contacts).popovers == []
+    late = {row.frame for row in bpy.context.scene.collision_bounds.rows if "Spinner" in (row.a, row.b)}
+    assert min(early) < min(late)
+
+
+def test_several_notes_are_short(settings, add_mesh):
+    for name in "ABC":
+        add_mesh(name).hide_set(name == "C")
+    fence = bpy.data.objects.new("Fence", bpy.data.meshes.new("Fence"))
+    bpy.context.scene.collection.objects.link(fence)
+    bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
+    page = Page(COLLISION_BOUNDS_PT_bounds)
+    assert page.popovers == ["1 hidden, 1 skipped"]
+    assert "1 hidden object skipped" in page.labels and "1 skipped" in page.labels
