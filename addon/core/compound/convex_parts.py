@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..numeric.arguments import as_length, as_whole_number
 from ..numeric.arrays import Floats
 from ..shapes import Triangle
 from ..trees.builder import as_corners
-from .hull_estimate import hull_measure
+from .hull_estimate import flat_hull_area, hull_measure
 from .part_merging import merge_parts
 from .part_surface import PartSurface
 from .split_search import Split, best_split
@@ -116,7 +116,21 @@ def convex_parts_in_steps(
             yield len(parts) / most
             heapq.heappush(parts, _searched(side, of_side, next(numbers), tolerance / size, least_gain))
     surfaces = [part.surface.points for part in sorted(parts, key=lambda part: part.number)]
-    return [np.unique(joined, axis=0) * size + middle for joined in merge_parts(surfaces, count, _THICKNESS)]
+    merged = merge_parts(surfaces, count, _THICKNESS)
+    if not _is_gain(whole.points, merged):
+        return [np.unique(corners.reshape(-1, 3), axis=0)]
+    return [np.unique(joined, axis=0) * size + middle for joined in merged]
+
+
+def _is_gain(points: Floats, parts: Sequence[Floats]) -> bool:
+    """Return whether the hulls of parts are smaller than that of all points (n, 3), if these are flat.
+
+    The estimates of flat hulls are up to a fifth too large, so that disks are split, too.
+    """
+    area = flat_hull_area(points)
+    if area is None or len(parts) == 1:
+        return True
+    return sum(flat_hull_area(part) or 0.0 for part in parts) < (1 - _GAIN) * area
 
 
 def _searched(

@@ -1,4 +1,4 @@
-"""Volumes of convex hulls, estimated from the extreme points in fixed directions."""
+"""Volumes of convex hulls: estimated from the extreme points in fixed directions; areas of flat ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ COARSE, FINE, FINEST = 2, 3, 6
 """Frequencies of the geodesic spheres: 42, 92 and 362 directions."""
 _FEW = 4096
 """Points up to which the finest directions are used: hulls of few points have corners that others miss."""
+
+_FLAT = 1e-6
+"""Distance from a plane within which all points count as in it."""
 
 
 def heights_of(points: Floats, frequency: int) -> Floats:
@@ -49,6 +52,42 @@ def hull_measure(points: Floats, thickness: float) -> float:
     """
     frequency = FINEST if len(points) <= _FEW else FINE
     return float(measure_between(points_in_directions(points, frequency)[None], frequency, thickness)[0])
+
+
+def flat_hull_area(points: Floats) -> float | None:
+    """Compute the area of the convex hull of points in one plane.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        At least one, of about unit extent or smaller.
+
+    Returns
+    -------
+    area : float or None
+        None for points that are not in one plane.
+    """
+    points = points - points.mean(axis=0)
+    axes = np.linalg.eigh(points.T @ points)[1]
+    if float(np.abs(points @ axes[:, 0]).max()) > _FLAT:
+        return None
+    flat = np.unique(points @ axes[:, 1:], axis=0)
+    corners = np.array([*_lower_chain(flat.tolist()), *_lower_chain(flat[::-1].tolist())])
+    x, y = corners.T
+    return abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))) / 2
+
+
+def _lower_chain(points: list[list[float]]) -> list[list[float]]:
+    """Corners of the hull of points (n, 2) from the first to the last in sorted order (Andrew 1979)."""
+    chain: list[list[float]] = []
+    for x, y in points:
+        while len(chain) > 1:
+            (x0, y0), (x1, y1) = chain[-2:]
+            if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
+                break
+            chain.pop()
+        chain.append([x, y])
+    return chain
 
 
 def points_in_directions(points: Floats, frequency: int) -> Floats:

@@ -124,6 +124,30 @@ def test_convex_meshes_stay_one_part():
         assert len(convex_parts(triangles, 8)) == 1
 
 
+@pytest.mark.parametrize("corners", [16, pytest.param(32, marks=pytest.mark.long)])
+def test_flat_disk_stays_one_part(corners):
+    """Its hull has no volume: its measure is that of a thin layer."""
+    turned = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    angles = np.arange(corners) * 2 * np.pi / corners
+    points = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    faces = np.array([(0, k, k + 1) for k in range(1, corners - 1)])
+    for each in (points, points @ turned.T, (points @ turned.T).astype(np.float32)):
+        (part,) = convex_parts(each[faces], 8)
+        assert len(part) == corners
+
+
+def test_flat_ring_is_split():
+    """Eight trapezoids of a regular octagon with a hole of half the size have three quarters of its area."""
+    angles = np.arange(8) * np.pi / 4
+    outer = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    inner, k = outer / 2, np.arange(8)
+    triangles = np.concatenate(
+        [np.stack([outer[k], outer[k - 1], inner[k]], 1), np.stack([inner[k], outer[k - 1], inner[k - 1]], 1)]
+    )
+    parts = convex_parts(triangles, 8)
+    assert 4 <= len(parts) <= 8
+
+
 @pytest.mark.long
 def test_more_parts_of_a_ring_come_nearer_to_its_volume():
     """The hull of a ring has 1.57 times its volume; 8 parts are within a tenth."""
