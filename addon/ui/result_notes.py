@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import bpy
+
 from ..formats.wording import single_line
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
+from .properties.scene import is_outside_scene
 from .translation import iface_, iface_count, translated
 
 _NAMES_SHOWN = 3
@@ -27,7 +30,7 @@ def notes_on_bounds(results: result_store.Results) -> list[Note]:
     return [] if results.bounds is None else _notes(results.bounds)
 
 
-def notes_on_contacts(results: result_store.Results) -> list[Note]:
+def notes_on_contacts(results: result_store.Results, scene: bpy.types.Scene) -> list[Note]:
     """Return the notes on contacts."""
     result = results.contacts
     if result is None:
@@ -37,6 +40,10 @@ def notes_on_contacts(results: result_store.Results) -> list[Note]:
         count = result.object_count
         text = iface_count(count, "{count} selected object checked", "{count} selected objects checked")
         notes.append(Note(iface_("{count} selected", count=count), text))
+    if not results.source and is_outside_scene(scene, result.time.start, result.time.end):
+        values = {"start": scene.frame_start, "end": scene.frame_end}
+        text = iface_("Outside the scene's frames: The scene has {start} to {end}", **values)
+        notes.append(Note(iface_("other frames"), text))
     return notes + _notes(result) + _notes_on_pairs(result)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 from bpy.types import Context, UILayout
 
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
 from ..operators.contacts.ignored_pairs import COLLISION_BOUNDS_OT_restore_pairs
 from ..properties.pickers import OPTIONS_WITH_PICKER
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, names_of_option
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, is_outside_scene, names_of_option
 from ..translation import iface_, iface_count, n_
 from .sidebar import draw_parts, folded, greyed
 
@@ -24,7 +25,7 @@ def draw_contact_options(layout: UILayout, context: Context, settings: COLLISION
     layout.prop(settings, "shape")
     if settings.shape == "compound":
         draw_parts(layout, settings)
-    _draw_scan(layout, settings, instant)
+    _draw_scan(layout, context, settings, instant)
     _draw_pairs(layout, context, settings, instant)
 
 
@@ -34,7 +35,9 @@ def _has_single_frame(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> 
     return span.frame_start == span.frame_end
 
 
-def _draw_scan(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, instant: bool) -> None:
+def _draw_scan(
+    layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene, instant: bool
+) -> None:
     """Draw scan settings, folded because the defaults suit most scans."""
     body = folded(layout, "collision_bounds_scan", n_("Scan"))
     if body is None:
@@ -48,6 +51,13 @@ def _draw_scan(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, instant: b
         column.prop(settings, "frame_start")
         column.prop(settings, "frame_end")
         column.prop(settings, "frame_step")
+        if is_outside_scene(context.scene, settings.frame_start, settings.frame_end):
+            body.label(text=_outside_text(context.scene), translate=False, icon="ERROR")
+
+
+def _outside_text(scene: bpy.types.Scene) -> str:
+    """Return a text for a frame range without a frame of the scene's range."""
+    return iface_("The scene has {start} to {end}", start=scene.frame_start, end=scene.frame_end)
 
 
 def _draw_pairs(

@@ -65,7 +65,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         results.use_property_split = False
         # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
-        if scan is None and (notes := notes_on_contacts(result_store.get(settings.result_id))):
+        if scan is None and (notes := notes_on_contacts(result_store.get(settings.result_id), context.scene)):
             draw_note_button(results, COLLISION_BOUNDS_PT_contact_notes, notes)
         results = results.column()
         results.enabled = scan is None
@@ -99,7 +99,7 @@ class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
         results = result_store.get(settings_of(context).result_id)
-        draw_warnings(self.layout, [note.text for note in notes_on_contacts(results)], "INFO")
+        draw_warnings(self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO")
 
 
 def _button_text(context: Context) -> tuple[str, str]:

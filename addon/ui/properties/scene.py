@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -57,6 +59,19 @@ from .shared_options import (
     STATIC_PAIRS,
 )
 
+
+def _start_with_scene_range(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
+    """Copy the scene's frame range when it is switched off, unless numbers inside it were entered."""
+    if self.use_scene_range:
+        return
+    scene: Any = self.id_data
+    names = ("frame_start", "frame_end")
+    is_entered = any(self.is_property_set(name) for name in names)
+    if not is_entered or is_outside_scene(scene, self.frame_start, self.frame_end):
+        self.frame_start, self.frame_end = scene.frame_start, scene.frame_end
+        self.frame_step = scene.frame_step
+
+
 _COUNTED = 1000
 """Number of selected objects up to which the types of all are read, whenever the panel is drawn."""
 
@@ -92,7 +107,10 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     one_sided: BoolProperty(**ONE_SIDED)
     motion: EnumProperty(**MOTION, default="adaptive")
     use_scene_range: BoolProperty(
-        name="Scene Range", description="Scan the frame range of the scene", default=True
+        name="Scene Range",
+        description="Scan the frame range of the scene",
+        default=True,
+        update=_start_with_scene_range,
     )
     frame_start: IntProperty(name="Start", description="First frame of the scan", default=1)
     frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
@@ -143,6 +161,11 @@ def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
 def has_objects(context: Context) -> bool:
     """Return whether the scope has objects; where it has none, buttons work on all visible ones."""
     return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
+
+
+def is_outside_scene(scene: bpy.types.Scene, start: float, end: float) -> bool:
+    """Return whether frames have none in common with the frame range of a scene."""
+    return start > scene.frame_end or end < scene.frame_start
 
 
 def selected_count(context: Context) -> int | None:
