@@ -42,7 +42,7 @@ function measure(mesh) {
     const { minimum, maximum } = joint.metadata.collisionBounds[0].local.box;
     const inWorld = Vector3.TransformCoordinates(Vector3.FromArray(positions, 3 * i), world);
     const point = Vector3.TransformCoordinates(inWorld, joint.computeWorldMatrix(true).clone().invert());
-    point.x *= -1; // because the root of the file is mirrored
+    if (document.space.preset === "unity") point.x *= -1; // because joints keep the axes of the file
     const distances = ["x", "y", "z"].flatMap((axis) => [minimum[axis] - point[axis], point[axis] - maximum[axis]]);
     outside[joint.name] = Math.max(outside[joint.name] ?? -Infinity, ...distances);
   }

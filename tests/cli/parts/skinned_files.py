@@ -19,14 +19,15 @@ _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
 class Joint(NamedTuple):
-    """Joint of a skin.
+    """Joint of the skin of a mesh.
 
     Attributes
     ----------
     world : (4, 4) float64
         World matrix of its node.
     vertices : (n, 3) float64
-        World positions of the skinned vertices that have their largest weight there.
+        World positions of the skinned vertices of the mesh that have their largest weight there, and no other
+        weight that is about as large.
     """
 
     world: np.ndarray
@@ -42,33 +43,48 @@ def export_glb(path: Path) -> None:
         export_animations=False,
         export_current_frame=True,
         export_rest_position_armature=False,
+        export_all_influences=True,
     )
 
 
 def joints_of_glb(path: Path) -> dict[str, Joint]:
-    """Joints of the only skin of a file, by name."""
+    """Joints of the skins of all meshes, by the names of entries in documents: "Mesh/bone.Joint"."""
     content = path.read_bytes()
     (length,) = struct.unpack_from("<I", content, 12)
     file, binary = json.loads(content[20 : 20 + length]), content[28 + length :]
     worlds = _world_matrices(file)
-    (node,) = (index for index, each in enumerate(file["nodes"]) if "skin" in each)
-    skin = file["skins"][file["nodes"][node]["skin"]]
-    (primitive,) = file["meshes"][file["nodes"][node]["mesh"]]["primitives"]
-    assert "JOINTS_1" not in primitive["attributes"]
-    points, joints, weights = (
-        _accessor(file, binary, primitive["attributes"][name])
-        for name in ("POSITION", "JOINTS_0", "WEIGHTS_0")
+    vertices: dict[str, list[np.ndarray]] = {}
+    matrices = {}
+    for node in (each for each in file["nodes"] if "skin" in each):
+        skin = file["skins"][node["skin"]]
+        # Matrices of glTF are stored by columns.
+        inverse = _accessor(file, binary, skin["inverseBindMatrices"]).reshape(-1, 4, 4).swapaxes(1, 2)
+        skinning = np.array([worlds[joint] for joint in skin["joints"]]) @ inverse
+        for primitive in file["meshes"][node["mesh"]]["primitives"]:
+            posed, owner = _skinned(file, binary, primitive["attributes"], skinning)
+            for number, joint in enumerate(skin["joints"]):
+                name = f"{node['name']}/bone.{file['nodes'][joint]['name']}"
+                matrices[name] = worlds[joint]
+                vertices.setdefault(name, []).append(posed[owner == number])
+    joined = {name: np.concatenate(each) for name, each in vertices.items()}
+    return {name: Joint(matrices[name], points) for name, points in joined.items() if len(points)}
+
+
+def _skinned(
+    file: dict[str, Any], binary: bytes, attributes: dict[str, int], skinning: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """World positions (n, 3) of vertices, and number of the joint of each; -1 if two weights are equal."""
+    sets = range(sum(name.startswith("JOINTS_") for name in attributes))
+    joints, weights = (
+        np.concatenate([_accessor(file, binary, attributes[f"{name}_{k}"]) for k in sets], axis=1)
+        for name in ("JOINTS", "WEIGHTS")
     )
-    # Matrices of glTF are stored by columns.
-    inverse = _accessor(file, binary, skin["inverseBindMatrices"]).reshape(-1, 4, 4).swapaxes(1, 2)
-    skinning = np.array([worlds[joint] for joint in skin["joints"]]) @ inverse
+    points = _accessor(file, binary, attributes["POSITION"])
     blended = np.einsum("nk,nkij->nij", weights.astype(np.float64), skinning[joints])
     posed = np.einsum("nij,nj->ni", blended, np.c_[points, np.ones(len(points))])[:, :3]
-    owner = joints[np.arange(len(joints)), weights.argmax(axis=1)]
-    return {
-        file["nodes"][joint]["name"]: Joint(worlds[joint], posed[owner == number])
-        for number, joint in enumerate(skin["joints"])
-    }
+    owner = joints[np.arange(len(joints)), weights.argmax(axis=1)].astype(np.int64)
+    second, largest = np.sort(weights, axis=1)[:, -2:].T
+    return posed, np.where(largest - second > 1e-3, owner, -1)
 
 
 def _world_matrices(file: dict[str, Any]) -> dict[int, np.ndarray]:

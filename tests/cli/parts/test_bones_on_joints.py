@@ -14,7 +14,11 @@ from addon.formats import WriteOptions, dumps, make_document, space_for
 from addon.formats.document.reader import read_file
 from tests.cli.command_line import run
 from tests.cli.parts.skinned_files import Joint, bind_rotations_of_fbx, export_glb, joints_of_glb
+from tests.paths import TOP
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+
+SAMPLES = TOP.parent / "shared" / "samples"
+CHARACTERS = ["RobotExpressive.blend", "animation_with_skeleton.fbx"]
 
 FRAMES = (1, 3, 5)
 SHAPES = "aabb,obb,sphere,capsule,cylinder,hull"
@@ -50,7 +54,7 @@ def character(tmp_path: Path, empty_file: None) -> Path:
 def entries_of(path: Path, *options: str) -> dict[str, dict[str, Any]]:
     result = run("bounds", path, "--bones", "--shapes", SHAPES, *options, "-q", "-o", "-")
     assert result.returncode == 0, result.stderr
-    return {entry["bone"]: entry for entry in json.loads(result.stdout)["objects"]}
+    return {entry["name"]: entry for entry in json.loads(result.stdout)["objects"] if entry.get("bone")}
 
 
 def rotation_of(quaternion: list[float]) -> np.ndarray:
@@ -95,22 +99,21 @@ def joints_at(frame: int, folder: Path) -> dict[str, Joint]:
     return joints_of_glb(path)
 
 
-@pytest.mark.smoke
-def test_shapes_on_the_joints_of_blenders_gltf_hold_the_vertices_of_each_bone(character, tmp_path):
+@pytest.mark.parametrize("frame", [1, pytest.param(5, marks=pytest.mark.smoke)])
+def test_shapes_on_the_joints_of_blenders_gltf_hold_the_vertices_of_each_bone(character, tmp_path, frame):
     """At rest and posed; the frame of each entry is that of its joint."""
-    for frame in (1, 5):
-        entries = entries_of(character, "--preset", "gltf", "--frame", str(frame))
-        joints = joints_at(frame, tmp_path)
-        assert set(entries) == set(joints) == {"Bone 0", "Bone 1", "Bone 2"}
-        for name, joint in joints.items():
-            distances = outside(entries[name]["local"], in_joint(joint))
-            assert max(distances.values()) <= 1e-5, (frame, name, distances)
-            assert min(distances.values()) > -0.05, (frame, name, distances)
-            assert max(outside(entries[name]["world"], joint.vertices).values()) <= 1e-5
-            placed = entries[name]["transform"]
-            assert placed["scale"] == pytest.approx([1, 1, 1], abs=1e-6)
-            assert np.abs(rotation_of(placed["rotation"]) - joint.world[:3, :3]).max() < 1e-5
-            assert placed["translation"] == pytest.approx(joint.world[:3, 3], abs=1e-5)
+    entries = entries_of(character, "--preset", "gltf", "--frame", str(frame))
+    joints = joints_at(frame, tmp_path)
+    assert set(entries) == set(joints) == {f"Tube/bone.Bone {number}" for number in range(3)}
+    for name, joint in joints.items():
+        distances = outside(entries[name]["local"], in_joint(joint))
+        assert max(distances.values()) <= 1e-5, (name, distances)
+        assert min(distances.values()) > -0.05, (name, distances)
+        assert max(outside(entries[name]["world"], joint.vertices).values()) <= 1e-5
+        placed = entries[name]["transform"]
+        assert placed["scale"] == pytest.approx([1, 1, 1], abs=1e-6)
+        assert np.abs(rotation_of(placed["rotation"]) - joint.world[:3, :3]).max() < 1e-5
+        assert placed["translation"] == pytest.approx(joint.world[:3, 3], abs=1e-5)
 
 
 @pytest.mark.long
@@ -124,6 +127,36 @@ def test_shapes_of_all_frames_on_the_joints_hold_the_vertices_at_each_frame(char
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("name", CHARACTERS)
+def test_shapes_on_the_joints_of_characters_by_others_hold_their_vertices(tmp_path, name):
+    """At frames of up to two actions. Joints are not scaled by the shapes, which include the scale."""
+    source, checked = SAMPLES / name, 0
+    if not source.exists():
+        pytest.skip(f"{name} is not here")
+    if source.suffix == ".blend":
+        bpy.ops.wm.open_mainfile(filepath=str(source))
+    else:
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.ops.import_scene.fbx(filepath=str(source))
+    actions = [action.name for action in bpy.data.actions][:2]
+    for action_name in actions:
+        action = bpy.data.actions[action_name]
+        for rig in (item for item in bpy.data.objects if item.type == "ARMATURE"):
+            rig.animation_data_create()
+            rig.animation_data.action = action
+        frame, path = round(sum(action.frame_range) / 2), tmp_path / "character.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        entries = entries_of(path, "--preset", "gltf", "--frame", str(frame))
+        for joint_name, joint in joints_at(frame, tmp_path).items():
+            world = joint.world.copy()
+            world[:3, :3] /= np.linalg.norm(world[:3, :3], axis=0)
+            distances = outside(entries[joint_name]["local"], in_joint(joint._replace(world=world)))
+            assert max(distances.values()) <= 1e-5, (frame, joint_name, distances)
+            checked += len(joint.vertices)
+    assert checked > 1000
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("preset", MIRRORS)
 def test_frames_of_left_handed_presets_are_those_of_blenders_fbx_with_one_mirrored_axis(
     character, tmp_path, preset
@@ -132,8 +165,9 @@ def test_frames_of_left_handed_presets_are_those_of_blenders_fbx_with_one_mirror
     bpy.context.scene.frame_set(1)
     entries = entries_of(character, "--preset", preset, "--frame", "1")
     rotations = bind_rotations_of_fbx(tmp_path / "character.fbx")
-    assert set(rotations) == set(entries)
-    for name, rotation in rotations.items():
+    assert {f"Tube/bone.{name}" for name in rotations} == set(entries)
+    for bone, rotation in rotations.items():
+        name = f"Tube/bone.{bone}"
         expected = IMPORTED[preset] @ rotation @ MIRRORS[preset]
         found = rotation_of(entries[name]["transform"]["rotation"])
         assert np.abs(found - expected).max() < 1e-5, name
