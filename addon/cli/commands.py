@@ -197,10 +197,19 @@ def _load_baseline(options: argparse.Namespace) -> dict[str, Any] | None:
         if options.fail_on_new:
             raise UsageError("--fail-on-new needs --baseline OLD.json")
         return None
+    name = single_line(str(options.baseline))
+    if options.output not in (None, "-"):
+        with contextlib.suppress(OSError):  # one of them does not exist
+            if Path(options.output).samefile(options.baseline):
+                raise UsageError(f"--baseline {name}: is the output file too, which would replace it")
     try:
-        return load_document(options.baseline)
+        baseline: dict[str, Any] = load_document(options.baseline)
     except DocumentError as error:
-        raise UsageError(f"--baseline {single_line(str(options.baseline))}: {error}") from None
+        raise UsageError(f"--baseline {name}: {error}") from None
+    # Only bounds have these. Bounds without them look like a scan without contacts.
+    if baseline["tracks"] or "vertexGroup" in baseline["extras"]:
+        raise UsageError(f"--baseline {name}: is a document of bounds; write it with contacts")
+    return baseline
 
 
 def validate_command(options: argparse.Namespace, out: TextIO) -> int:

@@ -17,6 +17,7 @@ from ..formats import (
     replaced_after,
 )
 from ..formats.wording import pluralized, single_line
+from .input_checks import report_baseline_without_scan, report_nothing_to_test, report_other_source
 from .options.values import UsageError
 from .progress_line import ProgressLine
 from .standard_streams import finish_output
@@ -98,9 +99,7 @@ def write_result(
     UsageError
         If the contacts cannot be compared with those of the baseline.
     """
-    document = result.document(options.convention, options.decimals)
-    if group := getattr(options, "vertex_group", None):
-        document["extras"]["vertexGroup"] = group
+    document = _document(result, options)
     comparison = None if baseline is None else _compare(document, baseline, options.baseline)
     part_count = len(document["objects"]) + len(document["tracks"])
     with contextlib.ExitStack() as output_file:
@@ -125,12 +124,24 @@ def write_result(
     return comparison
 
 
+def _document(result: Result, options: argparse.Namespace) -> dict[str, Any]:
+    document = result.document(options.convention, options.decimals)
+    if group := getattr(options, "vertex_group", None):
+        document["extras"]["vertexGroup"] = group
+    report_nothing_to_test(document, options.command != "contacts" or result.has_pairs)
+    return document
+
+
 def _compare(document: dict[str, Any], baseline: dict[str, Any], path: Path) -> Comparison:
     """Compare a document with a baseline, and add the result to the document."""
+    name = single_line(str(path))
     try:
         comparison = compare_contacts(document, baseline)
     except DocumentError as error:
-        raise UsageError(f"--baseline {single_line(str(path))}: {error}") from None
+        raise UsageError(f"--baseline {name}: {error}") from None
+    report_other_source(document, baseline, name)
+    if comparison.new:
+        report_baseline_without_scan(baseline, name)
     document["extras"]["baseline"] = comparison.as_json()
     return comparison
 

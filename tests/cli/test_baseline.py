@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import bpy
@@ -71,6 +72,42 @@ def test_baseline_of_another_shape_is_refused(scene, known, tmp_path):
     done = run("contacts", scene, "--baseline", known, "--shape", "sphere", "-o", path)
     assert done.returncode == 2 and "of the shape aabb, those of this scan of sphere" in done.stderr
     assert not path.exists()
+
+
+def test_baseline_of_another_scene_is_a_warning(scene, known, tmp_path):
+    assert run("contacts", scene, "-q", "--baseline", known, "--fail-on-new").stderr == ""
+    other = Path(shutil.copy(scene, tmp_path / "other.blend"))
+    done = run("contacts", other, "-q", "--baseline", known, "--fail-on-new")
+    warning = "is of scene 'Scene' of scene.blend, and this scan of scene 'Scene' of other.blend"
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"collision_bounds: warning: --baseline {known}: {warning}\n",
+    )
+
+
+def test_baseline_of_bounds_is_named(scene, tmp_path):
+    path = tmp_path / "bounds.json"
+    assert run("bounds", scene, "-q", "-o", path).returncode == 0
+    done = run("contacts", scene, "-q", "--baseline", path, "--fail-on-new")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert f"warning: --baseline {path}: has no contacts and no near misses" in done.stderr
+    # It can also be a scan without contacts, which is no reason for a warning if there are none now.
+    done = run("contacts", scene, "-q", "--baseline", path, "--fail-on-new", "--frames", "1:5")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run("bounds", scene, "-q", "-o", path, "--tracks", "--frames", "1:2").returncode == 0
+    done = run("contacts", scene, "-q", "--baseline", path, "--fail-on-new")
+    message = f"collision_bounds: --baseline {path}: is a document of bounds; write it with contacts\n"
+    assert (done.returncode, done.stderr) == (2, message)
+
+
+def test_baseline_is_never_replaced(scene, known, tmp_path):
+    before = known.read_bytes()
+    link = tmp_path / "link.json"
+    link.symlink_to(known)
+    for output in (known, link):
+        done = run("contacts", scene, "-q", "--baseline", known, "--frames", "1:5", "-o", output)
+        assert done.returncode == 2 and "is the output file too" in done.stderr
+    assert known.read_bytes() == before
 
 
 def test_failing_on_new_contacts_needs_a_baseline(scene):

@@ -41,7 +41,22 @@ def test_empty_scene_has_no_bounds(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     for command in ("bounds", "contacts"):
         done = run(command, path)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "No objects with bounds.\n", "")
+        assert (done.returncode, done.stdout) == (0, "No objects with bounds.\n")
+        for options in ((), ("-q",), ("-q", "-o", tmp_path / "empty.json"), ("-o", "-")):
+            done = run(command, path, *options)
+            assert (done.returncode, done.stderr) == (
+                0,
+                "collision_bounds: warning: no objects with bounds\n",
+            )
+
+
+def test_check_of_nothing_is_a_warning_also_if_quiet(scene):
+    done = run("bounds", scene, "-q", "--padding", "-1")
+    warning = "collision_bounds: warning: no objects with bounds, 2 skipped\n"
+    assert (done.returncode, done.stderr) == (0, warning)
+    done = run("contacts", scene, "-q", "--fail-on-contact", "--objects", "Dot")
+    warning = "collision_bounds: warning: only one object was checked, so there are no pairs that can touch\n"
+    assert (done.returncode, done.stderr) == (0, warning)
 
 
 @pytest.mark.parametrize("run", [pytest.param(run, id="in process"), pytest.param(start, id="program")])

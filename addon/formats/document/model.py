@@ -315,6 +315,10 @@ class InputWarning:
     message: str
 
 
+MISSING_INPUTS = frozenset({"missingData", "missingFile", "missingLibrary", "newerFile"})
+"""Kinds of warnings about data that could not be read."""
+
+
 @dataclass(frozen=True)
 class TimeSettings:
     """Frames as Blender counts them, both ends included; `fps` is the true rate (fps / fps_base)."""

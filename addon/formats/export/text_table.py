@@ -137,7 +137,7 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
         ]
         parts.append(_aligned(rows))
     elif from_start:
-        parts.append("No new contacts; only pairs that are in contact at the first frame.")
+        parts.append("No contact begins during the scan; these pairs are in contact at its first frame.")
     elif len(names) == 1:
         parts.append("No contacts: only one object was checked.")
     else:

@@ -171,7 +171,7 @@ def test_table_with_only_contacts_at_first_frame_has_message():
     del document["contacts"][1]
     assert (
         lines(contacts_table(document))[0]
-        == "No new contacts; only pairs that are in contact at the first frame."
+        == "No contact begins during the scan; these pairs are in contact at its first frame."
     )
 
 

@@ -38,7 +38,8 @@ def test_steps_find_and_accept_a_new_contact(user):
 
     user.write("edit.py", MORE)
     user.run("blender assets/level.blend --python-exit-code 3 --python edit.py")
-    user.run(lines[-1], exit_code=10)
+    log = user.run(lines[-1], exit_code=10)
+    assert re.search(r"^  New: .*\bPlate\b.*, frames [\d.]+ to [\d.]+$", log, re.MULTILINE)
     found = json.loads((user.folder / "now.json").read_text("utf-8"))
     new = {(entry["a"], entry["b"]) for entry in found["extras"]["baseline"]["new"]}
     assert new and all("Plate" in pair for pair in new)
