@@ -10,9 +10,8 @@ Blender's data, so the values stay valid after edits, undo and the loading of fi
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Unpack, cast, get_args
 
@@ -22,6 +21,7 @@ from .core import CollisionBoundsError, MotionKind, Progress
 from .core.fitting.enclosing import SPHERE_METHODS, SphereMethod
 from .formats import CONVENTIONS, dumps
 from .scene.animation.unkeyed_values import preserve_unkeyed_values
+from .scene.blender.missing_inputs import input_warnings
 from .scene.blender.names import full_name_of, name_of
 from .scene.colliders.check import check_colliders
 from .scene.errors import SceneError
@@ -37,9 +37,12 @@ from .scene.script_options import (
     FitOptions,
     bounds_with_options,
     fit_with_options,
-    require_frames,
+    frames_from,
+    require_inputs,
     require_known,
+    require_number,
     selection_with_options,
+    texts_from,
 )
 from .scene.settings import (
     BOUND_SHAPES,
@@ -65,6 +68,11 @@ __all__ = [
     "latest_contacts",
     "latest_results",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names alone, which are all that a script should use."""
+    return sorted(__all__)
 
 
 class NoResultsError(CollisionBoundsError):
@@ -193,26 +201,28 @@ def bounds_of(
     Raises
     ------
     CollisionBoundsError
-        For an object that is not in the scene, an unknown option, or while a job runs.
+        For an object that is not in the scene, a wrong option, missing inputs and blocked drivers that the
+        options do not allow, or while a job runs.
     """
-    names = [shapes] if isinstance(shapes, str) else list(shapes)
+    names = texts_from(shapes, "shapes")
     for shape in names:
         require_known(shape, BOUND_SHAPES, "shape")
     require_known(method, SPHERE_METHODS, "method")
-    if not math.isfinite(padding):
-        raise SceneError(f"padding {padding}: must be a finite number")
+    require_number(padding, "padding")
+    if frame is not None:
+        require_number(frame, "frame")
     settings = bounds_with_options(
         _selection(objects), names, FitSettings(method, padding), frame, {**options}
     )
     job = play_bounds if settings.envelope else bounds_in_parts
-    return _run(job(bpy.context.scene, settings), preset)
+    return _run(job(bpy.context.scene, settings), preset, options)
 
 
 def contacts_among(
     objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
     *,
     shape: str = "aabb",
-    frames: tuple[float, float, float] | None = None,
+    frames: float | Sequence[float] | None = None,
     motion: MotionKind = "adaptive",
     clearance: float = 0.0,
     confirm: bool = False,
@@ -227,8 +237,8 @@ def contacts_among(
         Objects or their names. All visible objects by default. Instances and parts of an object count too.
     shape : str, optional
         Shape of each object: "aabb", "sphere", "obb", "spheres", "capsule" or "compound".
-    frames : tuple of float, optional
-        First, last and step. The frame range of the scene by default.
+    frames : float or tuple of float, optional
+        A frame; first and last; or first, last and step. The frame range of the scene by default.
     motion : str, optional
         Motion between frames: "adaptive" or "linear".
     clearance : float, optional
@@ -248,11 +258,12 @@ def contacts_among(
     Raises
     ------
     CollisionBoundsError
-        For an object that is not in the scene, an unknown option, or while a job runs.
+        For an object that is not in the scene, a wrong option, missing inputs and blocked drivers that the
+        options do not allow, or while a job runs.
     """
     require_known(shape, SCANNED_SHAPES, "shape")
     require_known(motion, get_args(MotionKind), "motion")
-    require_frames(frames)
+    require_number(clearance, "clearance")
     for name in ("parts", "parts_tolerance"):
         if name in options and shape != "compound":
             raise SceneError(f'{name}: only valid with shape="compound"')
@@ -261,12 +272,12 @@ def contacts_among(
         selection=selection_with_options(_selection(objects), given),
         shape=cast("ShapeName", shape),
         fit=fit_with_options(FitSettings(), given, FitOptions),
-        frames=frames,
+        frames=frames_from(frames),
         motion=motion,
         clearance=clearance,
         confirm=confirm,
     )
-    return _run(find_contacts(bpy.context.scene, settings), preset)
+    return _run(find_contacts(bpy.context.scene, settings), preset, options)
 
 
 def collider_report(
@@ -313,12 +324,16 @@ def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | st
     if objects is None:
         return Selection()
     given = [objects] if isinstance(objects, str | bpy.types.Object) else objects
+    if not isinstance(given, Iterable):
+        raise SceneError(f"objects {given!r}: must be objects or their names")
     scene = bpy.context.scene
     by_name: dict[str, list[bpy.types.Object]] = {}
     for item in scene.objects:
         by_name.setdefault(name_of(item), []).append(item)
     owners: set[str] = set()
     for entry in given:
+        if not isinstance(entry, str | bpy.types.Object):
+            raise SceneError(f"object {entry!r}: must be an object or its name")
         name = entry if isinstance(entry, str) else name_of(entry)
         found = [item for item in by_name.get(name, ()) if isinstance(entry, str) or item == entry]
         if not found:
@@ -327,17 +342,20 @@ def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | st
     return Selection(owners=frozenset(owners))
 
 
-def _run(job: Generator[Progress, None, Result], preset: str) -> dict[str, Any]:
+def _run(job: Generator[Progress, None, Result], preset: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Run a job to its end, without updates of the overlay, and return its document.
 
-    Raises SceneError while another job runs.
+    Raises SceneError while another job runs, and for inputs that Blender did not read or run.
     """
     require_known(preset, CONVENTIONS, "preset")
     running = job_state.running()
     if running is not None:
         raise SceneError(running.busy)
+    require_inputs(input_warnings(bpy.context.evaluated_depsgraph_get()), options)
     with overlay.paused(), preserve_unkeyed_values(), keeping_open():
         result = run_to_end(job)
+    # Drivers of objects that are hidden at first are found at the latest when the job has ended.
+    require_inputs(result.warnings, options)
     return _plain(result, preset)
 
 

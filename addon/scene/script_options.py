@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, TypedDict, cast, get_args
 
 from ..core.compound.convex_parts import MOST_PARTS
+from ..formats import InputWarning
+from ..formats.document.model import MISSING_INPUTS
 from .errors import SceneError
 from .settings import (
     Axes,
@@ -39,6 +42,10 @@ class FitOptions(TypedDict, total=False):
         Largest number of convex parts of each mesh.
     parts_tolerance : float
         Depth of notches, in Blender units, that need no further part.
+    allow_missing : bool
+        Whether missing libraries, data-blocks and files are only named in `warnings`; else they are an error.
+    allow_blocked_drivers : bool
+        Whether drivers whose scripts are blocked are only named in `warnings`; else they are an error.
     """
 
     bones: bool
@@ -47,6 +54,8 @@ class FitOptions(TypedDict, total=False):
     modifiers: str
     parts: int
     parts_tolerance: float
+    allow_missing: bool
+    allow_blocked_drivers: bool
 
 
 class BoundsOptions(FitOptions, total=False):
@@ -60,8 +69,8 @@ class BoundsOptions(FitOptions, total=False):
         With `bones`: "current", or "all" for bounds that enclose the vertices at all `frames`.
     envelope : bool
         Whether to add a box and a sphere that enclose each object over `frames`, in the world and its space.
-    frames : tuple of float
-        First, last and step. The frame range of the scene by default.
+    frames : float or tuple of float
+        A frame; first and last; or first, last and step. The frame range of the scene by default.
     vertex_group : str
         Name of a vertex group: bounds of its vertices alone.
     group_threshold : float
@@ -71,21 +80,55 @@ class BoundsOptions(FitOptions, total=False):
     part_shape: str
     bone_frames: str
     envelope: bool
-    frames: tuple[float, float, float]
+    frames: float | Sequence[float]
     vertex_group: str
     group_threshold: float
 
 
-def require_known(value: str, choices: Iterable[str], option: str) -> None:
+def require_known(value: object, choices: Iterable[str], option: str) -> None:
     """Raise SceneError for a value that is not one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise SceneError(f"{option} {value!r}: choose from {', '.join(choices)}")
 
 
-def require_frames(frames: object) -> None:
-    """Raise SceneError for frames that are neither None nor three numbers."""
-    if frames is not None and not (isinstance(frames, tuple | list) and len(frames) == 3):
-        raise SceneError(f"frames {frames}: must be the first frame, the last frame and the step")
+def require_number(value: object, option: str) -> None:
+    """Raise SceneError for a value that is not a finite number."""
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise SceneError(f"{option} {value!r}: must be a finite number")
+
+
+def texts_from(values: object, option: str) -> list[str]:
+    """Return a text, or several, as a list. Raises SceneError for everything else."""
+    if isinstance(values, str):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise SceneError(f"{option} {values!r}: must be a sequence of names")
+    return list(values)
+
+
+def frames_from(frames: object) -> tuple[float, float, float] | None:
+    """Return first, last and step from frames as the command line has them: START, START:END or with a step.
+
+    Raises SceneError for frames that are neither None, nor a number, nor two or three numbers.
+    """
+    if frames is None:
+        return None
+    numbers: tuple[Any, ...] = tuple(frames) if isinstance(frames, tuple | list) else (frames,)
+    if len(numbers) not in (1, 2, 3) or not all(
+        isinstance(number, Real) and math.isfinite(number) for number in numbers
+    ):
+        raise SceneError(f"frames {frames!r}: must be a frame, first and last, or first, last and step")
+    end = numbers[1] if len(numbers) > 1 else numbers[0]
+    return numbers[0], end, numbers[2] if len(numbers) > 2 else 1.0
+
+
+def require_inputs(warnings: Iterable[InputWarning], given: Mapping[str, Any]) -> None:
+    """Raise SceneError for the first missing input or blocked driver that the options do not allow."""
+    for entry in warnings:
+        is_missing = entry.kind in MISSING_INPUTS
+        option = "allow_missing" if is_missing else "allow_blocked_drivers"
+        if (is_missing or entry.kind == "blockedDriver") and not given.get(option, False):
+            raise SceneError(f"{entry.name}: {entry.message}; {option}=True accepts this")
 
 
 def fit_with_options(fit: FitSettings, given: dict[str, Any], known: type) -> FitSettings:
@@ -113,6 +156,8 @@ def fit_with_options(fit: FitSettings, given: dict[str, Any], known: type) -> Fi
         changes["parts_tolerance"] = _number(given, "parts_tolerance", math.inf)
     if "vertex_group" in given:
         threshold = _number(given, "group_threshold", 1.0) if "group_threshold" in given else None
+        if not isinstance(given["vertex_group"], str):
+            raise SceneError(f"vertex_group {given['vertex_group']!r}: must be a name")
         group = VertexGroup(given["vertex_group"])
         changes["vertex_group"] = group if threshold is None else group._replace(threshold=threshold)
     return replace(fit, **changes)
@@ -140,8 +185,7 @@ def bounds_with_options(
     for name in ("parts_tolerance", "part_shape"):
         if name in given and "compound" not in names:
             raise SceneError(f'{name}: only valid with parts, or with "compound" in shapes')
-    envelope, frames = bool(given.get("envelope", False)), given.get("frames")
-    require_frames(frames)
+    envelope, frames = bool(given.get("envelope", False)), frames_from(given.get("frames"))
     if frames is not None and not (envelope or fit.bone_frames == "all"):
         raise SceneError('frames: only valid with envelope=True or bone_frames="all"; else use frame')
     if "group_threshold" in given and fit.vertex_group is None:
@@ -151,9 +195,7 @@ def bounds_with_options(
     if envelope and not {"sphere", "aabb"} & set(names):
         raise SceneError(f"shapes {', '.join(names)}: envelopes need sphere or aabb; add one of them")
     wanted = cast("tuple[BoundShape, ...]", tuple(names))
-    return BoundsSettings(
-        selection, wanted, fit, frame, envelope, frames=None if frames is None else tuple(frames)
-    )
+    return BoundsSettings(selection, wanted, fit, frame, envelope, frames=frames)
 
 
 def _names(options: type) -> set[str]:

@@ -156,7 +156,16 @@ answer([before, after, boxes, error_of(api.latest_results)])
         ("contacts_among(shape='hull')", "shape 'hull': choose from aabb"),
         ("contacts_among(motion='fast')", "motion 'fast': choose from adaptive, linear"),
         ("contacts_among(frames=(30, 20, 1))", "frame"),
-        ("contacts_among(frames=(1, 5))", "frames"),
+        ("contacts_among(frames=(1, 5, 1, 1))", "frames"),
+        ("contacts_among(frames='1:5')", "frames '1:5': must be a frame"),
+        ("contacts_among(clearance='a')", "clearance 'a': must be a finite number"),
+        ("contacts_among(5)", "objects 5: must be objects or their names"),
+        ("contacts_among(shape=['obb'])", "shape ['obb']: choose from aabb"),
+        ("contacts_among(preset={})", "preset {}: choose from blender"),
+        ("bounds_of(padding='a')", "padding 'a': must be a finite number"),
+        ("bounds_of(frame='a')", "frame 'a': must be a finite number"),
+        ("bounds_of(shapes=None)", "shapes None: must be a sequence of names"),
+        ("bounds_of([None])", "object None: must be an object or its name"),
         ("contacts_among(clearance=-1)", "clearance"),
         ("latest_results(preset='godot')", "preset 'godot'"),
         ("bounds_of(bnes=True)", "option 'bnes': choose from"),
@@ -175,6 +184,50 @@ answer(error_of(api.{name}, {arguments})
 """
     )
     assert found is not None and message in found[1] and "\n" not in found[1]
+
+
+def test_missing_inputs_are_an_error_unless_they_are_allowed(in_scene):
+    refused, allowed, scanned = in_scene(
+        """
+modifier = scene.objects["Plate"].modifiers.new("Cache", "MESH_CACHE")
+modifier.cache_format, modifier.filepath = "PC2", folder + "/gone.pc2"
+refused = [error_of(function, "Plate") for function in (api.bounds_of, api.contacts_among)]
+allowed = api.bounds_of("Plate", allow_missing=True)["warnings"]
+scanned = api.contacts_among(["Plate", "Projectile"], frames=24, allow_missing=True)["time"]
+answer([refused, allowed, scanned])
+"""
+    )
+    assert all("gone.pc2" in text and "allow_missing=True" in text for _, text in refused)
+    assert [entry["kind"] for entry in allowed] == ["missingFile"]
+    assert (scanned["frameStart"], scanned["frameEnd"]) == (24, 24)
+
+
+@pytest.mark.smoke
+def test_module_lists_its_public_names_alone(in_scene):
+    names = in_scene("answer(dir(api))")
+    assert names == [
+        *("CollisionBoundsError", "NoResultsError", "StaleResultsError", "bounds_of", "collider_report"),
+        *("contacts_among", "latest_contacts", "latest_results"),
+    ]
+
+
+@pytest.mark.smoke
+def test_example_scans_all_objects_after_an_edit_whatever_is_selected(in_scene):
+    """With a selected object alone, the operator would find no contact."""
+    (source,) = [text for text in EXAMPLES if "StaleResultsError" in text]
+    printed = in_scene(
+        f"""
+import contextlib, io
+bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+for item in scene.objects:
+    item.select_set(item.name == "Mast")
+scene.objects["Mast"].location.x += 1
+with contextlib.redirect_stdout(io.StringIO()) as output:
+    exec({source!r}, {{}})
+answer(output.getvalue())
+"""
+    )
+    assert int(printed.split()[0]) >= 1
 
 
 def test_objects_without_bounds_are_skipped_with_reasons(in_scene):

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from addon.cli.options.values import parse_frames
+from addon.formats import InputWarning
 from addon.scene.errors import SceneError
-from addon.scene.script_options import FitOptions, bounds_with_options, fit_with_options
+from addon.scene.script_options import (
+    FitOptions,
+    bounds_with_options,
+    fit_with_options,
+    frames_from,
+    require_inputs,
+)
 from addon.scene.settings import FitSettings, Selection, VertexGroup
 
 
@@ -48,7 +57,7 @@ def test_options_become_settings():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"bnes": True}, "option 'bnes': choose from bone_frames, bone_weight, bones"),
+        ({"bnes": True}, "option 'bnes': choose from allow_blocked_drivers, allow_missing, bone_frames"),
         ({"box_axes": "checked"}, "box_axes 'checked': choose from world, object, smallest"),
         ({"modifiers": "none"}, "modifiers 'none': choose from evaluated, base"),
         ({"parts": 0}, "parts 0: must be a whole number from 1 to 256"),
@@ -62,7 +71,12 @@ def test_options_become_settings():
         ({"bones": True, "bone_weight": math.nan}, "bone_weight nan: must be a number from 0 to 1"),
         ({"bones": True, "bone_weight": "1"}, "bone_weight '1': must be a number from 0 to 1"),
         ({"frames": (1, 2, 1)}, "frames: only valid with envelope=True"),
-        ({"envelope": True, "frames": (1, 2)}, r"frames \(1, 2\): must be the first frame"),
+        ({"envelope": True, "frames": ()}, r"frames \(\): must be a frame, first and last, or first, last"),
+        ({"envelope": True, "frames": (1, 2, 3, 4)}, r"frames \(1, 2, 3, 4\): must be a frame"),
+        ({"envelope": True, "frames": (1, "2")}, r"frames \(1, '2'\): must be a frame"),
+        ({"envelope": True, "frames": math.inf}, "frames inf: must be a frame"),
+        ({"vertex_group": 5}, "vertex_group 5: must be a name"),
+        ({"modifiers": ["base"]}, r"modifiers \['base'\]: choose from evaluated, base"),
         ({"group_threshold": 0.5}, "group_threshold: only valid with vertex_group"),
         ({"vertex_group": "Head", "bones": True}, "vertex_group: not valid with bones or envelope"),
     ],
@@ -72,11 +86,47 @@ def test_wrong_options_are_errors_that_name_them(given, message):
         settings_of(**given)
 
 
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        (10, (10, 10, 1)),
+        ((2, 9), (2, 9, 1)),
+        ([2.5, 9, 0.5], (2.5, 9, 0.5)),
+        ((np.float32(1), np.int64(3)), (1, 3, 1)),
+        (None, None),
+    ],
+)
+def test_frames_are_those_of_the_command_line(frames, expected):
+    assert frames_from(frames) == expected
+    if frames is not None:
+        text = ":".join(
+            f"{number:g}" for number in (frames if isinstance(frames, tuple | list) else [frames])
+        )
+        assert parse_frames(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"), [("missingLibrary", "allow_missing"), ("blockedDriver", "allow_blocked_drivers")]
+)
+def test_missing_inputs_are_errors_unless_an_option_allows_them(kind, option):
+    warnings = [
+        InputWarning("blockedScript", "panel.py", "was not run"),
+        InputWarning(kind, "Gate", "is gone"),
+    ]
+    other = "allow_blocked_drivers" if option == "allow_missing" else "allow_missing"
+    for given in ({}, {other: True}, {option: False}):
+        with pytest.raises(SceneError, match=f"Gate: is gone; {option}=True accepts this"):
+            require_inputs(warnings, given)
+    require_inputs(warnings, {option: True})
+
+
 def test_envelopes_need_a_sphere_or_a_box():
     with pytest.raises(SceneError, match="shapes hull: envelopes need sphere or aabb"):
         settings_of(shapes=("hull",), envelope=True)
 
 
 def test_scans_have_no_options_of_bounds_alone():
-    with pytest.raises(SceneError, match="option 'part_shape': choose from bone_weight"):
+    with pytest.raises(
+        SceneError, match="option 'part_shape': choose from allow_blocked_drivers, allow_missing, bone_weight"
+    ):
         fit_with_options(FitSettings(), {"part_shape": "box"}, FitOptions)
