@@ -22,6 +22,7 @@ OTHER_PROGRAMS = {
     "Adjust Last Operation",
     "Online Manual",
     "Preferences > Keymap",
+    "Set all glTF Animation Starting at 0",
     # Unreal
     "Combine Meshes",
     "Generate Missing Collision",
@@ -44,12 +45,20 @@ QUOTED = "\n".join(
 PRESETS = {path.stem.replace("_", " ") for path in (TOP / "addon" / "presets").rglob("*.py")}
 
 
+# Labels with values, such as "Find Contacts: {count} Selected".
+TEMPLATES = [
+    ".+".join(map(re.escape, re.split(r"{\w+}", text)))
+    for text in re.findall(r'"([A-Z][a-z]\w* [^"\n]*{\w+}[^"\n]*)"', QUOTED)
+]
+
+
 def is_known(label: str) -> bool:
-    """Return whether the interface has a label, or an option and its item with a colon between."""
+    """Return whether the interface has a label, maybe with values, or an option and its item."""
     return (
         label in OTHER_PROGRAMS | PRESETS
         or f'"{label}' in QUOTED
         or (": " in label and all(f'"{part}"' in QUOTED for part in label.split(": ")))
+        or any(re.fullmatch(pattern, label) for pattern in TEMPLATES)
     )
 
 
@@ -57,7 +66,8 @@ def labels(text: str) -> set[str]:
     """Return phrases in bold or italics that begin with a capital and are no sentences."""
     text = text.partition("\n## Features")[0]  # their first words are in bold, too
     text = re.sub(r"^```.*?^```$|`[^`]*`", "", text, flags=re.MULTILINE | re.DOTALL)
-    found = re.findall(r"(?<![*\w])\*{1,2}([A-Z][^*\n]*?)\*{1,2}(?![*\w])", text)
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    found = re.findall(r"(?<![*\w])\*{1,2}([A-Z][^*\n]*?)\*{1,2}(?![*\w])", "\n".join(paragraphs))
     return {phrase for phrase in found if not phrase.endswith((".", ","))}
 
 
