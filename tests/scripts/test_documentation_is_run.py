@@ -15,6 +15,7 @@ from tests import documented
 from tests.core import test_rooms
 from tests.documented import PAGES, blocks
 from tests.paths import TOP
+from tests.scripts import test_page_lines
 
 RUN_ALONE = {
     "scripts/plant_faults.py": "it runs all tests, once for each of twenty faults",
@@ -86,7 +87,7 @@ def test_table_of_groups_has_their_folders():
 def test_table_of_limits_has_their_numbers():
     settings = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))
     limits = [test_rooms.MAX_FILES, test_rooms.MAX_LINES, test_rooms.MAX_PARAMETERS]
-    limits += [1, settings["tool"]["ruff"]["line-length"]]
+    limits += [1, settings["tool"]["ruff"]["line-length"], test_page_lines.MAX_CHARACTERS]
     assert [int(limit) for _, limit in rows_of_table("| rule | limit |")] == limits
 
 

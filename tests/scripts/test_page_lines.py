@@ -1,0 +1,35 @@
+"""Lines of prose on the pages are short enough to compare two versions of them side by side."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.documented import PAGES
+from tests.paths import TOP
+
+MAX_CHARACTERS = 120
+
+NOT_WRAPPED = {
+    *("CHANGELOG.md", "docs/command-line.md", "docs/development/performance.md", "docs/engines.md"),
+    *("docs/format.md", "docs/math.md", "docs/pipelines.md", "docs/window.md", "docs/loaders/README.md"),
+    *(page for page in PAGES if page.startswith("docs/how-to/")),
+}
+"""Pages with longer lines. Remove a page when you have wrapped it."""
+
+
+def long_lines(text: str) -> list[str]:
+    """Return lines that are too long, except code, tables, headings, quotes, pictures and single words."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    lines = [line for line in prose.splitlines() if not line.startswith(("|", "#", ">", "!["))]
+    return [line for line in lines if len(line) > MAX_CHARACTERS and len(line.split()) > 2]
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - NOT_WRAPPED))
+def test_prose_is_wrapped(page):
+    assert long_lines((TOP / page).read_text("utf-8")) == []
+
+
+def test_listed_pages_have_long_lines():
+    assert {page for page in NOT_WRAPPED if not long_lines((TOP / page).read_text("utf-8"))} == set()
