@@ -31,8 +31,8 @@ from ..properties.shared_options import (
     PARTS_TOLERANCE,
     SCOPE,
 )
-from ..translation import n_, rpt_count, tip_
-from .messages import bounds_counted, empty_result_error, report_result
+from ..translation import joined, n_, rpt_count, tip_
+from .messages import bounds_counted, cleared_contacts_text, empty_result_error, report_result
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
@@ -103,7 +103,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         overlay.refresh(context)
         one, many = bounds_counted(result)
         text = rpt_count(result.object_count, one, many, bounds=len(result.objects))
-        report_result(self, result, text)
+        report_result(self, result, joined([text, *cleared_contacts_text(before.contacts)]))
         return {"FINISHED"}
 
 
@@ -158,7 +158,8 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
             start=time.start,
             end=time.end,
         )
-        report_result(self, result, text)
+        cleared = cleared_contacts_text(before.contacts) if after.contacts is None else []
+        report_result(self, result, joined([text, *cleared]))
         return {"FINISHED"}
 
 

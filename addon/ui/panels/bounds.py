@@ -126,7 +126,11 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         text = iface_count(result.object_count, one, many, bounds=len(result.objects))
         layout.label(text=text, translate=False, icon="CHECKMARK")
     # While there are contacts, the Contacts panel has the notes.
-    if results.contacts is None and (notes := notes_on_bounds(results)):
+    if results.contacts is not None and results.contacts.report is not None:
+        if count := len(results.contacts.report.contacts):
+            text = iface_count(count, "Computing clears {count} contact", "Computing clears {count} contacts")
+            layout.label(text=text, translate=False, icon="INFO")
+    elif notes := notes_on_bounds(results):
         draw_note_button(layout, COLLISION_BOUNDS_PT_bounds_notes, notes)
 
 

@@ -9,6 +9,8 @@ from addon.formats import Skipped
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import HIDDEN
 from addon.ui.operators.messages import empty_result_error, skipped_texts
+from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
+from tests.ui.drawn_panel import Page
 
 FENCE = Skipped("Fence", "no vertices")
 
@@ -43,7 +45,7 @@ def test_single_items_are_reported_in_singular(settings, add_mesh, capfd):
     operators.create_colliders(scope="VISIBLE")
     operators.remove_colliders()
     assert _reported(capfd) == [
-        "Bounds of 1 object, 1 hidden object skipped",
+        "Bounds of 1 object, 1 contact cleared (undo), 1 hidden object skipped",
         "1 swept bound, frames 1 to 1, 1 hidden object skipped",
         "1 collider for 1 object",
         "1 collider removed",
@@ -77,6 +79,23 @@ def test_loose_parts_of_one_object_are_pairs(settings, add_mesh, capfd):
     bpy.context.scene.collision_bounds.ignore_parents = False
     bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
     assert _reported(capfd) == ["No contacts among 1 object"]
+
+
+def test_cleared_contacts_are_announced_and_reported(settings, add_mesh, capfd):
+    add_mesh("A")
+    add_mesh("B")
+    bpy.context.scene.frame_end = 1
+    operators = bpy.ops.collision_bounds
+    operators.compute_bounds(scope="VISIBLE")
+    assert "Computing clears 1 contact" not in Page(COLLISION_BOUNDS_PT_bounds).labels
+    operators.find_contacts(scope="VISIBLE")
+    assert "Computing clears 1 contact" in Page(COLLISION_BOUNDS_PT_bounds).labels
+    _reported(capfd)
+    operators.compute_bounds(scope="VISIBLE")
+    assert _reported(capfd) == ["Bounds of 2 objects, 1 contact cleared (undo)"]
+    assert "Computing clears 1 contact" not in Page(COLLISION_BOUNDS_PT_bounds).labels
+    operators.compute_bounds(scope="VISIBLE")
+    assert _reported(capfd) == ["Bounds of 2 objects"]
 
 
 def _reported(capfd):
