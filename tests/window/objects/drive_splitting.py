@@ -15,11 +15,11 @@ RINGS = 6
 
 
 def add_ring(number: int) -> bpy.types.Object:
-    """Add a ring of 8000 triangles, each with other proportions."""
-    u, v = np.meshgrid(np.arange(100) * np.pi / 50, np.arange(40) * np.pi / 20, indexing="ij")
+    """Add a ring of 2880 triangles, each with other proportions."""
+    u, v = np.meshgrid(np.arange(60) * np.pi / 30, np.arange(24) * np.pi / 12, indexing="ij")
     out = 1 + (0.25 + 0.02 * number) * np.cos(v)
     points = np.stack([out * np.cos(u), out * np.sin(u), 0.3 * np.sin(v)], axis=-1).reshape(-1, 3)
-    index = np.arange(4000).reshape(100, 40)
+    index = np.arange(1440).reshape(60, 24)
     corners = (np.roll(np.roll(index, -i, 0), -j, 1).ravel() for i, j in ((0, 0), (1, 0), (1, 1), (0, 1)))
     data = bpy.data.meshes.new(f"Ring {number}")
     data.from_pydata(points.tolist(), [], np.stack([*corners], axis=1).tolist())
