@@ -17,10 +17,43 @@ from ..formats.wording import format_duration
 from .translation import iface_, n_, tip_
 
 _RELIABLE_AFTER = 1.0
-"""Seconds after which the time left is more than a guess, and a second Esc is not an accidental repeat."""
+"""Seconds between two estimates of the time left, and until a second Esc is not an accidental repeat."""
+
+_AGREEMENT = 0.25
+"""Part of the time left by which two estimates of it may differ if they are shown."""
 
 _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
+
+
+class TimeLeft:
+    """Estimate of the seconds that are left of a phase, None unless three of successive seconds agree.
+
+    The first frames of a scan can take longer than those that follow.
+    """
+
+    def __init__(self, start: float, share: float) -> None:
+        """Begin a phase at a time of the clock, with the share of the job that was done then."""
+        self._start, self._share, self._compared_at = start, share, start
+        self._expected_end = math.inf
+        self._agreements = 0
+
+    def update(self, now: float, share: float) -> None:
+        """Compare the expected end with that of at least a second ago."""
+        left = self._seconds(now, share)
+        if left is None or now - self._compared_at < _RELIABLE_AFTER:
+            return
+        agrees = abs(now + left - self._expected_end) <= _AGREEMENT * left
+        self._agreements = self._agreements + 1 if agrees else 0
+        self._expected_end, self._compared_at = now + left, now
+
+    def seconds(self, now: float, share: float) -> float | None:
+        """Return the seconds that are left at a share of the job, None if they are not known yet."""
+        return self._seconds(now, share) if self._agreements >= 2 else None
+
+    def _seconds(self, now: float, share: float) -> float | None:
+        done = share - self._share
+        return (now - self._start) / done * (1 - share) if done > 0 else None
 
 
 class RunningJob:
@@ -49,7 +82,7 @@ class RunningJob:
         self.was_scene_edited = False
         self.has_partial_result: bool | None = True
         self._clock = clock
-        self._phase_start, self._share_at_start = clock(), 0.0
+        self._time_left = TimeLeft(clock(), 0.0)
         self._stop_time: float | None = None
         self._progress: Progress | None = None
         # A second scan, or the meshes, begin at zero again.
@@ -63,8 +96,9 @@ class RunningJob:
         """
         is_first_sample = progress.done > 0 and not self._has_samples
         if is_first_sample or (self._progress is not None and progress.phase != self._progress.phase):
-            self._phase_start, self._share_at_start = self._clock(), progress.share
+            self._time_left = TimeLeft(self._clock(), progress.share)
         self._progress = progress
+        self._time_left.update(self._clock(), progress.share)
         self._has_samples |= progress.done > 0
 
     def stop(self) -> None:
@@ -111,9 +145,9 @@ class RunningJob:
             return iface_("Stopping at frame {frame:g}", frame=self._progress.time)
         values: dict[str, Any] = {"percent": math.floor(100 * self.done), "frame": self._progress.time}
         is_mesh_phase = self._progress.phase == "meshes"
-        elapsed, done = self._clock() - self._phase_start, self.done - self._share_at_start
-        if elapsed >= _RELIABLE_AFTER and done > 0:
-            values["time"] = format_duration(elapsed / done * (1 - self.done))
+        left = self._time_left.seconds(self._clock(), self.done)
+        if left is not None:
+            values["time"] = format_duration(left)
             text = (
                 n_("{percent}%, meshes at frame {frame:g}, {time} left")
                 if is_mesh_phase

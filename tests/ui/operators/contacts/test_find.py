@@ -93,24 +93,42 @@ def test_progress_has_percent_frame_and_time_left():
     # The three seconds before the first frame say nothing about the speed of the others.
     scan.update(Progress(5, 50, 6.0))
     assert scan.text == "10%, frame 6"
-    seconds[0] = 5.0
-    scan.update(Progress(10, 50, 11.0))
-    # A tenth took two seconds, so the remaining eight tenths take 16.
-    assert (scan.done, scan.text) == (pytest.approx(0.2), "20%, frame 11, 0:16 left")
+    seconds[0] = 4.0
+    scan.update(Progress(7.5, 50, 8.0))
+    assert scan.text == "15%, frame 8", "one estimate alone may be that of the slow first frames"
+    for number, seconds[0] in ((10, 5.0), (12.5, 6.0)):
+        scan.update(Progress(number, 50, number + 1))
+    # 15 percent took three seconds, so the remaining 75 take 15.
+    assert (scan.done, scan.text) == (pytest.approx(0.25), "25%, frame 13.5, 0:15 left")
     # Meshes have a speed of their own, but percent go on.
     scan.update(Progress(1, 4, 12.5, "meshes", part=0.6))
     assert (scan.done, scan.text) == (0.6, "60%, meshes at frame 12.5")
-    seconds[0] = 7.0
-    scan.update(Progress(2, 4, 13.0, "meshes", part=0.7))
-    # A tenth took two seconds, so three tenths take six.
-    assert scan.text == "70%, meshes at frame 13, 0:06 left"
+    for part, seconds[0] in ((0.65, 7.0), (0.7, 8.0), (0.75, 9.0)):
+        scan.update(Progress(2, 4, 13.0, "meshes", part=part))
+    # 15 percent took three seconds, so 25 take five.
+    assert scan.text == "75%, meshes at frame 13, 0:05 left"
+
+
+def test_time_left_is_hidden_until_it_is_stable():
+    seconds = [0.0]
+    scan = RunningJob(lambda: seconds[0])
+    scan.update(Progress(1, 1000, 1.0))
+    texts = []
+    # The first frames take a second each, the others 0.05 seconds.
+    for second, done in enumerate((2, 3, 20, 40, 60, 80), start=1):
+        seconds[0] = float(second)
+        scan.update(Progress(done, 1000, float(done)))
+        texts.append(scan.text)
+    assert [" left" in text for text in texts] == [False, False, False, False, False, True]
+    # 79 of a thousand took six seconds, so 920 take 70.
+    assert texts[-1] == "8%, frame 80, 1:10 left"
 
 
 def test_panel_and_status_bar_show_the_same_progress():
     seconds, drawn = [0.0], []
     layout = SimpleNamespace(progress=lambda **shown: drawn.append(shown["text"]))
     scan = RunningJob(lambda: seconds[0])
-    for number in (0, 5, 10):
+    for number in (0, 5, 10, 15, 20):
         scan.update(Progress(number, 50, 1.0 + number))
         seconds[0] += 2.0
     scan.show()
