@@ -102,7 +102,7 @@ def _failure(options: BatchOptions, outcome: Outcome) -> str:
 
 def final_remarks(options: BatchOptions, records: Records, counts: Mapping[str, int]) -> Iterator[str]:
     """Yield sentences about a complete run, for its last lines."""
-    new = (outcome.name for outcome in records.outcomes() if outcome.lacks_baseline)
+    new = (each.name for each in records.outcomes() if each.lacks_baseline and each.state != FAILED)
     if listed := _listed(new, "file"):
         yield f"no earlier result in {options.baseline} for {listed}: all contacts are new"
     if options.share == (1, 1):

@@ -46,7 +46,9 @@ def check_arguments(content: bytes) -> str | None:
 
 
 def _problem(arguments: Sequence[str], code: int, out: str, err: str) -> str | None:
-    """Return a description of a wrong exit code or message, or None."""
+    """Return a description of a wrong exit code or message, or None. Warnings may precede any result."""
+    lines = err.splitlines(keepends=True)
+    err = "".join(line for line in lines if not line.startswith("collision_bounds: warning: "))
     if code == 2:
         is_line = err.startswith("collision_bounds: ") and err.endswith("\n") and len(err.splitlines()) == 1
         return None if is_line and not out else f"code 2 with {err!r} and output {out[:200]!r}"

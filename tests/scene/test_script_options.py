@@ -127,6 +127,6 @@ def test_envelopes_need_a_sphere_or_a_box():
 
 def test_scans_have_no_options_of_bounds_alone():
     with pytest.raises(
-        SceneError, match="option 'part_shape': choose from allow_blocked_drivers, allow_missing, bone_weight"
+        SceneError, match="option 'part_shape': choose from allow_blocked_drivers, allow_missing"
     ):
         fit_with_options(FitSettings(), {"part_shape": "box"}, FitOptions)
