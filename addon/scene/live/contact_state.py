@@ -29,6 +29,27 @@ class OwnedShapes(NamedTuple):
     owners: Ints
 
 
+class MovedParts(NamedTuple):
+    """Convex parts of subjects as Compute Bounds has fitted them.
+
+    Attributes
+    ----------
+    is_shown : (n,) bool
+        Whether the parts of each subject are these, instead of boxes.
+    shapes : tuple of OwnedShapes
+        Boxes, spheres and capsules.
+    edges : (k, 2, 3) float
+        Ends of the edges of hulls, in world space.
+    edge_owners : (k,) int
+        Subject of each edge.
+    """
+
+    is_shown: Bools
+    shapes: tuple[OwnedShapes, ...]
+    edges: Floats
+    edge_owners: Ints
+
+
 class LiveShapes(NamedTuple):
     """Shapes and flags of n subjects at the current frame.
 
@@ -40,6 +61,8 @@ class LiveShapes(NamedTuple):
     in_contact, selected, visible : (n,) bool
     moved : bool
         Whether any subject has another matrix, or other vertices, than at the update before.
+    parts : MovedParts or None
+        Convex parts to show instead of boxes of these. None where the boxes are tested, or without parts.
     """
 
     shapes: Mapping[DrawnShape, OwnedShapes]
@@ -47,6 +70,7 @@ class LiveShapes(NamedTuple):
     selected: Bools
     visible: Bools
     moved: bool = False
+    parts: MovedParts | None = None
 
 
 class SubjectSnapshot(NamedTuple):

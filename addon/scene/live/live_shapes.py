@@ -32,7 +32,15 @@ from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry, in_bone_space
 from ..subjects.identities import Identity, with_current_names
 from ..subjects.subject import Subject
-from .contact_state import ContactTimes, LiveShapes, OwnedShapes, SubjectSnapshot, overlapping_subjects
+from .contact_state import (
+    ContactTimes,
+    LiveShapes,
+    MovedParts,
+    OwnedShapes,
+    SubjectSnapshot,
+    overlapping_subjects,
+)
+from .live_parts import LiveParts
 
 _MAX_COORDINATE = 1e15
 """Subjects beyond this, or with a matrix that is not finite, are not shown."""
@@ -107,6 +115,10 @@ class LiveSubjects:
             name: [NO_PARTS] * count for name in SHAPES_OF_TRIANGLES
         }
         self._fits: dict[DrawnShape, FitCache] = {}
+        # Parts of the result, and the settings and vertices with which they are right.
+        self._result_parts = LiveParts(result)
+        self._fitted_with: FitSettings | None = None
+        self._fitted_points: dict[int, NDArray[np.float32]] = {}
 
     def update(
         self,
@@ -163,7 +175,23 @@ class LiveSubjects:
             in_contact = self._times.in_contact_at(frame)
         else:
             in_contact = overlapping_subjects(shapes[checked], self._objects)
-        return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
+        if self._fitted_with is None:
+            self._fitted_with, self._fitted_points = fit, dict(self._points)
+        # A scan tests the boxes of parts, whatever their shape is.
+        parts = self._moved_parts(fit, present) if "compound" in drawn and checked != "compound" else None
+        return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
+
+    def _moved_parts(self, fit: FitSettings, present: Bools) -> MovedParts | None:
+        """Return the convex parts of the result, of subjects that are as they were at the first update."""
+        if not self._result_parts.has_parts or fit != self._fitted_with:
+            return None
+        is_shown = present & ~self._is_individual
+        for index in np.flatnonzero(is_shown).tolist():
+            points, fitted = self._points.get(index), self._fitted_points.get(index)
+            is_shown[index] = points is fitted or (
+                points is not None and fitted is not None and np.array_equal(points, fitted)
+            )
+        return self._result_parts.moved(is_shown, self._matrices)
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
         """Drop the vertices and fits that do not fit the settings."""

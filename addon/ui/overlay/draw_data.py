@@ -6,7 +6,7 @@ a graphics card.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core import Aabb, Capsule, Contact, Cylinder, Obb, Shape, Sphere, stacked
 from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, perpendicular
 from ...scene.jobs.result import Result
-from ...scene.live.contact_state import LiveShapes
+from ...scene.live.contact_state import LiveShapes, OwnedShapes
 from ...scene.settings import DrawnShape, ShapeName
 from .colors import GHOST_COLOR, OverlayColors, faded
 
@@ -30,7 +30,7 @@ InstanceRows = NDArray[np.float32]
 _NO_ROWS = np.empty((0, 4, 4), dtype=np.float32)
 _NO_OWNERS = np.empty(0, dtype=np.int64)
 
-UnitMesh: TypeAlias = Literal["spheres", "boxes", "capsules", "cylinders"]
+UnitMesh: TypeAlias = Literal["spheres", "boxes", "capsules", "cylinders", "edges"]
 """Fields of `DrawData` that hold the instances of one unit mesh."""
 
 UNIT_MESHES: tuple[UnitMesh, ...] = get_args(UnitMesh)
@@ -86,6 +86,8 @@ class DrawData:
     Attributes
     ----------
     spheres, boxes, capsules, cylinders : Instances
+    edges : Instances
+        Lines of hulls, each an instance of the unit segment.
     marker : Instances
         Lines of the marker at the active contact.
     labels : tuple of k str
@@ -106,6 +108,7 @@ class DrawData:
     boxes: Instances = field(default_factory=Instances)
     capsules: Instances = field(default_factory=Instances)
     cylinders: Instances = field(default_factory=Instances)
+    edges: Instances = field(default_factory=Instances)
     marker: Instances = field(default_factory=Instances)
     labels: tuple[str, ...] = ()
     label_positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
@@ -201,12 +204,34 @@ def draw_data_from_shapes(
     faint = faded(bright)
     instances: dict[str, Any] = {mesh: Instances() for mesh in UNIT_MESHES}
     for name in drawn:
-        shape, owners = live.shapes[name]
-        rows = instance_rows(shape)
-        rows[:, 3] = (bright if name == checked else faint)[owners]
-        mesh = unit_mesh_of(type(shape))
-        instances[mesh] = Instances(rows, owners) + instances[mesh]
+        colored = bright if name == checked else faint
+        for mesh, rows, owners in _drawn_as(live, name):
+            rows[:, 3] = colored[owners]
+            instances[mesh] = Instances(rows, owners) + instances[mesh]
     return DrawData(**instances, strong=strong)
+
+
+def _drawn_as(live: LiveShapes, name: DrawnShape) -> Iterator[tuple[UnitMesh, InstanceRows, Ints]]:
+    """Yield unit mesh, rows and owners of the shapes of one name; convex parts can be of several kinds."""
+    shapes = [live.shapes[name]]
+    if name == "compound" and live.parts is not None:
+        (shape, owners), parts = shapes[0], live.parts
+        is_box = ~parts.is_shown[owners]
+        shapes = [OwnedShapes(shape[is_box], owners[is_box]), *parts.shapes]
+        yield (
+            "edges",
+            _segment_rows(parts.edges[:, 0], parts.edges[:, 1] - parts.edges[:, 0]),
+            parts.edge_owners,
+        )
+    for shape, owners in shapes:
+        yield unit_mesh_of(type(shape)), instance_rows(shape), owners
+
+
+def _segment_rows(starts: Floats, directions: Floats) -> InstanceRows:
+    """Return the matrices from the unit segment to lines (n, 3); colors are zero."""
+    rows = np.zeros((len(starts), 4, 4), dtype=np.float32)
+    rows[:, :3, 3], rows[:, :3, 2] = starts, directions
+    return rows
 
 
 def draw_data_from_envelopes(result: Result, envelopes: Result, color: Sequence[float]) -> DrawData:
@@ -294,9 +319,7 @@ def contact_marker(contact: Contact, data: DrawData, color: Sequence[float]) -> 
         lines.append((point, shaft))
         for across in (side, -side):
             lines.append((point + shaft, _ARROW_HEAD * size * (0.5 * across - normal)))
-    rows = np.zeros((len(lines), 4, 4), dtype=np.float32)
-    rows[:, :3, 3] = [start for start, _ in lines]
-    rows[:, :3, 2] = [direction for _, direction in lines]
+    rows = _segment_rows(np.array([start for start, _ in lines]), np.array([along for _, along in lines]))
     rows[:, 3] = color
     return Instances(rows, np.full(len(lines), contact.a))
 

@@ -128,6 +128,12 @@ class Painter:
                 wide = style._replace(line_width=width * style.line_width)
                 self._draw_lines(spheres, boxes, wide, view)
                 self._draw_axial_lines(capsules, cylinders, wide, view)
+            if len(part.edges):
+                # Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
+                edges = _Textures.of(visible_by_size(part.edges.rows, matrix, viewport))
+                self._bind(self._lines, style.line_opacity, view, width * (style.line_width or 1.0))
+                for texture in edges:
+                    _draw(self._lines, self._segment_lines, texture)
         if len(data.marker):
             gpu.state.depth_test_set("NONE")
             self._bind(self._lines, style.line_opacity, view, max(2.0, style.line_width))

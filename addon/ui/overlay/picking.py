@@ -11,6 +11,7 @@ from .unit_meshes import (
     box_segments,
     capsule_segments,
     cylinder_segments,
+    segment_ends,
     sphere_segments,
     stretched_capsules,
 )
@@ -52,6 +53,7 @@ def subject_at(
         "spheres": sphere_segments(_CIRCLE),
         "capsules": capsule_segments(_CIRCLE),
         "cylinders": cylinder_segments(_CIRCLE),
+        "edges": segment_ends(),
     }
     for name, mesh in meshes.items():
         found = data.by_mesh[name].of_subjects(is_included)

@@ -167,6 +167,11 @@ def segment_lines() -> RibbonMesh:
     return _separate_lines(zero, np.array([[0.0, 0.0, 1.0]]), zero, zero)
 
 
+def segment_ends() -> NDArray[np.float32]:
+    """Return the end points (2, 3) of the segment."""
+    return np.array([[0, 0, 0], [0, 0, 1]], dtype=np.float32)
+
+
 def sphere_faces(segments: int) -> SurfaceMesh:
     """Return a sphere of the given number of meridians, and half as many rings."""
     rings = segments // 2

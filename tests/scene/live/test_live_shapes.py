@@ -492,3 +492,54 @@ def test_boxes_of_convex_parts_are_shown_once_a_job_has_split_the_mesh(add_mesh)
     item.data.update()
     bpy.context.view_layer.update()
     assert len(np.unique(update().shapes["compound"].shape.center, axis=0)) == 1
+
+
+@pytest.mark.parametrize("part_shape", ["hull", "box", "sphere", "capsule"])
+def test_parts_of_the_result_are_shown_in_their_shape_and_follow_their_object(add_mesh, part_shape):
+    triangles = prism(L_OUTLINE, L_TRIANGLES)
+    points, index = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    item = add_mesh("L", points, index.reshape(-1, 3).tolist())
+    item.location, item.rotation_euler, item.scale = (1, 2, 3), (0.3, 0.2, 0.1), (2, 1, 0.5)
+    bpy.context.view_layer.update()
+    fit = FitSettings(parts=2, part_shape=part_shape)
+    result = compute_bounds(bpy.context.scene, BoundsSettings(shapes=("compound",), fit=fit))
+    update = make_updater(result, fit=fit, drawn=("compound",), checked="aabb")
+
+    def assert_parts_hold_corners(**options) -> None:
+        parts = update(**options).parts
+        assert parts.is_shown.tolist() == [True]
+        corners = np.array([item.matrix_world @ vertex.co for vertex in item.data.vertices])
+        if part_shape == "hull":
+            # Two boxes have 24 edges; a split across the corner makes a prism of five sides.
+            assert parts.shapes == () and 24 <= len(parts.edges) <= 30
+            assert set(parts.edge_owners.tolist()) == {0}
+            # Each corner of the mesh is an end of edges.
+            ends = parts.edges.reshape(-1, 3)
+            gaps = np.linalg.norm(corners[:, None] - ends, axis=-1).min(axis=1)
+            assert gaps.max() < 1e-4
+            return
+        ((shape, owners),) = parts.shapes
+        assert owners.tolist() == [0, 0] and not len(parts.edges)
+        assert shape.padded(1e-5).contains(corners[:, None]).any(axis=1).all()
+
+    assert_parts_hold_corners()
+    item.location.x, item.rotation_euler.z = 5, 2.0
+    bpy.context.view_layer.update()
+    assert_parts_hold_corners(changed=())
+    # Parts are not fitted again: with another scale, or another vertex, boxes stand for them.
+    item.scale.x = 3
+    bpy.context.view_layer.update()
+    assert update(changed=()).parts.is_shown.tolist() == [False]
+    item.scale.x = 2
+    item.data.vertices[0].co.x -= 1
+    item.data.update()
+    bpy.context.view_layer.update()
+    assert update().parts.is_shown.tolist() == [False]
+
+
+def test_parts_that_a_scan_tests_are_shown_as_boxes(add_mesh):
+    add_mesh("Cube", CUBE)
+    fit = FitSettings(parts=2)
+    result = compute_bounds(bpy.context.scene, BoundsSettings(shapes=("compound",), fit=fit))
+    assert make_updater(result, fit=fit, drawn=("compound",), checked="compound")().parts is None
+    assert make_updater(bounds(), fit=fit, drawn=("compound",), checked="aabb")().parts is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Segment, Sphere
-from addon.scene.live.contact_state import LiveShapes, OwnedShapes
+from addon.core import Aabb, Obb, Segment, Sphere
+from addon.scene.live.contact_state import LiveShapes, MovedParts, OwnedShapes
 from addon.ui.overlay.colors import OverlayColors
 from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data, label_ranks
 from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
@@ -93,3 +93,17 @@ def test_free_bounds_of_many_subjects_are_fainter_and_contacts_are_not(count, op
     colors = COLORS.of_subjects(in_contact)
     np.testing.assert_allclose(colors[~in_contact, 3], opacity * COLORS.free[3], rtol=1e-5)
     assert colors[7, 3] == COLORS.contact[3]
+
+
+def test_parts_of_one_subject_replace_its_boxes_alone():
+    live = live_shapes(Obb([[0, 0, 0], [5, 0, 0]], [[1, 1, 1]] * 2, [np.eye(3)] * 2), "compound")
+    spheres = OwnedShapes(Sphere([[5, 0, 0]], [2]), np.array([1]))
+    edges = np.array([[[5.0, 0, 0], [5, 0, 3]]])
+    parts = MovedParts(np.array([False, True]), (spheres,), edges, np.array([1]))
+    data = draw_data_from_shapes(live._replace(parts=parts), ["compound"], "compound", COLORS)
+    assert data.boxes.owners.tolist() == [0]
+    assert data.spheres.owners.tolist() == data.edges.owners.tolist() == [1]
+    np.testing.assert_array_equal(data.edges.rows[0, :3, 3], edges[0, 0])
+    np.testing.assert_array_equal(data.edges.rows[0, :3, 2], [0, 0, 3])
+    np.testing.assert_array_equal(data.edges.rows[:, 3], [CONTACT])
+    assert data.of_subjects(np.array([True, False])).edges.rows.shape == (0, 4, 4)
