@@ -80,9 +80,13 @@ def open_scene(path: Path, runs_scripts: bool = False) -> None:
     """
     import bpy
 
-    if path.is_dir():
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError as error:  # the name is too long, for example
+        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
+    if is_folder:
         raise SceneError(f"{path}: is a folder; name a file in it")
-    if not path.is_file():
+    if not is_file:
         raise SceneError(f"{path}: does not exist")
     suffix = path.suffix.lower()
     if suffix not in SCENE_SUFFIXES:

@@ -35,9 +35,13 @@ def find_inputs(inputs: Sequence[str], output: Path) -> Iterator[tuple[str, Path
     skipped = output.resolve()
     for word in inputs:
         path = Path(word)
-        if path.is_dir():
+        try:
+            is_folder, exists = path.is_dir(), path.exists()
+        except OSError as error:  # the name is too long, for example
+            raise UsageError(f"{word}: cannot be read ({error.strerror})") from None
+        if is_folder:
             yield from _files_below(path, path, skipped)
-        elif path.exists():
+        elif exists:
             if path.suffix.lower() not in SCENE_SUFFIXES:
                 raise UsageError(f"{word}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
             yield valid_text(path.name), path

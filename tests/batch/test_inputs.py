@@ -27,6 +27,11 @@ def test_files_of_several_inputs_are_counted_and_names_are_compared(tmp_path):
     assert inputs.count_inputs([one, str(tmp_path)], tmp_path / "three") == 5
 
 
+def test_name_that_is_too_long_is_named(tmp_path):
+    with pytest.raises(UsageError, match=r"999: cannot be read \(File name too long\)"):
+        inputs.count_inputs(["9" * 5000], tmp_path / "out")
+
+
 @pytest.mark.long
 def test_memory_does_not_grow_with_the_number_of_files(monkeypatch):
     names = ((f"sequence/shot{number:07}.blend", Path("shot.blend")) for number in range(400_000))

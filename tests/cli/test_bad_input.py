@@ -15,6 +15,7 @@ from tests.cli.command_line import Run, run, start
         (("bounds", "MISSING"), "gone.blend"),
         (("bounds", "BROKEN"), "broken.blend"),
         (("bounds", "FOLDER"), "is a folder"),
+        (("bounds", "9" * 5000), "cannot be read (File name too long)"),
         (("bounds", "HALF.glb"), "half.glb: Blender cannot read it (struct.error: "),
         (("bounds", "HALF.usd"), "half.usd: Blender cannot read it"),
         (("bounds", "SCENE", "--objects", "Missing"), "'Missing'"),
