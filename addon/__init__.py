@@ -44,6 +44,10 @@ class glTF2ExportUserExtension:  # noqa: N801
 
         self._colliders = ExportedColliders()
 
+    def gather_tree_filter_tag_hook(self, vtree: Any, export_settings: Any) -> None:
+        """Leave out collider objects; the exporter calls this when it knows which objects to export."""
+        self._colliders.filter_tree(vtree)
+
     def gather_node_hook(self, node: Any, blender_object: Any, export_settings: Any) -> None:
         """Record the object of a node; the exporter calls this for each node."""
         self._colliders.gather_node(node, blender_object)

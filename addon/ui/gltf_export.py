@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, Object, Scene, UILayout
 
 from ..formats.export.gltf import GltfExtension
-from ..scene.blender.object_settings import decimal_from_float32
+from ..scene.blender.object_settings import decimal_from_float32, is_collider
 from ..scene.gltf_export.nodes import ExportSettings, add_colliders
 from .panels.sidebar import folded
 from .properties.scene import fit_settings, settings_on
@@ -24,6 +24,15 @@ class ExportedColliders:
         self._nodes: list[Any] = []
         self._objects: dict[int, Object] = {}
 
+    def filter_tree(self, tree: Any) -> None:
+        """Leave out the collider objects of meshes that get collider nodes: one of both is enough."""
+        if not _extensions():
+            return
+        for node in tree.nodes.values():
+            item = node.blender_object
+            if isinstance(item, Object) and is_collider(item.original) and not _is_of_bones(item.original):
+                node.keep_tag = False
+
     def gather_node(self, node: Any, item: Object) -> None:
         """Record the object of a node."""
         self._nodes.append(node)  # kept alive, so that no other node gets its id
@@ -32,8 +41,7 @@ class ExportedColliders:
     def gather_scene(self, scene: Any, exported: Scene, export_settings: dict[str, Any]) -> None:
         """Add colliders to the nodes of a scene, with the settings of the dialog's scene."""
         settings = settings_on(bpy.context.scene).gltf
-        extensions: list[GltfExtension] = [name for name in ("omi", "khr") if getattr(settings, name)]
-        if extensions:
+        if extensions := _extensions():
             fit = fit_settings(settings_on(exported))
             log = export_settings["log"]
             add_colliders(
@@ -50,6 +58,19 @@ class ExportedColliders:
                 ),
                 lambda problem: log.warning(translated(problem), popup=True),
             )
+
+
+def _extensions() -> list[GltfExtension]:
+    """Return the extensions that are on in the dialog's scene."""
+    settings = settings_on(bpy.context.scene).gltf
+    names: tuple[GltfExtension, ...] = ("omi", "khr")
+    return [name for name in names if getattr(settings, name)]
+
+
+def _is_of_bones(collider: Object) -> bool:
+    """Return whether a collider is of a bone, or of a mesh with bones, which get no collider nodes."""
+    parent = collider.parent
+    return parent is not None and (collider.parent_type == "BONE" or parent.find_armature() is not None)
 
 
 def draw(context: Context, layout: UILayout) -> None:

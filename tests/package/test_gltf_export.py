@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,7 +191,8 @@ def test_objects_without_collider_are_reported_with_reason(in_blender):
     assert all(popup for line, popup in lines if "collider" in line)
     assert sorted(line for line, _ in lines if "collider" in line) == [
         "Flattened: no collider, its scale is 0 along an axis, which a child collider cannot compensate",
-        "Skinned: no collider, it is deformed by bones, which a collider would not follow",
+        "Skinned: no collider, it is deformed by bones, which a collider would not follow: "
+        "set Bounds For to Each Bone, and use Create Colliders",
     ]
 
 
@@ -257,8 +259,44 @@ def test_collider_objects_get_no_collider(exported):
     make = "bpy.ops.collision_bounds.create_colliders(scope='VISIBLE')"
     _, path = exported(make, "scene.gltf")
     nodes = json.loads(path.read_text("utf-8"))["nodes"]
-    colliders = [node for node in nodes if node["name"].startswith("UBX_")]
-    assert len(colliders) > 10
-    assert not any(
-        node.get("children") or "OMI_physics_body" in node.get("extensions", {}) for node in colliders
-    )
+    (collider,) = (node for node in nodes if node["name"].startswith("UBX_"))
+    assert collider["name"] == "UBX_Skinned_00", "of a mesh that gets no collider node"
+    assert "children" not in collider and "extensions" not in collider
+
+
+def content_of(path: Path) -> dict:
+    """Content of the first chunk of a binary file, which is JSON, after two headers of 12 and 8 bytes."""
+    data = path.read_bytes()
+    return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+
+
+def test_collider_objects_are_left_out_where_nodes_replace_them(in_blender, tmp_path):
+    """Colliders of bones stay: their meshes get no collider nodes. Without the extensions, all stay."""
+    lines = """
+from importlib import import_module
+for item in list(bpy.data.objects):
+    if item.name not in ("Skinned", "Rig", "Armature") and item.type != "ARMATURE":
+        bpy.data.objects.remove(item)
+data = bpy.data.meshes.new("Crate")
+corners = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+data.from_pydata(corners, [], [(0, 1, 3, 2), (4, 5, 7, 6)])
+put(bpy.data.objects.new("Crate", data))
+skinned = bpy.data.objects["Skinned"].collision_bounds
+skinned.use_object_settings, skinned.bounds_for = True, "bones"
+bpy.context.view_layer.update()
+bpy.ops.collision_bounds.create_colliders(scope="VISIBLE", kind="box", naming="godot")
+answers = sorted(item.name for item in bpy.data.objects if "collision_bounds_collider" in item)
+export(folder + "/with.glb")
+settings.omi = settings.khr = False
+export(folder + "/without.glb")
+answer(answers)
+"""
+    colliders = in_blender(SCENE + ENABLED + lines)
+    crate = [name for name in colliders if name.startswith("Crate")]
+    assert len(crate) == 1 and len(colliders) > 1
+    names = {
+        file: {node.get("name") for node in content_of(tmp_path / file)["nodes"]}
+        for file in ("with.glb", "without.glb")
+    }
+    assert set(colliders) <= names["without.glb"]
+    assert set(colliders) & names["with.glb"] == set(colliders) - set(crate)

@@ -73,6 +73,20 @@ def is_collider(item: bpy.types.Object) -> bool:
     return COLLIDER_PROPERTY in properties
 
 
+def collider_owner(item: bpy.types.Object) -> bpy.types.Object | None:
+    """Return the object that a collider was created for: of a bone, the mesh. None for other objects."""
+    properties: Any = item
+    if not is_collider(item):
+        return None
+    if item.parent is not None and item.parent_type != "BONE":
+        return item.parent
+    try:
+        source = str(properties[COLLIDER_PROPERTY])
+    except UnicodeDecodeError:
+        return None
+    return bpy.data.objects.get(source)
+
+
 VERTEX_COLLIDER_PROPERTY = "collision_bounds_vertices"
 """Custom property of colliders around vertices that the user chose; Create Colliders keeps them."""
 

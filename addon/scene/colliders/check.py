@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import bpy
 
+from ...core.messages import message
 from ..blender.instances import MESH_LIKE
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
@@ -20,6 +21,9 @@ from .reading import ColliderGroup, ReadGroup, ReadObject, read_groups, read_mer
 from .recognition import ColliderName, Engine, SourceMatch, match_source, recognize_name
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
+_OF_BONE = message(
+    "is of a bone, which Unreal ignores: skeletal meshes have the collision of their physics asset"
+)
 _CUSTOM = ColliderName("custom", "hull", (), ())
 
 
@@ -240,6 +244,8 @@ def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: se
         item, name = candidate.item, candidate.name
         id = full_name_of(item)
         found = name_problems(name_of(item), name, candidate.match, candidate.collection, used)
+        if name.engine == "unreal" and item.parent_type == "BONE":
+            found.append(("name", _OF_BONE))
         geometry = read.colliders.get(id)
         if geometry is None:
             found.append(("unreadable", _DISABLED))

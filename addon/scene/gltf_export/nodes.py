@@ -191,7 +191,10 @@ def _colliders(
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
     """Colliders of a node, one per part, or the error of a part that has none."""
     if node.skin is not None:
-        raise GltfError("it is deformed by bones, which a collider would not follow")
+        raise GltfError(
+            "it is deformed by bones, which a collider would not follow: "
+            "set Bounds For to Each Bone, and use Create Colliders"
+        )
     original = item.original if isinstance(item, bpy.types.Object) else None
     overrides = () if original is None else read_overrides(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)

@@ -11,6 +11,7 @@ import bpy
 from ...formats.wording import valid_text
 from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
+from ..blender.object_settings import collider_owner
 from ..errors import SceneError
 from ..settings import Selection
 
@@ -74,7 +75,10 @@ def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str]
         allowed.append({full_name_of(item) for entry in chosen for item in entry.all_objects})
     if selection.selected_only:
         layer = bpy.context.view_layer
-        allowed.append({full_name_of(item) for item in layer.objects if item.select_get(view_layer=layer)})
+        selected = [item for item in layer.objects if item.select_get(view_layer=layer)]
+        # A click in front of a mesh selects its collider.
+        owners = [owner for item in selected if (owner := collider_owner(item)) is not None]
+        allowed.append(set(map(full_name_of, [*selected, *owners])))
     if selection.owners is not None:
         allowed.append(selection.owners)
     return lambda owner: all(owner in names for names in allowed)

@@ -21,6 +21,7 @@ from ...scene.blender.depsgraph_updates import (
 from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
 from .. import job_state, property_events
+from ..collider_check import forget_checks, has_check, mark_outdated
 from ..properties.preferences import preferences
 from ..properties.scene import settings_on
 from .charts.separation import draw_large_graph
@@ -120,6 +121,8 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     state.missing_uids.clear()
     if depsgraph.mode == "VIEWPORT":
         _colliders.on_update(depsgraph)
+        if has_check():
+            mark_outdated(edited_object_uids(depsgraph, without_bodies=False))
     if depsgraph.mode != "VIEWPORT" or _skip_while_paused():
         return
     if not settings_on(scene).result_id and job_state.running() is None:
@@ -157,6 +160,7 @@ def _has_other_physics(scene: bpy.types.Scene) -> bool:
 @persistent
 def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
     state.was_undone = True
+    mark_outdated()
     _colliders.clear()
     state.missing_uids.clear()
     state.invalidate()
@@ -171,6 +175,7 @@ def _on_load(*_unused: object) -> None:
     """Drop all results: they belong to the session, not to the file."""
     result_store.clear()
     state.clear()
+    forget_checks()
     _colliders.clear()
     for scene in bpy.data.scenes:
         settings_on(scene).rows.clear()

@@ -9,7 +9,7 @@ from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import valid_text
 from ...scene.colliders.check_records import ColliderCheck
-from ..collider_check import stored_check
+from ..collider_check import is_outdated, stored_check
 from ..operators.colliders import (
     COLLISION_BOUNDS_OT_check_colliders,
     COLLISION_BOUNDS_OT_clear_collider_check,
@@ -68,7 +68,10 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
 def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:
     """Draw the problems of the last check: click a name to select the object."""
     row = layout.row(align=True)
-    row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
+    if is_outdated(context.scene):
+        row.label(text="The scene changed: check again", icon="ERROR")
+    else:
+        row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
     row.operator(COLLISION_BOUNDS_OT_clear_collider_check.bl_idname, text="", icon="X", emboss=False)
     width = max(sidebar_width(context) - _SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
     fits = measure_texts(context, width)

@@ -14,7 +14,7 @@ from addon.scene.settings import (
     FitSettings,
     Selection,
 )
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, select_objects
 from tests.scene.colliders.creating import (
     colliders,
     create_colliders,
@@ -176,6 +176,18 @@ def test_colliders_are_not_subjects(add_mesh):
     assert {entry.name for entry in result.skipped} == {"UBX_Crate_00"}
     with pytest.raises(SceneError, match="is a collider of another object"):
         create_colliders(selection=Selection(patterns=("UBX_*",)))
+
+
+def test_selected_collider_stands_for_its_object(add_mesh):
+    crate = add_mesh("Crate")
+    add_mesh("Other", location=(9, 0, 0))
+    create_colliders()
+    bpy.context.view_layer.update()
+    select_objects(bpy.data.objects["UBX_Crate_00"])
+    assert create_colliders(selection=Selection(selected_only=True)).sources == 1
+    result = compute_bounds(bpy.context.scene, BoundsSettings(selection=Selection(selected_only=True)))
+    assert [entry.name for entry in result.objects] == ["Crate"]
+    assert bpy.data.objects["UBX_Crate_00"].parent == crate
 
 
 def test_subjects_that_cannot_be_bounded_get_no_collider(add_mesh):

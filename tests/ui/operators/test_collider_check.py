@@ -103,6 +103,36 @@ def test_result_survives_undo_and_is_of_one_scene(wrong):
     assert collider_check.stored_check(other) is None
 
 
+OUTDATED = "The scene changed: check again"
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: bpy.data.objects["UBX_Crate_00"].location.__setitem__(0, 1.0),
+        lambda: bpy.data.objects.remove(bpy.data.objects["UBX_Crate_00"]),
+        lambda: bpy.ops.collision_bounds.create_colliders(scope="VISIBLE"),
+        lambda: bpy.ops.ed.undo(),
+    ],
+    ids=["moved", "removed", "created", "undone"],
+)
+def test_result_is_marked_as_outdated_after_an_edit(wrong, change):
+    bpy.ops.ed.undo_push(message="Built")
+    bpy.data.objects["Crate"].name = "Crate"
+    bpy.ops.ed.undo_push(message="Renamed")
+    check()
+    assert OUTDATED not in Page(PANEL).labels
+    bpy.context.scene.frame_set(7)
+    bpy.context.view_layer.update()
+    assert OUTDATED not in Page(PANEL).labels
+    change()
+    bpy.context.view_layer.update()
+    assert OUTDATED in Page(PANEL).labels
+    check()
+    assert OUTDATED not in Page(PANEL).labels
+
+
 def test_nothing_of_the_scene_changes(wrong):
     bpy.data.objects["UBX_Crate_00"].hide_set(True)
 
