@@ -45,7 +45,7 @@ class glTF2ExportUserExtension:  # noqa: N801
         self._colliders = ExportedColliders()
 
     def gather_tree_filter_tag_hook(self, vtree: Any, export_settings: Any) -> None:
-        """Leave out collider objects; the exporter calls this when it knows which objects to export."""
+        """Drop collider objects; the exporter calls this when it knows which objects to export."""
         self._colliders.filter_tree(vtree)
 
     def gather_node_hook(self, node: Any, blender_object: Any, export_settings: Any) -> None:

@@ -25,7 +25,7 @@ class ExportedColliders:
         self._objects: dict[int, Object] = {}
 
     def filter_tree(self, tree: Any) -> None:
-        """Leave out the collider objects of meshes that get collider nodes: one of both is enough."""
+        """Drop the collider objects of meshes that get collider nodes: one of both is enough."""
         if not _extensions():
             return
         for node in tree.nodes.values():

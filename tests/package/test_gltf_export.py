@@ -270,7 +270,7 @@ def content_of(path: Path) -> dict:
     return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
 
 
-def test_collider_objects_are_left_out_where_nodes_replace_them(in_blender, tmp_path):
+def test_collider_objects_are_dropped_where_nodes_replace_them(in_blender, tmp_path):
     """Colliders of bones stay: their meshes get no collider nodes. Without the extensions, all stay."""
     lines = """
 from importlib import import_module
