@@ -41,11 +41,12 @@ def run_in_blender(job: Generator[Any, None, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Keyed:
-    """A scene of objects with a small mesh each, keyed five times. Oriented boxes and capsules also rotate.
+    """A scene of objects with a small mesh each, keyed five times. Spheres and boxes do not rotate.
 
     spacing : spacing of the grid that the objects move around on; 0 for random locations, with many contacts
     room : size of the room of random locations, for each object to the power of 1/3
     keys : frames of the keys, of which the last is the last frame of the scan
+    is_ring : whether the mesh is a ring, which convex parts leave open, instead of a few vertices
     """
 
     count: int
@@ -54,6 +55,7 @@ class Keyed:
     spacing: float = 0.0
     room: float = 6.0
     keys: tuple[int, ...] = KEYS
+    is_ring: bool = False
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
@@ -65,7 +67,8 @@ class Keyed:
         scene.frame_start, scene.frame_end = 1, self.keys[-1]
         rng = np.random.default_rng(0)
         mesh = bpy.data.meshes.new("Body")
-        mesh.from_pydata(rng.uniform(-0.5, 0.5, (42, 3)).tolist(), [], [])
+        points, faces = _ring() if self.is_ring else (rng.uniform(-0.5, 0.5, (42, 3)), [])
+        mesh.from_pydata(points.tolist(), [], faces)
         side = int(np.ceil(self.count ** (1 / 3)))
         room_size = self.room * self.count ** (1 / 3)
         for index in range(self.count):
@@ -79,9 +82,21 @@ class Keyed:
                 offset = rng.normal(size=3) * (0.3 if self.spacing else 2.0)
                 item.location = home + offset - ((0, 0, self.spacing) if visits and frame == 125 else 0)
                 item.keyframe_insert("location", frame=frame)
-                if self.shape in ("obb", "capsule"):
+                if self.shape in ("obb", "capsule", "compound"):
                     item.rotation_euler = rng.uniform(-2, 2, 3)
                     item.keyframe_insert("rotation_euler", frame=frame)
+
+
+def _ring(around: int = 24, across: int = 8) -> tuple[Floats, list[list[int]]]:
+    """Return the vertices (n, 3) and the quads of a ring that is as wide as the box of the other mesh."""
+    turn = 2 * np.pi / around * np.arange(around)[:, None]
+    tilt = 2 * np.pi / across * np.arange(across)[None]
+    out = 0.4 + 0.1 * np.cos(tilt)
+    points = np.stack([out * np.cos(turn), out * np.sin(turn), 0.1 * np.sin(tilt) + 0 * turn], axis=-1)
+    row, column = (each.ravel() for each in np.meshgrid(range(around), range(across), indexing="ij"))
+    after, above = (row + 1) % around, (column + 1) % across
+    corners = (row * across + column, after * across + column, after * across + above, row * across + above)
+    return points.reshape(-1, 3), np.stack(corners, axis=1).tolist()
 
 
 def playback(case: Keyed) -> Call:
@@ -151,6 +166,8 @@ SCANS = Table(
         _row("1000 oriented boxes, adaptive", 1.5, Keyed(1000, "obb", "adaptive")),
         _row("1000 capsules, linear", None, Keyed(1000, "capsule", "linear")),
         _row("1000 capsules, adaptive", None, Keyed(1000, "capsule", "adaptive")),
+        _row("100 rings, an oriented box each, adaptive", None, Keyed(100, "obb", "adaptive", is_ring=True)),
+        _row("100 rings, eight boxes each, adaptive", None, Keyed(100, "compound", "adaptive", is_ring=True)),
         _row(
             "300 spheres in 120 frames, crowded, adaptive",
             2.0,
