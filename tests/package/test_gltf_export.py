@@ -300,3 +300,28 @@ answer(answers)
     }
     assert set(colliders) <= names["without.glb"]
     assert set(colliders) & names["with.glb"] == set(colliders) - set(crate)
+
+
+def test_export_does_not_make_results_outdated(in_blender):
+    """The exporter plays the animation, and restores the scene."""
+    lines = """
+item = bpy.data.objects["Wall"] if "Wall" in bpy.data.objects else next(iter(bpy.data.objects))
+for frame, x in ((1, 0.0), (10, 5.0)):
+    item.location.x = x
+    item.keyframe_insert("location", frame=frame)
+scene.frame_start, scene.frame_end = 1, 10
+scene.frame_set(1)
+bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+bpy.context.view_layer.update()
+import sys
+store = sys.modules["bl_ext.user_default.collision_bounds.scene.jobs.result_store"]
+answers = [store.get(scene.collision_bounds.result_id).stale]
+export(folder + "/scene.glb")
+answers += [store.get(scene.collision_bounds.result_id).stale]
+bpy.context.view_layer.update()
+answers += [store.get(scene.collision_bounds.result_id).stale]
+item.location.y += 3
+bpy.context.view_layer.update()
+answer([*answers, store.get(scene.collision_bounds.result_id).stale])
+"""
+    assert in_blender(SCENE + ENABLED + lines) == [False, False, False, True]

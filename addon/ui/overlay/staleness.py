@@ -70,6 +70,38 @@ def on_undo(scene: bpy.types.Scene) -> bool:
     return _apply(result_id, machine.is_stale)
 
 
+_before_export: tuple[str, FrameSnapshot] | None = None
+"""Fresh result of the scene that is exported, and what its view layer showed before."""
+
+
+def before_export() -> None:
+    """Record what the context's view layer shows, because exporters play the animation."""
+    global _before_export  # noqa: PLW0603
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    result_id = settings_on(scene).result_id
+    now = _snapshot(scene, layer)
+    is_fresh = now is not None and not result_store.get(result_id).stale
+    _before_export = (result_id, now) if is_fresh and now is not None else None
+
+
+def after_export() -> None:
+    """Keep a result fresh if an exporter has left everything as it was."""
+    global _before_export  # noqa: PLW0603
+    before, _before_export = _before_export, None
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    if before is None or settings_on(scene).result_id != before[0]:
+        return
+    # The exporter returns to the frame of the user later.
+    frame = int(before[1].frame // 1)
+    scene.frame_set(frame, subframe=before[1].frame - frame)
+    layer.update()
+    now = _snapshot(scene, layer)
+    if now is not None and now.is_same(before[1]):
+        state.staleness[before[0]] = StalenessMachine(Staleness.FRESH)
+        _apply(before[0], False)
+        record_snapshot(scene, layer)
+
+
 def _subject_uids(result_id: str) -> set[int]:
     """Return the session_uids of all objects that the subjects of a result consist of."""
     subjects = state.identities.get(result_id, ())
