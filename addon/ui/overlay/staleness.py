@@ -76,7 +76,7 @@ _before_export: tuple[str, FrameSnapshot] | None = None
 
 def before_export() -> None:
     """Record what the context's view layer shows, because exporters play the animation."""
-    global _before_export  # noqa: PLW0603
+    global _before_export
     scene, layer = bpy.context.scene, bpy.context.view_layer
     result_id = settings_on(scene).result_id
     now = _snapshot(scene, layer)
@@ -86,7 +86,7 @@ def before_export() -> None:
 
 def after_export() -> None:
     """Keep a result fresh if an exporter has left everything as it was."""
-    global _before_export  # noqa: PLW0603
+    global _before_export
     before, _before_export = _before_export, None
     scene, layer = bpy.context.scene, bpy.context.view_layer
     if before is None or settings_on(scene).result_id != before[0]:

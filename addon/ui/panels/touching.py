@@ -21,7 +21,7 @@ from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab
 
 _LINES = 8
-"""Lines of the list. It always has as many, so that nothing below moves during playback."""
+"""Lines of the list. It has as many during playback and where anything touches, so that nothing below moves."""
 _NAMES = 0.74
 """Part of the width for both names."""
 _SURROUNDINGS = 90
@@ -55,6 +55,8 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         else:
             text = iface_("Nothing touches at frame {frame}", frame=frame)
             column.label(text=text, translate=False, icon="CHECKMARK")
+            if not (context.screen and context.screen.is_animation_playing):
+                return
         _draw_pairs(column, context, subjects, touching)
 
 
