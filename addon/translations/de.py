@@ -40,7 +40,6 @@ MESSAGES = {
     "Along the world axes": "Entlang der Weltachsen",
     "Also Fit": "Auch",
     "Apart along ({direction})": "Trennrichtung ({direction})",
-    "As Checked": "Wie geprüft",
     "At Start": "Am Anfang",
     "Axes": "Achsen",
     "Axes and unit of the file": "Achsen und Einheit der Datei",

@@ -40,7 +40,6 @@ MESSAGES = {
     "Along the world axes": "ワールドの軸に沿います",
     "Also Fit": "追加形状",
     "Apart along ({direction})": "分離方向 ({direction})",
-    "As Checked": "判定と同じ",
     "At Start": "開始時",
     "Axes": "座標軸",
     "Axes and unit of the file": "ファイルの軸と単位",

@@ -239,7 +239,7 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             "Box Axes",
             "Axes of this object's box during collision checks",
             items=(
-                ("checked", "As Checked", "The axes of the shape that Find Contacts uses", 0),
+                ("checked", "By Shape", "The axes of the shape that Find Contacts uses", 0),
                 ("world", "World", "Along the world axes", 1),
                 ("object", "Object", "Along the object's own axes: the box rotates with the object", 2),
                 ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object", 3),

@@ -21,7 +21,7 @@ from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab
 
 _LINES = 8
-"""Lines of the list. It has as many during playback and where anything touches, so that nothing below moves."""
+"""Lines of the list. It has as many during playback and where pairs touch, so that nothing below moves."""
 _NAMES = 0.74
 """Part of the width for both names."""
 _SURROUNDINGS = 90

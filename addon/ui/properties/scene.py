@@ -77,10 +77,13 @@ _COUNTED = 1000
 
 
 def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
-    """Show the shape that collision checks use, instead of the one before if that alone was shown."""
+    """Show the shape that collision checks use, instead of the one before if that alone was shown.
+
+    Shapes of Also Fit stay.
+    """
     shown = self.display.shapes_drawn
     setattr(self.display, SWITCHES[self.shape], True)
-    if len(shown) == 1 and shown[0] != self.shape:
+    if len(shown) == 1 and shown[0] != self.shape and shown[0] not in self.added_shapes:
         setattr(self.display, SWITCHES[shown[0]], False)
 
 

@@ -39,3 +39,15 @@ def test_rarely_changed_settings_are_folded(settings):
     options = folded.options
     assert not folded.buttons, "buttons are in the other panels"
     assert "show_boxes" in options and "line_width" not in options and "show_ghosts" not in options
+
+
+def test_shape_of_also_fit_stays_shown_when_another_shape_is_checked(settings):
+    settings.shape = "capsule"
+    settings.added_shapes = {"capsule"}
+    assert settings.display.shapes_drawn == ("capsule",)
+    settings.shape = "obb"
+    assert set(settings.display.shapes_drawn) == {"capsule", "obb"}
+    settings.added_shapes = set()
+    settings.display.show_capsules = False
+    settings.shape = "sphere"
+    assert settings.display.shapes_drawn == ("sphere",)

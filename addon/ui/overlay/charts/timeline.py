@@ -84,16 +84,19 @@ class ContactBars(NamedTuple):
         Returns
         -------
         rectangles : (m, 4) float64
-            Left, bottom, right and top of each bar whose row has room.
+            Left, bottom, right and top of each bar. Those of rows without room are in the last row.
         indices : (m,) int64
             The bar of each.
         """
-        room = int(_PART * height / (_ROW * scale))
-        indices = np.flatnonzero(self.rows < room)
+        first_top = max(height - _BELOW_TOP * scale, _BAR * scale)
+        room = max(int(min(_PART * height, first_top) / (_ROW * scale)), 1)
+        # The last row stands for all that have no room.
+        rows = np.minimum(self.rows, room - 1)
+        indices = np.arange(len(rows))
         pixels = to_pixels[0] + self.spans[indices] * to_pixels[1]
         # Short bars grow in both directions.
         extra = np.maximum(_LEAST_WIDTH * scale - (pixels[:, 1] - pixels[:, 0]), 0.0) / 2
-        top = height - (_BELOW_TOP + _ROW * self.rows[indices]) * scale
+        top = first_top - _ROW * rows * scale
         left, right = pixels[:, 0] - extra, pixels[:, 1] + extra
         return np.stack([left, top - _BAR * scale, right, top], axis=1), indices
 

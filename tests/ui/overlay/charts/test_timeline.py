@@ -32,12 +32,16 @@ def test_bars_are_at_their_frames_below_each_other():
     assert right - left == 3.0 and (left + right) / 2 == 196.0, "a contact of no length can be seen"
 
 
-def test_rows_without_room_are_dropped():
+def test_rows_without_room_are_in_the_last_row():
     count = 100
     bars = ContactBars(np.tile([1.0, 2.0], (count, 1)), np.arange(count), np.ones(count), np.arange(count))
     rectangles, indices = bars.rectangles((0.0, 10.0), 120.0, 1.0)
-    assert indices.tolist() == list(range(10)) and rectangles[:, 1].min() > 0
-    assert len(bars.rectangles((0.0, 10.0), 120.0, 2.0)[1]) == 5
+    assert indices.tolist() == list(range(count)) and rectangles[:, 1].min() > 0
+    assert len(np.unique(rectangles[:, 1])) == 10
+    assert len(np.unique(bars.rectangles((0.0, 10.0), 120.0, 2.0)[0][:, 1])) == 5
+    # A region as low as that of Blender's default timeline, where one row has room.
+    low, _ = bars.rectangles((0.0, 10.0), 28.0, 1.0)
+    assert set(low[:, 1]) == {0.0} and set(low[:, 3]) == {4.0}
 
 
 def test_bar_under_the_mouse_is_the_nearest_one_within_two_pixels():
