@@ -43,7 +43,7 @@ def notes_on_contacts(results: result_store.Results, scene: bpy.types.Scene) -> 
     if not results.source and is_outside_scene(scene, result.time.start, result.time.end):
         values = {"start": scene.frame_start, "end": scene.frame_end}
         text = iface_("Outside the scene's frames: The scene has {start} to {end}", **values)
-        notes.append(Note(iface_("other frames"), text))
+        notes.append(Note(iface_("Other frames"), text))
     return notes + _notes(result) + _notes_on_pairs(result)
 
 

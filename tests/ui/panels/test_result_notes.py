@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
+from addon.ui.panels.sidebar import draw_note_button
+from addon.ui.result_notes import Note
 from tests.scene.sampling import add_box, key
 from tests.ui.drawn_panel import Page
 
@@ -145,3 +149,12 @@ def test_several_notes_are_short(settings, add_mesh):
     page = Page(COLLISION_BOUNDS_PT_bounds)
     assert page.popovers == ["1 hidden, 1 skipped"]
     assert "1 hidden object skipped" in page.labels and "1 skipped" in page.labels
+
+
+def test_more_than_three_notes_are_cut_to_the_width_of_the_sidebar(settings):
+    drawn = []
+    layout = SimpleNamespace(popover=lambda _panel, text, **_: drawn.append(text))
+    notes = [Note(f"{count} of a kind", "") for count in range(1, 5)]
+    for count in (3, 4):
+        draw_note_button(layout, COLLISION_BOUNDS_PT_bounds, notes[:count])
+    assert drawn == ["1 of a kind, 2 of a kind, 3 of a kind", "1 of a kind, 2 of a kind, +2"]
