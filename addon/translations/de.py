@@ -158,6 +158,7 @@ MESSAGES = {
     "Copy the settings of the fit": "Die Einstellungen der Anpassung kopieren",
     "Copy these numbers to the clipboard, in Blender units": "Diese Zahlen in die Zwischenablage kopieren, in Blender-Einheiten",
     "Create Colliders": "Kollisionskörper erzeugen",
+    "Create Colliders: {count} Selected": "Kollisionskörper erzeugen: {count} ausgewählt",
     "Create a collider mesh below each object, replacing those of earlier runs. Not rendered": "Für jedes Objekt eine Masche als Kollisionskörper erzeugen, die ihm untergeordnet ist und frühere ersetzt. Wird nicht gerendert",
     "Custom": "Benutzerdefiniert",
     "Custom Shape": "Benutzerdefinierte Form",

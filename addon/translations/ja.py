@@ -158,6 +158,7 @@ MESSAGES = {
     "Copy the settings of the fit": "フィットの設定をコピーします",
     "Copy these numbers to the clipboard, in Blender units": "これらの数値をBlender単位でクリップボードにコピーします",
     "Create Colliders": "コライダーを作成",
+    "Create Colliders: {count} Selected": "コライダーを作成: 選択 {count} 個",
     "Create a collider mesh below each object, replacing those of earlier runs. Not rendered": "各オブジェクトの子としてコライダーのメッシュを作成し，以前のものを置き換えます．レンダリングはされません",
     "Custom": "カスタム",
     "Custom Shape": "カスタムシェイプ",

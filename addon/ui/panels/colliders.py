@@ -24,8 +24,8 @@ from ..operators.vertex_colliders import (
     COLLISION_BOUNDS_OT_colliders_from_selection,
 )
 from ..properties.colliders import COLLIDER_OPTIONS
-from ..properties.scene import settings_of
-from ..translation import iface_count, translated
+from ..properties.scene import selected_count, settings_of
+from ..translation import iface_, iface_count, translated
 from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab, running_job, with_button
 
@@ -50,6 +50,7 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
             "MESH_CUBE",
             COLLISION_BOUNDS_OT_remove_colliders,
             running_job(COLLISION_BOUNDS_OT_create_colliders),
+            _button_text(context),
         )
         settings = settings_of(context)
         draw_options(layout, settings.colliders, COLLIDER_OPTIONS)
@@ -63,6 +64,12 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
         check = stored_check(context.scene)
         if check is not None:
             _draw_check(self.layout.box(), context, check)
+
+
+def _button_text(context: Context) -> str:
+    """Return the text of Create Colliders with the number of selected objects; empty for its label."""
+    count = selected_count(context)
+    return iface_("Create Colliders: {count} Selected", count=count) if count else ""
 
 
 def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -18,7 +19,12 @@ from bpy.types import Context, PropertyGroup
 
 from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.object_properties import METHOD, PADDING
-from ...scene.blender.object_settings import decimal_from_float32, has_own_settings, is_collider
+from ...scene.blender.object_settings import (
+    collider_owner,
+    decimal_from_float32,
+    has_own_settings,
+    is_collider,
+)
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.settings import (
@@ -178,16 +184,23 @@ def selected_count(context: Context) -> int | None:
     selected = context.view_layer.objects.selected
     if len(selected) > _COUNTED:
         return len(selected)
-    return sum((item.type in MESH_LIKE or item.is_instancer) and not is_collider(item) for item in selected)
+    return len(_usable(selected))
+
+
+def _usable(selected: Iterable[Any]) -> set[Any]:
+    """Return the selected objects that may have bounds. A collider stands for its object."""
+    objects = {collider_owner(item) or item for item in selected}
+    return {
+        item for item in objects if (item.type in MESH_LIKE or item.is_instancer) and not is_collider(item)
+    }
 
 
 def is_alone(context: Context) -> bool:
     """Return whether the only selected object has no parts or instances that could touch each other."""
-    usable = [item for item in context.view_layer.objects.selected[:_COUNTED] if not is_collider(item)]
-    usable = [item for item in usable if item.type in MESH_LIKE or item.is_instancer]
+    usable = _usable(context.view_layer.objects.selected[:_COUNTED])
     if len(usable) != 1:
         return False
-    item = usable[0]
+    (item,) = usable
     makes_instances = item.is_instancer or any(modifier.type == "NODES" for modifier in item.modifiers)
     return not (makes_instances or item.particle_systems or has_own_settings(item))
 

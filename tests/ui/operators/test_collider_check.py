@@ -7,6 +7,7 @@ import pytest
 
 from addon.ui import collider_check, job_state
 from addon.ui.panels import colliders as colliders_panel
+from addon.ui.properties.scene import selected_count
 from tests.scene.building import add_vertices, select_objects
 from tests.scene.colliders.checking import add_cube, add_tetrahedron
 from tests.ui.drawn_panel import Page
@@ -174,3 +175,15 @@ def test_long_list_is_cut_with_the_number_of_the_others(settings):
 def test_texts_are_broken_between_words():
     lines = colliders_panel.wrapped_lines("one two  three four-and-more five", lambda text: len(text) <= 8)
     assert list(lines) == ["one two", "three", "four-and-more", "five"]
+
+
+def test_button_has_the_number_of_selected_objects_and_a_collider_stands_for_its_object(settings):
+    for number in range(2):
+        add_vertices(f"Crate {number}", [(0, 0, 0), (1, 1, 1)], location=(5 * number, 0, 0))
+    assert bpy.ops.collision_bounds.create_colliders(scope="VISIBLE") == {"FINISHED"}
+    bpy.context.scene.collision_bounds.scope = "SELECTED"
+    select_objects(bpy.data.objects["UBX_Crate 0_00"])
+    assert selected_count(bpy.context) == 1
+    select_objects(*(item for item in bpy.data.objects if "Crate" in item.name))
+    assert selected_count(bpy.context) == 2
+    assert colliders_panel._button_text(bpy.context) == "Create Colliders: 2 Selected"
