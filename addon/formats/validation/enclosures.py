@@ -21,6 +21,8 @@ _HULL_GROWTH = 4.0
 hulls have a minimum thickness, and a limit of vertices or few decimals have doubled the size of some."""
 _HULL_STEPS, _HULL_POSITION = 64, 1e-5
 """Further growth: in steps of rounding, and relative to the coordinates, because of single precision."""
+_POINT_THICKNESS = 1e-3
+"""Size of the hull of a single point, in Blender's units."""
 _FARTHEST_NODE = 64
 """A node is at most this many radii away from its root. It can be outside of it only with a negative padding
 of almost the size of the object."""
@@ -136,14 +138,16 @@ def enclosure_problems(document: Mapping[str, Any], step: float) -> Iterator[str
     step : float
         Step to which lengths were rounded.
     """
+    thickness = _POINT_THICKNESS * float(np.abs(document["space"]["fromBlender"]).max())
     for index, entry in enumerate(document["objects"]):
         if entry["world"].keys() & {*_EXTENDS, "compound", "spheres"}:
-            problem = next(_entry_problems(entry, step), None)
+            problem = next(_entry_problems(entry, step, thickness), None)
             if problem:
                 yield f"objects[{index}].{problem}"
 
 
-def _entry_problems(entry: Mapping[str, Any], step: float) -> Iterator[str]:
+def _entry_problems(entry: Mapping[str, Any], step: float, thickness: float) -> Iterator[str]:
+    """Contradictions within an entry; `thickness` is that of hulls of a single point."""
     transform = entry["transform"]
     local = _Frame(
         matrix_from_quaternion(transform["rotation"]), np.array(transform["translation"], dtype=np.float64)
@@ -158,7 +162,7 @@ def _entry_problems(entry: Mapping[str, Any], step: float) -> Iterator[str]:
         for shape in plain:
             if _is_short_of(body, shape, step):
                 yield f"{body.name}: cannot enclose the same object as {shape.name}"
-            if body.name.endswith(_EXTENDS) and _is_beyond(body, shape, local, step):
+            if body.name.endswith(_EXTENDS) and _is_beyond(body, shape, local, step, thickness):
                 yield f"{body.name}: is far larger than {shape.name}"
     yield from _differences(entry, bodies, local, step)
 
@@ -233,11 +237,13 @@ def _is_short_of(body: _Solid, shape: _Plain, step: float) -> bool:
     return bool(shape.radius - body.farthest(shape.center) > slack)
 
 
-def _is_beyond(hull: _Solid, shape: _Plain, local: _Frame, step: float) -> bool:
+def _is_beyond(hull: _Solid, shape: _Plain, local: _Frame, step: float, thickness: float) -> bool:
     """Return whether a hull exceeds a box or sphere by more than hulls grow."""
     size = float(shape.half.max()) + shape.radius
     position = float(max(np.abs(shape.center).max(), np.abs(shape.center - local.translation).max()))
     slack = _HULL_STEPS * step + _HULL_POSITION * (position + size) + _HULL_GROWTH * size
+    if size <= 2 * step:
+        slack += thickness
     along = shape.axes @ shape.center
     excess = np.maximum(hull.reach(shape.axes) - along, hull.reach(-shape.axes) + along) - shape.half
     return bool((excess - shape.radius).max() > slack)

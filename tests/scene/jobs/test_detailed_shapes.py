@@ -12,6 +12,7 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, FitSettings
 from tests.core.closed import assert_closed, assert_encloses, volume
 from tests.scene.building import CUBE
+from tests.scene.sampling import add_points
 from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -115,6 +116,17 @@ def test_mesh_without_faces_has_sphere_tree_of_one_leaf(add_mesh):
     (node,) = entries["Dots"]["world"]["spheres"]
     assert node["radius"] == pytest.approx(3**0.5, abs=1e-5)
     assert node["children"] == []
+
+
+@pytest.mark.parametrize("preset", ["blender", "gltf", "unreal"])
+def test_hull_of_a_single_vertex_is_correct_beside_its_box(preset):
+    monkey = add_monkey("Monkey", Matrix.Translation((1.123456, 2.3, 3)) @ ROTATED)
+    dot = add_points("Dot", [(0.1, 0.2, 0.3)])
+    dot.matrix_world = monkey.matrix_world
+    # Reading checks that no shape contradicts another.
+    entries, _ = write_document(BoundsSettings(shapes=("aabb", "hull")), preset)
+    vertices, _ = hull_of(entries["Dot"]["local"])
+    assert np.ptp(vertices, axis=0) == pytest.approx(0.001 * (100 if preset == "unreal" else 1), rel=0.05)
 
 
 def test_impossible_hull_is_skipped_by_name(add_mesh):
