@@ -119,7 +119,7 @@ def test_mesh_without_faces_has_sphere_tree_of_one_leaf(add_mesh):
 
 
 @pytest.mark.parametrize("preset", ["blender", "gltf", "unreal"])
-def test_hull_of_a_single_vertex_is_correct_beside_its_box(preset):
+def test_hull_of_a_single_vertex_is_thicker_than_its_box_and_correct(preset):
     monkey = add_monkey("Monkey", Matrix.Translation((1.123456, 2.3, 3)) @ ROTATED)
     dot = add_points("Dot", [(0.1, 0.2, 0.3)])
     dot.matrix_world = monkey.matrix_world
