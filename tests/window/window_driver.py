@@ -314,9 +314,13 @@ class WindowDriver:
 
     def open_collider_panel(self) -> Steps:
         """Fold the panels Bounds and Contacts, and open Colliders; Touching Now and Display are folded."""
+        yield from self.click_panel_headers(0, 1, 4)
+
+    def click_panel_headers(self, *numbers: int) -> Steps:
+        """Click the headers of panels, each below panels that are folded: this folds or opens them."""
         region = self.region("UI")
         x, top = region.x + 0.4 * region.width, region.y + region.height - 16
-        for number in (0, 1, 4):
+        for number in numbers:
             yield from self.move_mouse(x, top - number * _PANEL_HEADER)
             yield from self.click()
             yield from self.wait_for_redraw()

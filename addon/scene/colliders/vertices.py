@@ -123,10 +123,7 @@ def make_group_colliders(
     ]
 
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
-        points = group_vertices(evaluated, fit.modifiers, group, threshold)
-        if not len(points):
-            raise SceneError(message("has no vertices of this weight in the group: lower the threshold"))
-        return points
+        return group_vertices(evaluated, fit.modifiers, group, threshold)
 
     return _create(scene, settings, items, read, message("no objects with geometry: select a mesh"))
 

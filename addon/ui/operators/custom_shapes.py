@@ -1,4 +1,4 @@
-"""Operators of custom shapes: from the fit, from selected vertices, added and removed.
+"""Operators of custom shapes: from the fit, selected vertices or a vertex group, added and removed.
 
 The code calls a custom shape an override, as the JSON document does.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
@@ -24,6 +24,7 @@ from ...scene.blender.overrides import (
 )
 from ...scene.blender.parts.vertex_subsets import (
     NOTHING_SELECTED,
+    group_vertices,
     objects_in_edit_mode,
     selected_vertices,
 )
@@ -32,7 +33,9 @@ from ...translations import CONTEXT
 from ..fit_measurements import active_with_geometry, measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, settings_of
+from ..properties.shared_options import GROUP_THRESHOLD, VERTEX_GROUP, draw_vertex_group
 from ..translation import rpt_, tip_, translated
+from .colliders import poll_object_mode
 from .object import add_to_undo_step, is_editable, poll_active, selected_with_geometry
 from .scene_options import poll_edit_mode
 
@@ -124,6 +127,53 @@ class COLLISION_BOUNDS_OT_override_from_selection(Operator):
                 return {"CANCELLED"}
         if not fitted:
             self.report({"ERROR"}, rpt_(NOTHING_SELECTED))
+            return {"CANCELLED"}
+        _set_overrides(context, fitted, keeps_shapes=self.add)
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_override_from_group(Operator):
+    """Set the custom shape of all selected objects to bounds of a vertex group, or add one"""
+
+    bl_idname = "collision_bounds.override_from_group"
+    bl_label = "Custom Shape from Vertex Group"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
+    group: StringProperty(**VERTEX_GROUP)
+    threshold: FloatProperty(**GROUP_THRESHOLD)
+    add: BoolProperty(
+        name="Add",
+        translation_context=CONTEXT,
+        description="Keep the custom shapes that the objects have, and add one",
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether Blender is in Object Mode, and the active object can be edited."""
+        return poll_object_mode(cls, context) and _poll_editable(cls, context)
+
+    def draw(self, context: Context) -> None:
+        """Draw the options, with the groups of the active object to choose from."""
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        draw_vertex_group(self.layout, self, context.object)
+        for name in ("threshold", "shape", "add"):
+            self.layout.prop(self, name)
+
+    def execute(self, context: Context) -> set[str]:
+        """Fit the shapes to the vertices of the group, and set them."""
+        scene_fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
+        fitted = []
+        for item in filter(is_editable, selected_with_geometry(context)):
+            fit = object_fit_settings(item, scene_fit)
+            evaluated = item.evaluated_get(depsgraph)
+            try:
+                points = group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
+                fitted.append((item, override_around(points, self.shape, fit.method)))
+            except CollisionBoundsError as error:
+                self.report({"WARNING"}, _problem(item, error))
+        if not fitted:
             return {"CANCELLED"}
         _set_overrides(context, fitted, keeps_shapes=self.add)
         return {"FINISHED"}
@@ -336,6 +386,7 @@ def _set_size(properties: Any, override: Override) -> None:
 CLASSES = (
     COLLISION_BOUNDS_OT_override_from_fit,
     COLLISION_BOUNDS_OT_override_from_selection,
+    COLLISION_BOUNDS_OT_override_from_group,
     COLLISION_BOUNDS_OT_set_custom_shape,
     COLLISION_BOUNDS_OT_add_custom_shape,
     COLLISION_BOUNDS_OT_remove_custom_shape,

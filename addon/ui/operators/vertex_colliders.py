@@ -14,7 +14,7 @@ from ...scene.settings import ColliderSettings, Selection
 from ..overlay import handlers as overlay
 from ..properties.colliders import COLLECTION, KIND, MAX_VERTICES, NAMING, PATTERN, pattern_of
 from ..properties.scene import fit_settings
-from ..properties.shared_options import SCOPE
+from ..properties.shared_options import GROUP_THRESHOLD, SCOPE, VERTEX_GROUP, draw_vertex_group
 from ..translation import error_text
 from .colliders import created_summary, draw_options, poll_object_mode
 from .scene_options import initialized_settings, poll_edit_mode, sync_scope, sync_with_scene
@@ -90,16 +90,8 @@ class COLLISION_BOUNDS_OT_colliders_from_group(_VertexColliders, Operator):
     bl_label = "Colliders from Vertex Group"
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    group: StringProperty(
-        name="Vertex Group", description="Name of the vertex group. Empty for the active group of each object"
-    )
-    threshold: FloatProperty(
-        name="Threshold",
-        description="Least weight of a vertex. Vertices of weight 0 are never part",
-        default=0.5,
-        min=0.0,
-        max=1.0,
-    )
+    group: StringProperty(**VERTEX_GROUP)
+    threshold: FloatProperty(**GROUP_THRESHOLD)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -109,11 +101,7 @@ class COLLISION_BOUNDS_OT_colliders_from_group(_VertexColliders, Operator):
     def draw(self, context: Context) -> None:
         """Draw the options, with the groups of the active object to choose from."""
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        item: Any = context.object
-        if item is not None and len(item.vertex_groups):
-            self.layout.prop_search(self, "group", item, "vertex_groups")
-        else:
-            self.layout.prop(self, "group")
+        draw_vertex_group(self.layout, self, context.object)
         _draw(self, ("threshold", "scope"))
 
     def execute(self, context: Context) -> set[str]:

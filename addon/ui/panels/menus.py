@@ -47,6 +47,7 @@ from ..operators.contacts.separation import (
 from ..operators.custom_shapes import (
     COLLISION_BOUNDS_OT_add_custom_shape,
     COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_override_from_group,
     COLLISION_BOUNDS_OT_override_from_selection,
 )
 from ..operators.object import (
@@ -102,6 +103,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.separator()
         layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
         layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
+        layout.operator(COLLISION_BOUNDS_OT_override_from_group.bl_idname, icon="GROUP_VERTEX")
         layout.operator(COLLISION_BOUNDS_OT_add_custom_shape.bl_idname, icon="ADD")
         layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
         layout.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, icon="DRIVER_DISTANCE")

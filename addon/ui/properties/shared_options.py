@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bpy.types import Context
+from bpy.types import Context, UILayout
 
 from ...scene.blender.names import name_of
 from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS, DrawnShape
@@ -61,6 +61,17 @@ PARTS_TOLERANCE = {
     "subtype": "DISTANCE",
     "min": 0.0,
     "soft_max": 1.0,
+}
+VERTEX_GROUP = {
+    "name": "Vertex Group",
+    "description": "Name of the vertex group. Empty for the active group of each object",
+}
+GROUP_THRESHOLD = {
+    "name": "Threshold",
+    "description": "Least weight of a vertex. Vertices of weight 0 are never part",
+    "default": 0.5,
+    "min": 0.0,
+    "max": 1.0,
 }
 PART_SHAPE = {
     "name": "Part Shape",
@@ -176,3 +187,11 @@ CONTACT_OPTIONS = (
 
 SCENE_SPECIFIC_OPTIONS = ("scope", "obstacles", "group_a", "group_b", "ignored")
 """Options that refer to objects of one scene, so presets do not store them."""
+
+
+def draw_vertex_group(layout: UILayout, operator: Any, item: Any) -> None:
+    """Draw the vertex group of an operator, to choose from those of an object; None for no object."""
+    if item is not None and len(item.vertex_groups):
+        layout.prop_search(operator, "group", item, "vertex_groups")
+    else:
+        layout.prop(operator, "group")

@@ -64,6 +64,33 @@ def test_shapes_from_selections_are_added_and_enclose_their_vertices():
     assert len(shapes_of(item)) == 1
 
 
+def test_custom_shape_from_vertex_group_is_around_its_vertices_and_others_are_named():
+    rng = np.random.default_rng(1)
+    head = rng.normal(size=(20, 3)) + np.array([0, 0, 9])
+    item = add_vertices("A", np.concatenate([rng.normal(size=(20, 3)), head]))
+    other = add_vertices("B")
+    group = item.vertex_groups.new(name="Head")
+    group.add(list(range(20, 40)), 1.0, "REPLACE")
+    group.add([0], 0.2, "REPLACE")
+    select_objects(item, other)
+    bpy.context.view_layer.objects.active = item
+    make = bpy.ops.collision_bounds.override_from_group
+    assert make(shape="box", group="Head") == {"FINISHED"}
+    settings = item.collision_bounds
+    offsets = head.astype(np.float32).astype(np.float64) - np.array(settings.center)
+    assert np.abs(offsets).max(axis=0) == pytest.approx(np.array(settings.half_extents), rel=1e-6)
+    assert other.collision_bounds.override == "none"
+    # Bounds and scans use the shape.
+    assert bpy.ops.collision_bounds.compute_bounds(scope="SELECTED") == {"FINISHED"}
+    assert make(shape="sphere", group="Head", threshold=0.1, add=True) == {"FINISHED"}
+    assert [kind for kind, _ in shapes_of(item)] == ["box", "sphere"]
+    assert settings.more_shapes[0].radius > 5
+    # Warnings alone: nothing is changed.
+    assert make(shape="box", group="Tail") == {"CANCELLED"}
+    assert make(shape="box", group="Head", threshold=1.0) == {"FINISHED"}
+    assert [kind for kind, _ in shapes_of(item)] == ["box"]
+
+
 def test_added_shapes_start_as_the_fitted_ones_and_are_removed_by_number():
     item = add_vertices("A", [(0, 0, 0), (2, 0, 0), (0, 4, 0)])
     select_objects(item)

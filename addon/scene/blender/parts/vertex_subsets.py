@@ -96,7 +96,7 @@ def group_vertices(
     Raises
     ------
     SceneError
-        If the object does not have the group.
+        If the object does not have the group, or no vertex of this weight in it.
     """
     groups: Any = evaluated.original.vertex_groups
     if not group:
@@ -107,9 +107,10 @@ def group_vertices(
         number = groups.find(group)
         if number < 0:
             raise SceneError(message("has no vertex group {group!r}", group=group))
-    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[
-        _rows_of(evaluated, modifiers, number, threshold)
-    ]
+    rows = _rows_of(evaluated, modifiers, number, threshold)
+    if not len(rows):
+        raise SceneError(message("has no vertices of this weight in the group: lower the threshold"))
+    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[rows]
     return points
 
 
