@@ -10,6 +10,7 @@ import bpy
 
 from ...scene.blender.depsgraph_updates import is_transforming, last_operator_pointer
 from ...scene.blender.frames import playhead
+from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.jobs import result_store
 from ...scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine
 from ..properties.scene import settings_on
@@ -78,6 +79,8 @@ def before_export() -> None:
     """Record what the context's view layer shows, because exporters play the animation."""
     global _before_export
     scene, layer = bpy.context.scene, bpy.context.view_layer
+    if not hasattr(scene, SETTINGS_PROPERTY):  # the exporter also calls extensions that were disabled
+        return
     result_id = settings_on(scene).result_id
     now = _snapshot(scene, layer)
     is_fresh = now is not None and not result_store.get(result_id).stale
