@@ -427,7 +427,7 @@ MESSAGES = {
     "Not shown in this scene: {names}": "このシーンでは表示されません: {names}",
     "Not verified on meshes, or not possible": "メッシュでは未検証，または不可能",
     "Not with a custom shape": "カスタムシェイプでは使えません",
-    "Notes": "メモ",
+    "Notes": "注意",
     "Nothing selected: all visible": "選択なし: 可視すべて",
     "Nothing touches at frame {frame}": "接触なし: フレーム {frame}",
     "Number of frames between samples": "サンプル間のフレーム数",
