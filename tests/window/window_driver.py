@@ -105,8 +105,7 @@ class WindowDriver:
         if not ids:
             raise CannotClickError("xdotool finds no window of Blender: is this an X11 screen?")
         self.x11_id = ids[0]
-        # Where buttons were found before, by the type of their region and the direction of the search.
-        self.button_offsets: dict[tuple[str, bool], dict[str, int]] = {}
+        self.button_offsets: dict[str, int] = {}  # where buttons were found before
 
     # ---- Window, areas and regions
 
@@ -280,11 +279,8 @@ class WindowDriver:
         yield from self.wait_for_redraw()
         names = []
         offsets = [*range(4, region.height if down else region.width, _PROBE_STEP)]
-        seen = self.button_offsets.setdefault((region.type, down), {})
-        before = next((offset for name, offset in seen.items() if wanted in name), None)
-        if before is not None:
-            # As a rule it is where it was, or not far from there.
-            offsets = [before, *sorted(offsets, key=lambda offset: abs(offset - before))]
+        if wanted in self.button_offsets:
+            offsets.insert(0, self.button_offsets[wanted])
         # Panels may be longer than the sidebar: then scroll to their end, and back.
         is_sidebar = region.type == "UI" and down and window is None
         rounds = rounds or (_SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS])
@@ -300,18 +296,12 @@ class WindowDriver:
                 yield wait
             name = self.button_under_mouse(region, window, area)
             names.append(name)
-            if name is not None:
-                seen[name] = offset
             if name is not None and wanted in name:
+                self.button_offsets[wanted] = offset
                 x, y = (x, y - 3) if down else (x - 3, y)  # away from its edge
                 yield from self.move_mouse(x, y, window, x11)
                 return x, y
         raise LookupError(f"{wanted} is not in the {region.type} region: {sorted({n for n in names if n})}")
-
-    def expect_button(self, wanted: str, other: str) -> None:
-        """Begin the next search for a button of the sidebar where another one was found."""
-        seen = self.button_offsets[("UI", True)]
-        seen[wanted] = next(offset for name, offset in seen.items() if other in name)
 
     def scroll_sidebar(self, button: int) -> Steps:
         """Scroll the sidebar to its end with the wheel: 5 down, 4 up."""
