@@ -80,8 +80,7 @@ def _notes_on_pairs(result: Result) -> list[Note]:
     notes: list[Note] = []
     if result.report is None:
         return notes
-    touching = {index for contact in result.report.contacts for index in (contact.a, contact.b)}
-    if rotating := sorted(touching.intersection(result.rotating)):
+    if rotating := result.rotating_in_contacts:
         count = len(rotating)
         text = iface_count(
             count,

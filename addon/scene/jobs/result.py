@@ -139,6 +139,14 @@ class Result:
         return tuple(name for name in hidden if name not in instanced)
 
     @cached_property
+    def rotating_in_contacts(self) -> tuple[int, ...]:
+        """Indices of the subjects of `rotating` that are in contact with another one, increasing."""
+        if not self.rotating or self.report is None:
+            return ()
+        touching = {index for contact in self.report.contacts for index in (contact.a, contact.b)}
+        return tuple(sorted(touching.intersection(self.rotating)))
+
+    @cached_property
     def grazing(self) -> frozenset[int]:
         """Indices of near misses whose gap is the rounding of coordinates in single precision.
 
