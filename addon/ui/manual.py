@@ -6,6 +6,8 @@ from pathlib import Path
 
 import bpy
 
+from .properties.shared_options import BOUNDS_OPTIONS
+
 _PAGE = Path(__file__).parents[1] / "manual.html"
 
 _OPERATORS, _TYPES = "bpy.ops.collision_bounds.", "bpy.types.collision_bounds_"
@@ -15,19 +17,20 @@ _SECTIONS = (
     (f"{_OPERATORS}*collider*", "colliders"),
     (f"{_OPERATORS}select_touching*", "touching-now"),
     (f"{_OPERATORS}compute_bounds*", "bounds"),
-    (f"{_OPERATORS}compute_envelope*", "bounds"),
-    (f"{_OPERATORS}measure_fit*", "bounds"),
-    (f"{_OPERATORS}copy_to_selected*", "bounds"),
-    (f"{_OPERATORS}copy_value*", "bounds"),
-    (f"{_OPERATORS}override_from_*", "bounds"),
-    (f"{_OPERATORS}*_custom_shape*", "bounds"),
+    (f"{_OPERATORS}compute_envelope*", "swept-bounds"),
+    (f"{_OPERATORS}measure_fit*", "active-object"),
+    (f"{_OPERATORS}copy_to_selected*", "active-object"),
+    (f"{_OPERATORS}copy_value*", "active-object"),
+    (f"{_OPERATORS}override_from_*", "active-object"),
+    (f"{_OPERATORS}*_custom_shape*", "active-object"),
     (f"{_OPERATORS}*", "contacts"),
     (f"{_TYPES}pg_colliders*", "colliders"),
     (f"{_TYPES}pg_display*", "display"),
     (f"{_TYPES}pg_gltf*", "export"),
-    (f"{_TYPES}pg_object*", "bounds"),
-    (f"{_TYPES}pg_collection*", "bounds"),
+    (f"{_TYPES}pg_object*", "active-object"),
+    (f"{_TYPES}pg_collection*", "active-object"),
     (f"{_TYPES}pg_contact*", "contacts"),
+    *((f"{_TYPES}pg_scene.{name}", "fit-settings") for name in BOUNDS_OPTIONS),
     (f"{_TYPES}*", "the-sidebar-tab"),
 )
 

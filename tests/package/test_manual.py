@@ -34,6 +34,9 @@ def test_each_operator_and_option_opens_a_section_that_exists(in_blender):
     sections = {name.removeprefix("bpy."): url.partition("#")[2] for name, url in found.items()}
     assert sections["ops.collision_bounds.find_contacts"] == "contacts"
     assert sections["ops.collision_bounds.compute_bounds"] == "bounds"
+    assert sections["ops.collision_bounds.compute_envelope"] == "swept-bounds"
+    assert sections["types.COLLISION_BOUNDS_PG_scene.padding"] == "fit-settings"
+    assert sections["types.COLLISION_BOUNDS_PG_object.padding"] == "active-object"
     assert sections["ops.collision_bounds.create_colliders"] == "colliders"
     assert sections["ops.collision_bounds.export_json"] == "export"
     assert set(sections.values()) == anchors

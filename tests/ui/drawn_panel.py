@@ -68,19 +68,19 @@ class Layout:
         assert icon_value >= 0 and scale > 0
 
     def progress(self, **_):
-        pass
+        self.page.progress_bars += 1
 
 
 class Page:
     """Contents of a panel: options, whether they are enabled, labels, buttons, greyed buttons, popovers.
 
-    What a popover or menu shows is part of the page.
+    What a popover or menu shows is part of the page. Progress bars are counted.
     """
 
     def __init__(self, panel, unfolded=True):
         self.unfolded = unfolded
         self.options, self.labels, self.buttons, self.greyed, self.popovers = {}, [], [], [], []
-        self.greyed_labels = []
+        self.greyed_labels, self.progress_bars = [], 0
         self.layout = Layout(self)
         if hasattr(panel, "draw_header"):
             panel.draw_header(self, bpy.context)

@@ -37,7 +37,9 @@ _PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
 _PANEL_HEADER = 26  # from one folded panel to the next
-_TO_FIRST_PANEL = 32  # from the scene's last button to the first panel for the active object
+_SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction of the sidebar's width
+_ABOVE_OBJECT_SETTINGS = {"Fit Settings": 2, "Swept Bounds": 1}
+"""Folded panels under Bounds, by the number of headers up from that of Object Settings."""
 _TAB = 60  # from one probe of the tabs to the next; the tab of the extension is 95 pixels high
 
 
@@ -402,12 +404,19 @@ class WindowDriver:
     def toggle_panels(self, *panels: int) -> Steps:
         """Open or fold panels for the active object, in an order in which the following ones stay in place.
 
-        They are counted from the first panel, which is below the scene's last button.
+        They are counted from Object Settings, whose header is found by its switch. It has one only while the
+        active object has geometry.
         """
-        x, y = yield from self.find_button(self.region("UI"), "collision_bounds.compute_envelope")
+        region = self.region("UI")
+        _, y = yield from self.find_button(region, "use_object_settings", across=_SWITCH)
         for number in panels:
-            yield from self.move_mouse(x, y - _TO_FIRST_PANEL - number * _PANEL_HEADER)
+            yield from self.move_mouse(region.x + 0.6 * region.width, y - number * _PANEL_HEADER)
             yield from self.click()
+
+    def open_bounds_panel(self, name: str) -> Steps:
+        """Open a folded panel under Bounds by its header; those between it and Object Settings are folded."""
+        yield from self.toggle_panels(-_ABOVE_OBJECT_SETTINGS[name])
+        yield from self.wait_for_redraw()
 
     def confirm_file_browser(self, file: Path | None = None) -> Steps:
         """Confirm the file browser, which is a separate window: with `file`, or with the proposed name."""

@@ -128,6 +128,11 @@ class Result:
         return count_objects(self.subjects)
 
     @cached_property
+    def envelope_count(self) -> int:
+        """Number of swept bounds."""
+        return sum(bool(entry.envelope) for entry in self.objects)
+
+    @cached_property
     def hidden_names(self) -> tuple[str, ...]:
         """Names of hidden objects with geometry, except those of which instances are among the subjects."""
         hidden = [entry.name for entry in self.skipped if entry.reason == HIDDEN]

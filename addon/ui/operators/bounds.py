@@ -32,7 +32,13 @@ from ..properties.shared_options import (
     SCOPE,
 )
 from ..translation import joined, n_, rpt_count, tip_
-from .messages import bounds_counted, cleared_contacts_text, empty_result_error, report_result
+from .messages import (
+    bounds_counted,
+    cleared_contacts_text,
+    empty_result_error,
+    report_result,
+    swept_counted,
+)
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
@@ -149,15 +155,8 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
         settings.result_id = result_store.put(after)
         measure_active(context)
         overlay.refresh(context)
-        count = sum(bool(entry.envelope) for entry in result.objects)
-        time = result.time
-        text = rpt_count(
-            count,
-            "{count} swept bound, frames {start:g} to {end:g}",
-            "{count} swept bounds, frames {start:g} to {end:g}",
-            start=time.start,
-            end=time.end,
-        )
+        time, (one, many) = result.time, swept_counted()
+        text = rpt_count(result.envelope_count, one, many, start=time.start, end=time.end)
         cleared = cleared_contacts_text(before.contacts) if after.contacts is None else []
         report_result(self, result, joined([text, *cleared]))
         return {"FINISHED"}

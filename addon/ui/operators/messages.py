@@ -33,6 +33,14 @@ def bounds_counted(result: Result) -> tuple[str, str]:
     return n_("{bounds} bounds of {count} object"), n_("{bounds} bounds of {count} objects")
 
 
+def swept_counted() -> tuple[str, str]:
+    """Return the sentence about swept bounds, for one and for several."""
+    return (
+        n_("{count} swept bound, frames {start:g} to {end:g}"),
+        n_("{count} swept bounds, frames {start:g} to {end:g}"),
+    )
+
+
 def partial_result_text(result: Result) -> str:
     """Return where a partial result ends, as text."""
     assert result.partial is not None, "only called with partial results"

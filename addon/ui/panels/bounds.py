@@ -1,20 +1,23 @@
-"""The Bounds panel."""
+"""The Bounds panel, and its subpanels with settings of the fit and swept bounds."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from bpy.types import Context, Panel, UILayout
 
+from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
+from ..number_texts import length_text
 from ..operators.bounds import (
     COLLISION_BOUNDS_OT_clear_results,
     COLLISION_BOUNDS_OT_compute_bounds,
     COLLISION_BOUNDS_OT_compute_envelope,
 )
-from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
-from ..operators.messages import bounds_counted, input_warning_texts
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
+from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
-from ..translation import iface_, iface_count
+from ..translation import iface_, iface_count, meaning_
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (
     Popover,
@@ -39,27 +42,48 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         COLLISION_BOUNDS_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
-        """Draw the objects of all panels, Compute Bounds and its settings, and Compute Swept Bounds."""
+        """Draw the objects of all panels, Compute Bounds or the progress, and the state."""
         settings = settings_of(context)
         objects = self.layout.column()
         objects.use_property_split, objects.use_property_decorate = True, False
         objects.prop(settings, "scope")
         # A line in all cases: the buttons below stay in place when the selection changes.
         objects.label(text=_selection_text(context), translate=False, icon="INFO")
-        layout = with_button(
+        # Progress of both buttons is here, where it is seen while the panel of swept bounds is folded.
+        job = running_job(COLLISION_BOUNDS_OT_compute_bounds) or running_job(
+            COLLISION_BOUNDS_OT_compute_envelope
+        )
+        results = with_button(
             self.layout,
             COLLISION_BOUNDS_OT_compute_bounds,
             "MESH_UVSPHERE",
             COLLISION_BOUNDS_OT_clear_results,
-            running_job(COLLISION_BOUNDS_OT_compute_bounds),
-        )
-        job = running_job(COLLISION_BOUNDS_OT_compute_envelope)
-        results = layout.column()
+            job,
+        ).column()
         results.use_property_split = False
-        if running := job or running_job(COLLISION_BOUNDS_OT_compute_bounds):
-            results.label(text=running.esc_text, translate=False, icon="INFO")
+        if job is not None:
+            results.label(text=job.esc_text, translate=False, icon="INFO")
         else:
             _draw_state(results, settings)
+
+
+class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
+    """Panel of the options of the shapes that are fitted."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_fit_settings"
+    bl_label = "Fit Settings"
+    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw_header_preset(self, context: Context) -> None:
+        """Draw the options that are not at their defaults, which is seen while the panel is folded."""
+        if text := _changed_text(context):
+            self.layout.label(text=text, translate=False)
+
+    def draw(self, context: Context) -> None:
+        """Draw the sphere method, padding, axes of boxes, and the shapes to add."""
+        settings, layout = settings_of(context), self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
         layout.prop(settings, "box_axes")
@@ -73,13 +97,29 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         if "compound" in settings.added_shapes:
             draw_parts(layout, settings)
             layout.prop(settings, "part_shape")
-        if job is None:
-            layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
-            return
-        # Progress in place of the button: nothing moves.
-        row = layout.row(align=True)
-        job.draw(row.row(align=True))
-        row.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="", icon="CANCEL")
+
+
+class COLLISION_BOUNDS_PT_swept_bounds(Tab, Panel):
+    """Panel to fit bounds around whole animations."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_swept_bounds"
+    bl_label = "Swept Bounds"
+    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Draw the button, and how many objects have swept bounds."""
+        layout, settings = self.layout, settings_of(context)
+        layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
+        found = envelopes_on(settings)
+        if found is not None:
+            time, (one, many) = found.time, swept_counted()
+            text = iface_count(found.envelope_count, one, many, start=time.start, end=time.end)
+            layout.label(text=text, translate=False, icon="CHECKMARK")
+        elif result_store.get(settings.result_id).envelopes is None:
+            layout.label(text="No swept bounds yet", icon="INFO")
+        else:
+            draw_warning_button(layout, COLLISION_BOUNDS_PT_bounds_warnings, _warnings(settings)[-1:])
 
 
 class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
@@ -111,6 +151,27 @@ def _selection_text(context: Context) -> str:
         return iface_("Hidden objects are skipped")
     count = len(context.view_layer.objects.selected)
     return iface_("{count} selected", count=count) if count else iface_("Nothing selected: all visible")
+
+
+def _changed_text(context: Context) -> str:
+    """Return the first fit setting that is not at its default, and the number of others; empty if all are."""
+    settings = settings_of(context)
+    texts = []
+    if settings.padding:
+        length = length_text(decimal_from_float32(settings.padding), context.scene.unit_settings, digits=3)
+        texts.append(iface_("Padding {length}", length=length))
+    for name in ("method", "box_axes"):
+        if getattr(settings, name) != settings.bl_rna.properties[name].default:  # type: ignore[attr-defined]
+            chosen = UILayout.enum_item_name(settings, name, getattr(settings, name))
+            label = meaning_("Sphere") if name == "method" else iface_("Box Axes")
+            texts.append(iface_("{option}: {value}", option=label, value=chosen))
+    texts += (
+        UILayout.enum_item_name(settings, "added_shapes", name)
+        for name in bound_shapes(settings)
+        if name in settings.added_shapes
+    )
+    # The header has room for one text.
+    return f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else "".join(texts)
 
 
 def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -149,4 +210,6 @@ CLASSES = (
     COLLISION_BOUNDS_PT_bounds_warnings,
     COLLISION_BOUNDS_PT_bounds_notes,
     COLLISION_BOUNDS_PT_bounds,
+    COLLISION_BOUNDS_PT_fit_settings,
+    COLLISION_BOUNDS_PT_swept_bounds,
 )

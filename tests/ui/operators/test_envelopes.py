@@ -146,11 +146,34 @@ def test_swept_bounds_and_scan_cannot_run_at_once(scene):
     try:
         assert not bpy.ops.collision_bounds.compute_envelope.poll()
         assert not bpy.ops.collision_bounds.find_contacts.poll()
-        page = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds)
-        assert "collision_bounds.compute_envelope" not in page.buttons
     finally:
         job_state.end()
-    assert "collision_bounds.compute_envelope" in Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).buttons
+
+
+def test_progress_of_swept_bounds_is_shown_while_their_panel_is_folded(scene):
+    job = job_state.begin()
+    job.busy = bounds_operators.COLLISION_BOUNDS_OT_compute_envelope.busy
+    try:
+        page = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds)
+        assert job.esc_text in page.labels and page.progress_bars == 1
+        assert "collision_bounds.stop_scan" in page.buttons
+        assert "collision_bounds.compute_bounds" not in page.buttons
+    finally:
+        job_state.end()
+    page = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds)
+    assert page.progress_bars == 0 and "collision_bounds.stop_scan" not in page.buttons
+
+
+def test_panel_of_swept_bounds_counts_them_and_says_when_they_are_outdated(scene, settings):
+    panel = bounds_panel.COLLISION_BOUNDS_PT_swept_bounds
+    assert "No swept bounds yet" in Page(panel).labels
+    compute()
+    page = Page(panel)
+    assert page.labels == [f"{len(scene.objects)} swept bounds, frames 0 to 20"] and not page.popovers
+    settings.padding = 0.25
+    page = Page(panel)
+    assert page.popovers == ["Swept bounds out of date"] and "No swept bounds yet" not in page.labels
+    assert page.buttons == ["collision_bounds.compute_envelope"]
 
 
 def test_without_selection_error_is_reported_and_results_are_unchanged(scene, settings):

@@ -24,7 +24,7 @@ from tests.ui.drawn_panel import Page
 def test_every_option_of_find_contacts_is_in_panels_and_operator(settings):
     settings.shape = "compound"  # which has options that other shapes lack
     shown = {
-        **Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).options,
+        **Page(bounds_panel.COLLISION_BOUNDS_PT_fit_settings).options,
         **Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).options,
     }
     for name in options.CONTACT_OPTIONS:
@@ -37,11 +37,47 @@ def test_every_option_of_find_contacts_is_in_panels_and_operator(settings):
 
 def test_every_option_of_compute_bounds_is_in_panel_and_operator(settings):
     settings.added_shapes = {"compound"}
-    shown = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).options
+    shown = Page(bounds_panel.COLLISION_BOUNDS_PT_fit_settings).options
     button = bpy.ops.collision_bounds.compute_bounds.get_rna_type().properties
     for name in options.BOUNDS_OPTIONS:
         assert name in shown
         assert settings.bl_rna.properties[name].description == button[name].description
+
+
+@pytest.mark.smoke
+def test_bounds_panel_is_short_and_its_options_are_in_folded_panels(settings):
+    assert set(Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).options) == {"scope"}
+    for name in ("fit_settings", "swept_bounds"):
+        panel = getattr(bounds_panel, f"COLLISION_BOUNDS_PT_{name}")
+        assert panel.bl_options == {"DEFAULT_CLOSED"}
+        assert panel.bl_parent_id == bounds_panel.COLLISION_BOUNDS_PT_bounds.bl_idname
+
+
+def header_of_fit_settings() -> list[str]:
+    """Return the texts at the end of the header of Fit Settings."""
+    page = Page(bounds_panel.COLLISION_BOUNDS_PT_swept_bounds)
+    page.labels.clear()
+    bounds_panel.COLLISION_BOUNDS_PT_fit_settings.draw_header_preset(page, bpy.context)
+    return page.labels
+
+
+def test_header_of_fit_settings_has_what_is_not_default(settings):
+    bpy.context.scene.unit_settings.system = "METRIC"
+    assert header_of_fit_settings() == []
+    settings.padding = 2.0
+    assert header_of_fit_settings() == ["Padding 2 m"]
+    settings.added_shapes = {"capsule", "compound"}
+    assert header_of_fit_settings() == ["Padding 2 m +2"]
+    settings.padding, settings.box_axes = 0.0, "smallest"
+    assert header_of_fit_settings() == ["Box Axes: Smallest +2"]
+    settings.box_axes = "checked"
+    assert header_of_fit_settings() == ["Capsules +1"]
+    settings.added_shapes, settings.method = set(), "ritter"
+    assert header_of_fit_settings() == ["Sphere: Ritter"]
+    settings.method = "minimal"
+    # Convex parts of the scan are in the Contacts panel.
+    settings.parts, settings.shape = 3, "compound"
+    assert header_of_fit_settings() == []
 
 
 def test_added_shapes_are_computed_measured_and_shown(settings):

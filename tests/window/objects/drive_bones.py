@@ -54,6 +54,7 @@ def bounds_of(driver: WindowDriver) -> dict[str, Any]:
 
 def choose_shapes(driver: WindowDriver) -> Steps:
     """Choose the axes of boxes and a shape to fit, and compute bounds."""
+    yield from driver.open_bounds_panel("Fit Settings")
     yield from turn_wheel(
         driver, "collision_bounds.box_axes", lambda: str(driver.settings.box_axes), "smallest"
     )

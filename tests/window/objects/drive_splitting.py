@@ -46,7 +46,8 @@ def scenario(driver: WindowDriver) -> Steps:
     for item in list(bpy.data.objects):
         bpy.data.objects.remove(item)
     for number in range(RINGS):
-        add_ring(number).select_set(True)
+        bpy.context.view_layer.objects.active = add_ring(number)
+        bpy.context.view_layer.objects.active.select_set(True)
     bpy.ops.ed.undo_push(message="Rings")
     yield from driver.open_tab("Collision Bounds")
     yield from bounds(driver)
@@ -78,6 +79,7 @@ def bounds(driver: WindowDriver) -> Steps:
     driver.settings.parts = 6
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.note("boxes alone")
+    yield from driver.open_bounds_panel("Fit Settings")
     x, y = yield from driver.find_button(driver.region("UI"), "added_shapes")
     yield from driver.move_mouse(x, y - 44)  # the third of three
     yield from driver.click()

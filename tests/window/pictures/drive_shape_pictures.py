@@ -41,8 +41,8 @@ def panels(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures of the panels for the active object."""
     scale = bpy.context.preferences.system.ui_scale
     for number, name in ((2, "measurements"), (1, "custom-shape"), (0, "object-settings")):
-        x, y = yield from driver.find_button(driver.region("UI"), "collision_bounds.compute_envelope")
-        yield from driver.move_mouse(x, y - (32 + 26 * number) * scale)
+        x, y = yield from driver.find_button(driver.region("UI"), "use_object_settings", across=0.16)
+        yield from driver.move_mouse(x + 60 * scale, y - 26 * number * scale)
         yield from driver.click()
         yield from driver.move_to_viewport()
         yield from pictures.take(f"panel-{name}")

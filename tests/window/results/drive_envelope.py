@@ -32,11 +32,13 @@ def scenario(driver: WindowDriver) -> Steps:
     scene = bpy.context.scene
     driver.settings.scope = "VISIBLE"
     bpy.data.objects["Floor"].hide_set(True)
+    bpy.context.view_layer.objects.active = bpy.data.objects["Plate"]
     driver.settings.display.show_spheres = False
     driver.settings.display.line_width = 4.0
     yield from driver.open_tab("Collision Bounds")
     end, scene.frame_end = scene.frame_end, 100_000
     bpy.ops.ed.undo_push(message="Long")
+    yield from driver.open_bounds_panel("Swept Bounds")
     yield from driver.find_button(driver.region("UI"), BUTTON)
     yield from driver.click()
     yield from driver.wait_until(lambda: scene.frame_current > 8, "the job has started")

@@ -94,8 +94,6 @@ def scenario(driver: WindowDriver) -> Steps:
     add_objects()
     bpy.context.scene.frame_set(1)
     yield from driver.open_tab("Collision Bounds")
-    # Fold Bounds, so that the list is in view with the sidebar at one of its ends.
-    yield from driver.click_panel_headers(0)
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: len(driver.settings.rows) > 0, "contacts are found")
     yield from driver.click_row(MOVER, WALL)

@@ -33,8 +33,6 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.settings.active_row = rows.index(("Plate", "Projectile"))
     view.lens = 80
     driver.set_view((-2.75, -0.7, 0.6), 7.6, (1.12, 0.0, -0.42))
-    # Fold Bounds, so that the list of contacts is in the picture.
-    yield from driver.click_panel_headers(0)
     yield 10  # until the report in the status bar disappears
     yield from driver.move_to_viewport()
     yield from driver.take_smoothed_screenshot(driver.folder / "window.png")
