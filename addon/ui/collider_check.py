@@ -20,6 +20,8 @@ _known: dict[int, frozenset[int]] = {}
 """The session_uids of its colliders by that of the scene."""
 _outdated: set[int] = set()
 """session_uids of scenes that were edited since."""
+_has_others: dict[int, bool] = {}
+"""Whether a scene has other colliders than at the check, by its session_uid; dropped at each update."""
 
 
 def store_check(scene: bpy.types.Scene, check: ColliderCheck | None) -> None:
@@ -42,14 +44,21 @@ def has_check() -> bool:
 
 def forget_checks() -> None:
     """Drop all results, because there is a new one, or another file was opened."""
-    for each in (_results, _known, _outdated):
+    for each in (_results, _known, _outdated, _has_others):
         each.clear()
 
 
 def is_outdated(scene: bpy.types.Scene) -> bool:
-    """Return whether the colliders or meshes of a scene may have changed since its last result."""
+    """Return whether the colliders or meshes of a scene may have changed since its last result.
+
+    The panel calls this at each redraw, so the objects of a scene are compared only once after each update.
+    """
     uid = scene.session_uid
-    return uid in _outdated or _collider_uids(scene, _results[uid]) != _known[uid]
+    if uid in _outdated:
+        return True
+    if uid not in _has_others:
+        _has_others[uid] = _collider_uids(scene, _results[uid]) != _known[uid]
+    return _has_others[uid]
 
 
 def _collider_uids(scene: bpy.types.Scene, check: ColliderCheck) -> frozenset[int]:
@@ -61,7 +70,11 @@ def _collider_uids(scene: bpy.types.Scene, check: ColliderCheck) -> frozenset[in
 
 
 def mark_outdated(edited_uids: Collection[int] | None = None) -> None:
-    """Mark the results as outdated; by edits only if an object with a surface is among the edited ones."""
+    """Mark the results as outdated; by edits only if an object with a surface is among the edited ones.
+
+    Blender reports no edited object where one is created, removed or linked, so `is_outdated` compares then.
+    """
+    _has_others.clear()
     if edited_uids is None or any(
         item.session_uid in edited_uids and item.type not in _WITHOUT_SURFACE for item in bpy.data.objects
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from addon.scene.blender.object_settings import is_collider
 from addon.ui import collider_check, job_state
 from addon.ui.panels import colliders as colliders_panel
 from addon.ui.properties.scene import selected_count
@@ -113,10 +114,12 @@ OUTDATED = "The scene changed: check again"
     [
         lambda: bpy.data.objects["UBX_Crate_00"].location.__setitem__(0, 1.0),
         lambda: bpy.data.objects.remove(bpy.data.objects["UBX_Crate_00"]),
+        lambda: bpy.context.scene.collection.objects.unlink(bpy.data.objects["UBX_Crate_00"]),
+        lambda: setattr(bpy.data.objects["UBX_Crate_00"], "name", "Crate Box"),
         lambda: bpy.ops.collision_bounds.create_colliders(scope="VISIBLE"),
         lambda: bpy.ops.ed.undo(),
     ],
-    ids=["moved", "removed", "created", "undone"],
+    ids=["moved", "removed", "unlinked", "renamed", "created", "undone"],
 )
 def test_result_is_marked_as_outdated_after_an_edit(wrong, change):
     bpy.ops.ed.undo_push(message="Built")
@@ -132,6 +135,24 @@ def test_result_is_marked_as_outdated_after_an_edit(wrong, change):
     assert OUTDATED in Page(PANEL).labels
     check()
     assert OUTDATED not in Page(PANEL).labels
+
+
+def test_objects_are_compared_once_after_an_update_and_not_at_each_redraw(wrong, monkeypatch):
+    compared = []
+    monkeypatch.setattr(
+        collider_check, "is_collider", lambda item: compared.append(item.name) or is_collider(item)
+    )
+    check()
+    compared.clear()
+    for _ in range(3):
+        assert OUTDATED not in Page(PANEL).labels
+    names = sorted(item.name for item in bpy.context.scene.objects)
+    assert sorted(compared) == names
+    bpy.data.objects["UBX_Crate_00"].hide_set(True)
+    bpy.context.view_layer.update()
+    for _ in range(3):
+        assert OUTDATED not in Page(PANEL).labels
+    assert sorted(compared) == sorted(names * 2)
 
 
 def test_nothing_of_the_scene_changes(wrong):
