@@ -161,7 +161,7 @@ def use_contacts(driver: WindowDriver) -> Steps:
     projectile = driver.window_position(location)
     yield from driver.note("contact", projectile=projectile, closed_form_frame=projectile_contact_frame())
     yield from take_viewport_picture(driver, "contact")
-    crop_sidebar(driver, "contact", "list", 320, below=375)
+    crop_sidebar(driver, "contact", "list", 400, below=258)
     yield from driver.choose_from_list_menu(MARKERS)
     yield from driver.note("markers added", **saved_state())
     area = timeline_area(driver)
