@@ -17,7 +17,8 @@ from ..operators.bounds import (
 from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
-from ..translation import iface_, iface_count, meaning_
+from ..translation import iface_, iface_count, n_
+from .contact_list import measure_texts, sidebar_width
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (
     Popover,
@@ -29,6 +30,9 @@ from .sidebar import (
     running_job,
     with_button,
 )
+
+_HEADER_SURROUNDINGS = 96
+"""Pixels of a sidebar that are left and right of the texts in the header of a subpanel."""
 
 
 class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
@@ -77,8 +81,8 @@ class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
 
     def draw_header_preset(self, context: Context) -> None:
         """Draw the options that are not at their defaults, which is seen while the panel is folded."""
-        if text := _changed_text(context):
-            self.layout.label(text=text, translate=False)
+        if texts := _changed_texts(context):
+            self.layout.label(text=_header_text(context, texts), translate=False)
 
     def draw(self, context: Context) -> None:
         """Draw the sphere method, padding, axes of boxes, and the shapes to add."""
@@ -153,25 +157,31 @@ def _selection_text(context: Context) -> str:
     return iface_("{count} selected", count=count) if count else iface_("Nothing selected: all visible")
 
 
-def _changed_text(context: Context) -> str:
-    """Return the first fit setting that is not at its default, and the number of others; empty if all are."""
+def _changed_texts(context: Context) -> list[str]:
+    """Return a text for each fit setting that is not at its default, and for each shape that is added."""
     settings = settings_of(context)
     texts = []
     if settings.padding:
         length = length_text(decimal_from_float32(settings.padding), context.scene.unit_settings, digits=3)
         texts.append(iface_("Padding {length}", length=length))
-    for name in ("method", "box_axes"):
+    for name, text in (("method", n_("Sphere: {value}")), ("box_axes", n_("Axes: {value}"))):
         if getattr(settings, name) != settings.bl_rna.properties[name].default:  # type: ignore[attr-defined]
-            chosen = UILayout.enum_item_name(settings, name, getattr(settings, name))
-            label = meaning_("Sphere") if name == "method" else iface_("Box Axes")
-            texts.append(iface_("{option}: {value}", option=label, value=chosen))
+            value = UILayout.enum_item_name(settings, name, getattr(settings, name))
+            texts.append(iface_(text, value=value))
     texts += (
         UILayout.enum_item_name(settings, "added_shapes", name)
         for name in bound_shapes(settings)
         if name in settings.added_shapes
     )
-    # The header has room for one text.
-    return f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else "".join(texts)
+    return texts
+
+
+def _header_text(context: Context, texts: list[str]) -> str:
+    """Return the first text and the number of others, or their number alone where a header lacks the room."""
+    text = f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else texts[0]
+    width = max(sidebar_width(context) - _HEADER_SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
+    title = iface_(COLLISION_BOUNDS_PT_fit_settings.bl_label)
+    return text if measure_texts(context, width)(f"{title} {text}") else f"+{len(texts)}"
 
 
 def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:

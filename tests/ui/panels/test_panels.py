@@ -53,31 +53,43 @@ def test_bounds_panel_is_short_and_its_options_are_in_folded_panels(settings):
         assert panel.bl_parent_id == bounds_panel.COLLISION_BOUNDS_PT_bounds.bl_idname
 
 
-def header_of_fit_settings() -> list[str]:
-    """Return the texts at the end of the header of Fit Settings."""
+def header_of_fit_settings(monkeypatch, room: int = 100) -> list[str]:
+    """Return the texts at the end of the header of Fit Settings, with room for so many characters.
+
+    Without a window, Blender measures no texts.
+    """
+    monkeypatch.setattr(bounds_panel, "measure_texts", lambda *_: lambda text: len(text) <= room)
     page = Page(bounds_panel.COLLISION_BOUNDS_PT_swept_bounds)
     page.labels.clear()
     bounds_panel.COLLISION_BOUNDS_PT_fit_settings.draw_header_preset(page, bpy.context)
     return page.labels
 
 
-def test_header_of_fit_settings_has_what_is_not_default(settings):
+def test_header_of_fit_settings_has_what_is_not_default(settings, monkeypatch):
     bpy.context.scene.unit_settings.system = "METRIC"
-    assert header_of_fit_settings() == []
+    assert header_of_fit_settings(monkeypatch) == []
     settings.padding = 2.0
-    assert header_of_fit_settings() == ["Padding 2 m"]
+    assert header_of_fit_settings(monkeypatch) == ["Padding 2 m"]
     settings.added_shapes = {"capsule", "compound"}
-    assert header_of_fit_settings() == ["Padding 2 m +2"]
+    assert header_of_fit_settings(monkeypatch) == ["Padding 2 m +2"]
     settings.padding, settings.box_axes = 0.0, "smallest"
-    assert header_of_fit_settings() == ["Box Axes: Smallest +2"]
+    assert header_of_fit_settings(monkeypatch) == ["Axes: Smallest +2"]
     settings.box_axes = "checked"
-    assert header_of_fit_settings() == ["Capsules +1"]
+    assert header_of_fit_settings(monkeypatch) == ["Capsules +1"]
     settings.added_shapes, settings.method = set(), "ritter"
-    assert header_of_fit_settings() == ["Sphere: Ritter"]
+    assert header_of_fit_settings(monkeypatch) == ["Sphere: Ritter"]
     settings.method = "minimal"
     # Convex parts of the scan are in the Contacts panel.
     settings.parts, settings.shape = 3, "compound"
-    assert header_of_fit_settings() == []
+    assert header_of_fit_settings(monkeypatch) == []
+
+
+def test_header_of_fit_settings_has_a_number_where_it_lacks_the_room(settings, monkeypatch):
+    bpy.context.scene.unit_settings.system = "METRIC"
+    settings.padding, settings.added_shapes = 2.0, {"capsule", "compound"}
+    room = len("Fit Settings Padding 2 m +2")
+    assert header_of_fit_settings(monkeypatch, room) == ["Padding 2 m +2"]
+    assert header_of_fit_settings(monkeypatch, room - 1) == ["+3"]
 
 
 def test_added_shapes_are_computed_measured_and_shown(settings):
