@@ -40,7 +40,7 @@ def handles(driver: WindowDriver, pictures: Pictures) -> Steps:
 def panels(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures of the panels for the active object."""
     scale = bpy.context.preferences.system.ui_scale
-    for number, name in ((2, "measurements"), (1, "custom-shape"), (0, "object-settings")):
+    for number, name in ((3, "measurements"), (1, "custom-shape"), (0, "object-settings")):
         x, y = yield from driver.find_button(driver.region("UI"), "use_object_settings", across=0.16)
         yield from driver.move_mouse(x + 60 * scale, y - 26 * number * scale)
         yield from driver.click()
