@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, cross, dot, length
+from ..numeric.arrays import Floats, Ints, cross, cross_first, dot, dot_first, length_first
 from ..numeric.geodesic import geodesic_directions
 
 COARSE, FINE, FINEST = 2, 3, 6
@@ -41,7 +41,7 @@ def hull_measure(points: Floats, thickness: float) -> float:
     Parameters
     ----------
     points : (n, 3) float64
-        At least one, in any unit.
+        At least one, of a mesh of about unit size.
     thickness : float
         Thickness of the layer, so that flat hulls have a measure, too.
 
@@ -131,7 +131,7 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
     Parameters
     ----------
     extremes : (m, k, 3) float64
-        Points that are extreme in each of the directions (k).
+        Points that are extreme in each of the directions (k), of a mesh of about unit size.
     frequency : int
         Frequency of the geodesic sphere whose vertices the directions are.
     thickness : float
@@ -141,11 +141,12 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
     -------
     measures : (m,) float64
     """
-    middle = extremes.mean(axis=1, keepdims=True)
-    a, b, c = (extremes[:, corner] - middle for corner in _outward_triangles(frequency).T)
-    normal = cross(b - a, c - a)
-    volume = dot(a, normal).sum(axis=1) / 6
-    return np.asarray(np.maximum(volume, 0.0) + thickness * length(normal).sum(axis=1) / 2)
+    # Axis first, so that each coordinate is contiguous.
+    offsets = np.ascontiguousarray(np.moveaxis(extremes - extremes.mean(axis=1, keepdims=True), -1, 0))
+    a, b, c = (offsets[:, :, corner] for corner in _outward_triangles(frequency).T)
+    normal = cross_first(b - a, c - a)
+    volume = dot_first(a, normal).sum(axis=1) / 6
+    return np.asarray(np.maximum(volume, 0.0) + thickness * length_first(normal).sum(axis=1) / 2)
 
 
 def prefix_extremes(heights: Floats, counts: Ints) -> Ints:
@@ -163,7 +164,13 @@ def prefix_extremes(heights: Floats, counts: Ints) -> Ints:
     extremes : (m, k) int64
         Indices of points.
     """
-    highest = np.maximum.accumulate(heights, axis=0)
-    index = np.where(heights == highest, np.arange(len(heights))[:, None], 0)
-    result: Ints = np.maximum.accumulate(index, axis=0)[counts - 1]
+    # First the extreme points between successive counts, the last of equal ones.
+    ends, position = np.unique(counts, return_inverse=True)
+    begins = np.concatenate([[0], ends[:-1]])
+    heights = heights[: ends[-1]]
+    highest = np.maximum.reduceat(heights, begins, axis=0)
+    is_highest = heights == np.repeat(highest, ends - begins, axis=0)
+    index = np.maximum.reduceat(np.where(is_highest, np.arange(len(heights))[:, None], 0), begins, axis=0)
+    of_first = np.maximum.accumulate(highest, axis=0)
+    result: Ints = np.maximum.accumulate(np.where(highest == of_first, index, 0), axis=0)[position]
     return result

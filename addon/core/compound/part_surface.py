@@ -161,12 +161,15 @@ class Notches(NamedTuple):
         The depth of a point on a closed surface is the height of the part above its tangent plane: 0 for a
         convex part. On other surfaces, the lower side counts.
         """
-        heights, is_solid = self.heights[rows][:, rows], self.is_solid[rows]
+        heights, is_solid = self.heights[rows], self.is_solid[rows]
         if not len(is_solid):
             return np.zeros(0)
-        at_points = np.diagonal(heights)
-        above, below = heights.max(axis=0) - at_points, at_points - heights.min(axis=0)
-        return np.asarray(np.maximum(np.where(is_solid, above, np.minimum(above, below)), 0.0))
+        at_points = np.diagonal(self.heights)[rows]
+        depths = heights.max(axis=0)[rows] - at_points
+        if not is_solid.all():
+            below = at_points - heights.min(axis=0)[rows]
+            depths = np.where(is_solid, depths, np.minimum(depths, below))
+        return np.asarray(np.maximum(depths, 0.0))
 
     def volume(self, rows: Bools | slice = slice(None)) -> float:
         """Estimate the volume between some of the points and their hull, roughly and rather too large."""
