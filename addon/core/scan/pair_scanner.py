@@ -135,9 +135,11 @@ class PairScanner:
         self._has_moved = np.zeros(self._count, dtype=bool)
         count = max(1, len(self._subject_of))
         self._longest = int(np.clip(_BLOCK_SHAPES // count, _LONG_BLOCK, _LONGEST_BLOCK))
-        self._shortest = 1
+        self._shortest, self._is_long_of_parts = 1, False
         if self._source is None or self._is_known.all():
             length = _FEW_TESTS // count**2
+            # Parts that are near each other belong to few pairs of subjects.
+            self._is_long_of_parts = _FEW_TESTS // max(1, self._count) ** 2 >= _LONG_BLOCK > length
             if length < _LONG_BLOCK:
                 length = _VERY_FEW_TESTS // count**2
             self._shortest = int(np.clip(length, 1, self._longest))
@@ -398,6 +400,10 @@ class PairScanner:
         """Make the next block as long as moving shapes need for about twice their own length."""
         if self._shortest >= _LONG_BLOCK:
             self._block_length = self._shortest
+            return
+        if self._is_long_of_parts and not isinstance(block.shapes, Sphere):
+            # Each round takes many array operations for few rows. Of spheres, samples settle most pairs.
+            self._block_length = self._longest
             return
         low = block.boxes.min
         moved = largest_component(low[1:] - low[:-1])
