@@ -36,6 +36,7 @@ _SIDEBAR_ROUNDS = ((0, 0.0), (5, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
 _PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
+_HALF_BUTTON = 10
 _PANEL_HEADER = 26  # from one folded panel to the next
 _SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction of the sidebar's width
 _ABOVE_OBJECT_SETTINGS = {"Fit Settings": 2, "Swept Bounds": 1}
@@ -327,9 +328,18 @@ class WindowDriver:
             yield from self.click()
             yield from self.wait_for_redraw()
 
+    def find_whole_button(self, wanted: str, across: float = 0.6) -> Steps:
+        """Find a button of the sidebar, scrolled so that it is not cut off, and return its position."""
+        region = self.region("UI")
+        x, y = yield from self.find_button(region, wanted, across=across)
+        if y < region.y + _HALF_BUTTON:
+            yield from self.scroll_sidebar(5)
+            x, y = yield from self.find_button(region, wanted, across=across)
+        return x, y
+
     def click_button(self, wanted: str, across: float = 0.6) -> Steps:
         """Click a button of the sidebar."""
-        yield from self.find_button(self.region("UI"), wanted, across=across)
+        yield from self.find_whole_button(wanted, across)
         yield from self.click()
 
     def choose_from_menu(self, wanted: str, value: str) -> Steps:
@@ -353,7 +363,7 @@ class WindowDriver:
         Blender gives menus no path, so its button is found by its place in the row of Previous Contact.
         """
         region = self.region("UI")
-        _, y = yield from self.find_button(region, "collision_bounds.go_to_contact", across=_PREVIOUS)
+        _, y = yield from self.find_whole_button("collision_bounds.go_to_contact", _PREVIOUS)
         x = region.x + _LIST_MENU * region.width
         yield from self.move_mouse(x, y)
         yield from self.click()
