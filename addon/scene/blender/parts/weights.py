@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import bpy
@@ -56,14 +54,18 @@ def group_weights(
 
 
 def _read_in_loop(mesh: bpy.types.Mesh | None, groups: Sequence[int]) -> tuple[int, list[GroupWeights]]:
-    """Copy weights of vertex after vertex: Blender has no block copy of weights."""
+    """Copy weights of vertex after vertex: Blender has no block copy of the weights of a mesh."""
     vertices: Any = mesh.vertices if mesh else []
     of_vertex = [vertex.groups for vertex in vertices]
     counts = np.fromiter(map(len, of_vertex), np.int64, len(of_vertex))
-    numbers = chain.from_iterable(map(attrgetter("group", "weight"), chain.from_iterable(of_vertex)))
-    columns = np.fromiter(numbers, np.float64, 2 * int(counts.sum())).reshape(-1, 2).T
-    rows, weights = np.repeat(np.arange(len(counts)), counts), columns[1].astype(np.float32)
-    by_group = rows_by_label(columns[0].astype(np.int16), max(groups, default=0) + 1)
+    ends = np.cumsum(counts)
+    numbers = np.empty(counts.sum(), dtype=np.int32)
+    weights = np.empty(len(numbers), dtype=np.float32)
+    for weighted, begin, end in zip(of_vertex, (ends - counts).tolist(), ends.tolist(), strict=True):
+        weighted.foreach_get("group", numbers[begin:end])
+        weighted.foreach_get("weight", weights[begin:end])
+    rows = np.repeat(np.arange(len(counts)), counts)
+    by_group = rows_by_label(numbers.astype(np.int16), max(groups, default=0) + 1)
     found = []
     for group in groups:
         is_of_group = by_group[group][weights[by_group[group]] > 0]
