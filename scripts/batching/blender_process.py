@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 
-from .blender_worker import KEY, PORT, TEMPORARY
+from .blender_worker import KEY, PORT, TEMPORARY, THREADS
 
 _WORKER = Path(__file__).resolve().with_name("blender_worker.py")
 _START_LIMIT = 120.0
@@ -35,13 +35,15 @@ class BlenderEndedError(Exception):
 class BlenderProcess:
     """A Blender that runs commands one after another."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, threads: int = 0) -> None:
         """Start Blender.
 
         Parameters
         ----------
         program : str
             Blender, or a Python with bpy.
+        threads : int
+            Threads in which it evaluates a scene; 0 for one on each core.
 
         Raises
         ------
@@ -57,10 +59,11 @@ class BlenderProcess:
             PORT: str(listener.address[1]),
             KEY: key.hex(),
             TEMPORARY: self._folder.name,
+            THREADS: str(threads),
         }
         try:
             self._process = subprocess.Popen(
-                [program, *_arguments(program)],
+                [program, *_arguments(program, threads)],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
@@ -175,10 +178,11 @@ class BlenderProcess:
         return lines[-1][:300] if lines else ""
 
 
-def _arguments(program: str) -> list[str]:
+def _arguments(program: str, threads: int) -> list[str]:
     if Path(program).name.lower().startswith("python"):
         return [str(_WORKER)]
-    return ["--background", "--factory-startup", "--python-exit-code", "3", "--python", str(_WORKER)]
+    options = ["--background", "--factory-startup", "--threads", str(threads), "--python-exit-code", "3"]
+    return [*options, "--python", str(_WORKER)]
 
 
 def _accept(listener: Listener, process: subprocess.Popen[bytes]) -> Connection:

@@ -23,6 +23,8 @@ from urllib.parse import unquote
 ROOT = Path(__file__).resolve().parents[2]
 PORT, KEY = "COLLISION_BOUNDS_PORT", "COLLISION_BOUNDS_KEY"
 """Variables of the environment: the port on this machine, and the key of the connection."""
+THREADS = "COLLISION_BOUNDS_THREADS"
+"""Variable with the number of threads of Blender; without it, Blender has one for each core."""
 TEMPORARY = "TEMP" if sys.platform == "win32" else "TMPDIR"
 """Variable with the folder for temporary files, which the parent creates and removes."""
 
@@ -63,7 +65,8 @@ def _linked_files(scene: Path) -> Iterator[str]:
 def serve(port: int, key: bytes) -> None:
     """Answer requests until the connection ends."""
     with Client(("127.0.0.1", port), authkey=key) as connection:
-        import bpy
+        with limited_threads():
+            import bpy
 
         connection.send_bytes(json.dumps({"blender": bpy.app.version_string.split()[0]}).encode())
         while True:
@@ -72,6 +75,27 @@ def serve(port: int, key: bytes) -> None:
             except (EOFError, ConnectionError):
                 return
             connection.send_bytes(json.dumps(run_command(request["arguments"])).encode())
+
+
+@contextlib.contextmanager
+def limited_threads() -> Iterator[None]:
+    """Limit the threads of pip's bpy, which has no option for them, while it is imported.
+
+    It starts as many threads as there are cores that the process may use. Several Blenders would start more
+    threads than there are cores, and these would wait for each other in each frame.
+    """
+    count = int(os.environ.get(THREADS, "0"))
+    if not count or "bpy" in sys.modules or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cores)[:count])
+    try:
+        yield
+    finally:
+        for thread in os.listdir("/proc/self/task"):  # noqa: PTH208
+            with contextlib.suppress(OSError):  # a thread that has ended
+                os.sched_setaffinity(int(thread), cores)
 
 
 def end_with_parent(parent: int) -> None:

@@ -99,6 +99,14 @@ def _sent_function(root: str) -> Callable[[str, dict[str, Any]], Any]:
     return call
 
 
+def threads_per_blender(jobs: int) -> int:
+    """Return how many threads each of the Blenders on this machine may have; 0 for no limit."""
+    if jobs == 1:
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores // jobs)
+
+
 def default_blender() -> str:
     """Return this Python, if it has bpy. Raises UsageError if it has not."""
     import importlib.util

@@ -17,7 +17,7 @@ from addon.cli.options.values import UsageError
 
 from . import tasks
 from .blender_process import BlenderEndedError
-from .executors import Workers, cluster_workers, default_blender, local_workers
+from .executors import Workers, cluster_workers, default_blender, local_workers, threads_per_blender
 from .inputs import count_inputs, find_inputs
 from .options import BatchOptions
 from .progress_lines import Progress, show_progress
@@ -44,6 +44,7 @@ def run_batch(options: BatchOptions) -> int:
     """
     index, count = options.share
     total = len(range(index - 1, count_inputs(options.inputs, options.output), count))
+    options = replace(options, jobs=max(1, min(options.jobs, total * options.split)))
     if options.baseline is not None and not options.baseline.is_dir():
         raise UsageError(f"--baseline {options.baseline}: is no folder")
     blender = options.blender or default_blender()
@@ -57,7 +58,7 @@ def run_batch(options: BatchOptions) -> int:
         show_progress(total, options.is_quiet) as progress,
     ):
         with _workers(options) as workers:
-            version = _program_version(workers, options, blender, total)
+            version = _program_version(workers, options, blender)
             _run(_tasks(options, records, blender, version), workers, records, progress, is_stopped)
         counts = write_reports(options, records, version, is_complete=not is_stopped())
         remarks = () if is_stopped() else final_remarks(options, records, counts)
@@ -85,17 +86,15 @@ def _workers(options: BatchOptions) -> contextlib.AbstractContextManager[Workers
     return local_workers(options.jobs)
 
 
-def _program_version(workers: Workers, options: BatchOptions, blender: str, total: int) -> str:
+def _program_version(workers: Workers, options: BatchOptions, blender: str) -> str:
     """Return the version of Blender and the program, and start the other Blenders in the meantime.
 
     Raises UsageError if Blender does not start.
-
-    total : number of files
     """
     task = _task(options, "", Path(), blender, "")
     first = workers.submit("program_version", task)
     if options.scheduler is None:
-        for _ in range(1, min(options.jobs, total * options.split)):
+        for _ in range(1, options.jobs):
             workers.submit("start_blender", task)
     try:
         version: str = first.result()
@@ -119,6 +118,7 @@ def _task(options: BatchOptions, name: str, path: Path, blender: str, version: s
         memory_limit=options.memory_limit,
         files_per_blender=options.files_per_blender,
         split=options.split,
+        threads=0 if options.scheduler is not None else threads_per_blender(options.jobs),
     )
 
 

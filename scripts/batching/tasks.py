@@ -64,6 +64,8 @@ class Task:
     """
 
     name: str
+    threads : int
+        Threads in which Blender evaluates a scene; 0 for one on each core.
     file: str
     output: str
     settings: tuple[str, ...]
@@ -80,6 +82,7 @@ class Task:
 
     @property
     def lacks_baseline(self) -> bool:
+    threads: int = 0
         """True if an earlier result is requested, but does not exist: all contacts are new."""
         return self.baseline is not None and not Path(self.baseline).is_file()
 
@@ -297,7 +300,7 @@ def _blender(task: Task) -> BlenderProcess:
     if _stopped.is_set():
         raise BlenderEndedError("stopped")
     if found is None or not found.is_running or found.program != task.blender:
-        found = BlenderProcess(task.blender)
+        found = BlenderProcess(task.blender, task.threads)
         _local.blender = _all[threading.get_ident()] = found
     return found
 
