@@ -10,12 +10,13 @@ import argparse
 import contextlib
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..core import CollisionBoundsError
+from ..core import CollisionBoundsError, Progress
 from ..formats import (
     DocumentError,
     DocumentSizeError,
@@ -38,7 +39,8 @@ from .session_folder import create_session_folder_parent
 
 if TYPE_CHECKING:
     from ..scene.animation.scan_shares import ScanShare
-    from ..scene.settings import FitSettings, Selection, VertexGroup
+    from ..scene.jobs.result import Result
+    from ..scene.settings import ContactSettings, FitSettings, Selection, VertexGroup
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
@@ -78,7 +80,6 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `contacts`: contacts over a frame range."""
     baseline = _load_baseline(options)
     scene, warnings = _open_scene(options)
-    from ..scene.jobs.contacts import find_contacts
     from ..scene.settings import ContactSettings
 
     settings = ContactSettings(
@@ -101,12 +102,12 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
         one_sided=options.one_sided,
     )
     line = _progress_line(options)
-    if options.frame_share is not None:
+    if options.frame_share is not None and options.join_shares is None:
         return _scan_share(scene, settings, options, line)
-    if options.share_exit_code is not None and _can_be_shared(scene, settings):
-        return int(options.share_exit_code)
-    shares = _read_shares(options)
-    result = run_job(find_contacts(scene, settings, shares=shares), line)
+    job = _contacts_job(scene, settings, options)
+    result = None if job is None else run_job(job, line)
+    if result is None:
+        return DONE if options.share_exit_code is None else int(options.share_exit_code)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     progress = WritingProgress(line)
     comparison = write_result(
@@ -124,6 +125,43 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     if not counts:
         return DONE
     return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
+
+
+def _contacts_job(
+    scene: Any, settings: ContactSettings, options: argparse.Namespace
+) -> Generator[Progress, None, Result | None] | None:
+    """Return the job that finds contacts; None if there is nothing to do here."""
+    from ..scene.jobs.contacts import find_contacts, scan_and_join
+
+    if options.frame_share is not None:
+        if _can_be_shared(scene, settings):
+            return scan_and_join(scene, settings, options.frame_share, partial(_exchange_shares, options))
+        # The first of the shares is the whole scan.
+        return None if options.frame_share[0] else find_contacts(scene, settings)
+    if options.join_shares is None and options.share_exit_code is not None:
+        return None if _can_be_shared(scene, settings) else find_contacts(scene, settings)
+    return find_contacts(scene, settings, shares=_read_shares(options))
+
+
+def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:
+    """Write a share, and return all shares; an empty list if others are missing, or of another scan."""
+    from ..scene.animation.scan_shares import share_as_text, share_from_text
+
+    write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
+    shares = []
+    for number in range(share.share_count):
+        other = share
+        if number != share.number:
+            try:
+                text = _share_path(options, number, share.share_count).read_text("utf-8")
+                other = share_from_text(text)
+            except (OSError, UnicodeDecodeError, CollisionBoundsError):
+                return []
+        if (other.number, other.share_count, other.identity) != (number, share.share_count, share.identity):
+            return []
+        shares.append(other)
+    _print_refusal(next((each.refusal for each in shares if each.refusal), ""))
+    return shares
 
 
 def _scan_share(scene: Any, settings: Any, options: argparse.Namespace, line: ProgressLine | None) -> int:

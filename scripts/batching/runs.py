@@ -59,7 +59,9 @@ def run_batch(options: BatchOptions) -> int:
     ):
         with _workers(options) as workers:
             version = _program_version(workers, options, blender)
-            _run(_tasks(options, records, blender, version), workers, records, progress, is_stopped)
+            splits = SplitFiles(records)
+            waiting = _divided(_tasks(options, records, blender, version), splits, options, total)
+            _run(waiting, splits, workers, records, progress, is_stopped)
         counts = write_reports(options, records, version, is_complete=not is_stopped())
         remarks = () if is_stopped() else final_remarks(options, records, counts)
         progress.end(counts, remarks)
@@ -129,8 +131,22 @@ def _tasks(options: BatchOptions, records: Records, blender: str, version: str) 
         yield replace(_task(options, name, path, blender, version), known=records.known(name))
 
 
+def _divided(tasks: Iterator[Task], splits: SplitFiles, options: BatchOptions, total: int) -> Iterator[Task]:
+    """Divide new files at once if there are workers for all shares, which would wait for the decision else.
+
+    total : number of files
+    """
+    is_direct = options.scheduler is None and options.split > 1 and options.jobs >= total * options.split
+    for task in tasks:
+        if is_direct and task.known is None:
+            yield from splits.divide(task)
+        else:
+            yield task
+
+
 def _run(
     waiting: Iterator[Task],
+    splits: SplitFiles,
     workers: Workers,
     records: Records,
     progress: Progress,
@@ -138,7 +154,6 @@ def _run(
 ) -> None:
     """Run tasks, a limited number at a time, so that memory does not grow with the number of files."""
     running: dict[Future[Any], Task] = {}
-    splits = SplitFiles(records)
     while not is_stopped():
         free = max(0, workers.window() - len(running))
         for task in itertools.islice(itertools.chain(splits.tasks(), waiting), free):

@@ -20,6 +20,7 @@ class _SplitFile:
     seconds: float
     done: dict[int, Outcome] = field(default_factory=dict)
     failure: Outcome | None = None
+    joined: Outcome | None = None
 
 
 class SplitFiles:
@@ -36,6 +37,14 @@ class SplitFiles:
         while self._waiting:
             yield self._waiting.popleft()
 
+    def divide(self, task: Task) -> Iterator[Task]:
+        """Divide a file before it is known whether that is possible: if not, one share scans all frames.
+
+        Yields the tasks that wait, and removes them.
+        """
+        self._begin(task)
+        yield from self.tasks()
+
     def take(self, task: Task, outcome: Outcome) -> Outcome | None:
         """Take the outcome of a task, and return that of its file; None if the file has other tasks.
 
@@ -46,23 +55,26 @@ class SplitFiles:
         outcome : Outcome
             Of the task.
         """
-        if outcome.state == SHARED:
-            self._begin(task, outcome)
-            return None
         if task.share is not None:
             return self._take_share(task, outcome)
+        if outcome.state == SHARED:
+            self._begin(task, outcome.attempts, outcome.seconds)
+            return None
         if task.joined:
             return self._end(task, outcome)
         return outcome
 
-    def _begin(self, task: Task, outcome: Outcome) -> None:
-        self._files[task.name] = _SplitFile(task, outcome.attempts, outcome.seconds)
+    def _begin(self, task: Task, attempts: int = 0, seconds: float = 0.0) -> None:
+        self._files[task.name] = _SplitFile(task, attempts, seconds)
         for number in range(1, task.split + 1):
             share = replace(task, share=(number, task.split))
             self._waiting.append(replace(share, known=self._records.known(_share_name(share))))
 
     def _take_share(self, task: Task, outcome: Outcome) -> Outcome | None:
-        """Keep the outcome of a share; after the last one the file is joined, or has failed."""
+        """Keep the outcome of a share; after the last one the file is joined, or has failed.
+
+        A share that was done last has joined the file already, unless its file system showed it no others.
+        """
         assert task.share is not None
         file, (number, count) = self._files[task.name], task.share
         file.attempts = max(file.attempts, outcome.attempts)
@@ -74,10 +86,14 @@ class SplitFiles:
             dropped = [each for each in self._waiting if each.name == task.name]
             self._waiting = deque(each for each in self._waiting if each.name != task.name)
             file.done |= dict.fromkeys([each.share[0] for each in dropped if each.share], outcome)
-        else:
+        elif outcome.state != SHARED:
+            file.joined = outcome
+        elif outcome.output_hash:
             self._records.store_share(replace(outcome, name=_share_name(task), is_reused=False))
         if len(file.done) < count:
             return None
+        if file.joined is not None:
+            return self._end(replace(task, share=None, joined=count), replace(file.joined, seconds=0.0))
         if file.failure is None:
             self._waiting.append(replace(file.task, joined=count, known=None))
             return None

@@ -20,7 +20,10 @@ from .findings import NEW, Findings, findings_of
 DONE, CONTACTS, FAILED = "done", "contacts", "failed"
 """States of a file: without contacts, with contacts (with --fail-on-new: new ones), without a result."""
 SHARED = "shared"
-"""State of a file that is not scanned yet, because its frames can be shared."""
+"""State of a file that is not scanned yet, because its frames can be shared; and of a share that is done.
+
+The share that is done last joins all shares: its state is that of the file.
+"""
 
 _ATTEMPTS = 2
 _CONTACTS_FOUND = 10
@@ -61,11 +64,11 @@ class Task:
         Number of the share to scan, from 1, and number of shares; None for all frames.
     joined : int
         Number of shares to join; 0 to scan.
+    threads : int
+        Threads in which Blender evaluates a scene; 0 for one on each core.
     """
 
     name: str
-    threads : int
-        Threads in which Blender evaluates a scene; 0 for one on each core.
     file: str
     output: str
     settings: tuple[str, ...]
@@ -79,16 +82,16 @@ class Task:
     split: int = 1
     share: tuple[int, int] | None = None
     joined: int = 0
+    threads: int = 0
 
     @property
     def lacks_baseline(self) -> bool:
-    threads: int = 0
         """True if an earlier result is requested, but does not exist: all contacts are new."""
         return self.baseline is not None and not Path(self.baseline).is_file()
 
     @property
     def result(self) -> str:
-        """Path of the file that is written."""
+        """Path of the file that is written. The share that is done last also writes `output`."""
         return self.output if self.share is None else share_path(self.output, *self.share)
 
 
@@ -169,15 +172,18 @@ def run_file(task: Task) -> Outcome:
     if answer:
         reason = _summary(answer["messages"])
     inputs = {task.file: scene_hash, **hashes_of_files(answer.get("linkedFiles", ()))}
-    output, found, output_hash = Path(task.result), Findings(), ""
+    output, share, found, output_hash = Path(task.output), Path(task.result), Findings(), ""
     if code == _CAN_BE_SHARED:
         state = SHARED
+        if task.share is not None and share.is_file():
+            output_hash = hash_of_file(task.result)
     elif code in (0, _CONTACTS_FOUND) and output.is_file():
         content = output.read_bytes()
-        output_hash, found = _hash(content), findings_of(task.result, content, task.lacks_baseline)
+        output_hash, found = _hash(content), findings_of(task.output, content, task.lacks_baseline)
         state = CONTACTS if code and _counts_as_new(task, found) else DONE
+        key = _key(replace(task, share=None))
     else:
-        output.unlink(missing_ok=True)
+        share.unlink(missing_ok=True)
         state = FAILED
     return Outcome(
         name=task.name,
@@ -281,7 +287,8 @@ def _run_in_blender(task: Task) -> dict[str, Any]:
         elif "--fail-on-new" in arguments:
             arguments.remove("--fail-on-new")  # all contacts are new
     if task.share is not None:
-        arguments += ["--frame-share", "{}/{}".format(*task.share)]
+        arguments += ["--frame-share", "{}/{}".format(*task.share), "--join-shares", str(task.share[1])]
+        arguments += ["--share-exit-code", str(_CAN_BE_SHARED)]
     elif task.joined:
         arguments += ["--join-shares", str(task.joined)]
     elif task.split > 1:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 
 from batching.records import Records
 from batching.splits import SplitFiles
-from batching.tasks import CONTACTS, DONE, FAILED, SHARED, Outcome, Task
+from batching.tasks import CONTACTS, FAILED, SHARED, Outcome, Task
 
 LONG = ("--frames", "1:12:0.01")
 """Frames of a scan with five sections, of the short animations of `make_scenes`."""
@@ -156,7 +156,7 @@ def test_shares_come_first_and_are_joined_when_all_are_done(task, tmp_path):
     for each in reversed(shares):
         assert not list(splits.tasks())
         Path(each.result).write_text("share")
-        assert splits.take(each, outcome(DONE, attempts=2 if each.share == (2, 3) else 1)) is None
+        assert splits.take(each, outcome(SHARED, attempts=2 if each.share == (2, 3) else 1)) is None
     (join,) = splits.tasks()
     assert (join.joined, join.share, join.known) == (3, None, None)
     ended = splits.take(join, outcome(CONTACTS))
@@ -165,17 +165,56 @@ def test_shares_come_first_and_are_joined_when_all_are_done(task, tmp_path):
     assert records.known("a.blend (1 of 3)") is None
 
 
+def test_share_that_is_done_last_ends_its_file(task, tmp_path):
+    records = Records(tmp_path)
+    splits = SplitFiles(records)
+    shares = list(splits.divide(task))
+    assert [each.share for each in shares] == [(1, 3), (2, 3), (3, 3)]
+    for each in shares:
+        Path(each.result).write_text("share")
+    assert splits.take(shares[0], outcome(SHARED)) is None
+    # Two that are done at the same time both join.
+    assert splits.take(shares[2], outcome(CONTACTS)) is None
+    ended = splits.take(shares[1], outcome(CONTACTS, attempts=2))
+    assert (ended.state, ended.attempts, ended.seconds) == (CONTACTS, 2, 6.0)
+    assert not list(splits.tasks()) and not remaining_shares(tmp_path)
+    assert records.known("a.blend (1 of 3)") is None
+
+
+def test_result_counts_if_the_share_that_wrote_it_is_followed_by_one_that_fails(task, tmp_path):
+    splits = SplitFiles(Records(tmp_path))
+    shares = list(splits.divide(task))
+    for each, state in zip(shares, (SHARED, CONTACTS, FAILED), strict=True):
+        ended = splits.take(each, outcome(state))
+    assert ended.state == CONTACTS
+
+
+@pytest.mark.long
+def test_single_animation_is_divided_at_once_and_a_short_one_is_not(few, tmp_path, batch):
+    scene = few / "show1/shot001.blend"
+    for frames in (LONG, ("--frames", "1:12")):
+        whole, split = tmp_path / f"whole{frames[1]}", tmp_path / f"split{frames[1]}"
+        assert batch("contacts", scene, "-o", whole, *frames).returncode == 0
+        ran = batch("contacts", scene, "-o", split, *frames, "--jobs", "2", "--split", "2")
+        assert ran.returncode == 0, ran.stderr
+        assert documents(split) == documents(whole) and len(documents(split)) == 1
+        assert states(split) == states(whole)
+        assert not remaining_shares(split)
+        again = batch("contacts", scene, "-o", split, *frames)
+        assert "unchanged)" in again.stderr
+
+
 def test_shares_that_are_done_are_known_when_a_run_resumes(task, tmp_path):
     records = Records(tmp_path)
     splits = SplitFiles(records)
     splits.take(task, outcome(SHARED))
     first = next(splits.tasks())
-    splits.take(first, outcome(DONE))
+    splits.take(first, outcome(SHARED))
     assert not list(records.outcomes()), "shares are in no summary"
     resumed = SplitFiles(records)
     resumed.take(task, outcome(SHARED))
     known = [each.known for each in resumed.tasks()]
-    assert known[0] == replace(outcome(DONE), name="a.blend (1 of 3)") and known[1:] == [None, None]
+    assert known[0] == replace(outcome(SHARED), name="a.blend (1 of 3)") and known[1:] == [None, None]
 
 
 def test_share_that_fails_costs_its_file_and_its_other_shares_are_dropped(task, tmp_path):
@@ -184,7 +223,7 @@ def test_share_that_fails_costs_its_file_and_its_other_shares_are_dropped(task, 
     waiting = splits.tasks()
     first, second = next(waiting), next(waiting)
     assert splits.take(first, outcome(FAILED, "Blender crashed", 2)) is None, "the second one still runs"
-    ended = splits.take(second, outcome(DONE))
+    ended = splits.take(second, outcome(SHARED))
     assert (ended.state, ended.reason, ended.attempts) == (FAILED, "Blender crashed", 2)
     assert not list(splits.tasks())
 

@@ -79,6 +79,13 @@ def _check_shares(options: argparse.Namespace) -> None:
     for name in ("frame_share", "join_shares"):
         if getattr(options, name) is not None and options.output in (None, "-"):
             raise UsageError(f"{_written(name)}: needs an output file, which names those of the shares")
+    share, count = options.frame_share, options.join_shares
+    if share is not None and count is not None and share[1] != count:
+        raise UsageError(f"--join-shares {count}: must be {share[1]}, as of --frame-share")
+    if options.share_exit_code is not None and (share is None) != (count is None):
+        raise UsageError(
+            "--share-exit-code: not valid with one of --frame-share and --join-shares, only with both or none"
+        )
 
 
 def _written(name: str) -> str:

@@ -332,25 +332,26 @@ def _add_result_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_share_options(parser: argparse.ArgumentParser) -> None:
-    shares = parser.add_mutually_exclusive_group()
-    shares.add_argument(
+    parser.add_argument(
         "--frame-share",
         type=values.parse_share,
         metavar="I/N",
         help="scan only the I-th of N shares of the frames of a long animation, and write what was found to "
         "FILE.I-of-N, for --join-shares",
     )
-    shares.add_argument(
+    parser.add_argument(
         "--join-shares",
         type=values.parse_share_count,
         metavar="N",
-        help="join FILE.1-of-N to FILE.N-of-N, instead of scanning the frames",
+        help="join FILE.1-of-N to FILE.N-of-N, instead of scanning the frames; with --frame-share, scan the "
+        "share, and join all shares if the others are done",
     )
-    shares.add_argument(
+    parser.add_argument(
         "--share-exit-code",
         type=values.parse_exit_code,
         metavar="N",
-        help="exit with N, which is 1 or 4 to 125, instead of scanning, if the frames can be shared",
+        help="exit with N, which is 1 or 4 to 125, instead of scanning, if the frames can be shared; with "
+        "--frame-share and --join-shares, if other shares are not done",
     )
 
 

@@ -85,6 +85,13 @@ class SkipLog:
         other._reasons, other._late, other.known, other.events = {}, {}, set(self.known), []
         return other
 
+    def duplicate(self) -> SkipLog:
+        """Copy the log with its records, to which entries can be added independently."""
+        other = copy(self)
+        other._reasons, other._late = dict(self._reasons), dict(self._late)
+        other.known, other.events = set(self.known), list(self.events)
+        return other
+
     @property
     def records(self) -> list[Skipped]:
         """One record per subject, with the first frame and reason."""

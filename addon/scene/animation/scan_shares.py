@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import bpy
@@ -40,6 +41,10 @@ class ScanShare(NamedTuple):
         None if the scan cannot be divided, or has fewer sections than shares.
     skips : tuple of SkipEvent
         Subjects that were skipped.
+    times : tuple of float
+        Times of all samples of the scan, which are more than the requested ones if subjects appear between.
+    played : dict
+        Why subjects are read from the user's scene, by the index of each that is.
     """
 
     number: int
@@ -48,12 +53,15 @@ class ScanShare(NamedTuple):
     refusal: str = ""
     records: ShareRecords | None = None
     skips: tuple[SkipEvent, ...] = ()
+    times: tuple[float, ...] = ()
+    played: Mapping[int, str] = MappingProxyType({})
 
 
 def share_as_text(share: ScanShare) -> str:
     """Convert a share to JSON."""
     fields: dict[str, Any] = {"format": _FORMAT, **share._asdict()}
     fields["records"] = None if share.records is None else share_as_json(share.records)
+    fields["played"] = list(share.played.items())
     return json.dumps(fields)
 
 
@@ -69,7 +77,10 @@ def share_from_text(text: str) -> ScanShare:
         )
         records = data["records"] and share_from_json(data["records"])
         numbers = int(data["number"]), int(data["share_count"])
-        return ScanShare(*numbers, str(data["identity"]), str(data["refusal"]), records, skips)
+        times = tuple(map(float, data["times"]))
+        played = {int(index): str(reason) for index, reason in data["played"]}
+        identity, refusal = str(data["identity"]), str(data["refusal"])
+        return ScanShare(*numbers, identity, refusal, records, skips, times, played)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InvalidShapeError(f"share of a scan: {error}") from None
 
@@ -95,7 +106,10 @@ def refusal_of(scene: bpy.types.Scene) -> str:
 
 
 def identity_of(subjects: Sequence[Subject], settings: ContactSettings, times: Sequence[float]) -> str:
-    """Return a digest of what all shares of a scan have in common."""
+    """Return a digest of what all shares of a scan have in common.
+
+    times : those that are requested
+    """
     versions = extension_version(), bpy.app.version_string
     text = repr((versions, _file_digest(), settings, list(times), [subject.id for subject in subjects]))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -113,7 +127,8 @@ def _file_digest() -> str:
 def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[ShareRecords]:
     """Return the records of all shares. Raises SceneError if one is of another scan."""
     for number, share in enumerate(shares):
-        if (share.number, share.share_count) != (number, len(shares)) or share.identity != identity:
+        is_same_scan = share.identity == identity and share.times == shares[0].times
+        if (share.number, share.share_count) != (number, len(shares)) or not is_same_scan:
             raise SceneError(
                 f"share {number + 1} of {len(shares)} is of another scan: scan all shares again, with the "
                 "same scene, options and versions"

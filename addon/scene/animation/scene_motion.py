@@ -325,6 +325,10 @@ class SceneMotion:
         """Log of the subjects that samples are without."""
         return self._skips
 
+    @skips.setter
+    def skips(self, log: SkipLog) -> None:
+        self._skips = log
+
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
         sample, skips = self._batch.sample_all(self._advance(time))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 import bpy
@@ -16,6 +17,7 @@ from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections.bounds import SECTION_INTERVALS, sections_of, share_of
 from ...formats import Confirmation, Partial
 from ..animation.obstacles import MeshObstacles
+from ..animation.pose_batch import SkipLog
 from ..animation.scan_shares import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 from ..animation.scene_motion import SceneMotion
 from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
@@ -49,11 +51,14 @@ class PreparedScan(NamedTuple):
         Bounds at the first frame, without contacts.
     motion : SceneMotion
     settings : ScanSettings
+    played : dict
+        Why subjects are read from the user's scene, by the index of each that is.
     """
 
     bounds: Result
     motion: SceneMotion
     settings: ScanSettings
+    played: Mapping[int, str] = MappingProxyType({})
 
 
 def find_contacts(
@@ -135,14 +140,27 @@ def _find(
             again = _scan(scene_by_uid(uid), settings, frames, control, late, job, is_second=True)
             complete = yield from until_stopped(job.track(again), control.stops)
             prepared, report = complete or (prepared, report)
-        confirmed: tuple[Confirmation | None, ...] = ()
-        if settings.confirm:
-            job.begin_phase(1.0)
-            contacts, subjects = report.contacts, prepared.bounds.subjects
-            motion, stops = prepared.motion, control.stops
-            tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
-            confirmed = yield from job.track(tests)
-        return _result(prepared, settings, frames.times, report, confirmed)
+        return (yield from _confirmed_result(uid, settings, frames.times, (prepared, report), job, control))
+
+
+def _confirmed_result(
+    uid: int,
+    settings: ContactSettings,
+    times: Sequence[float],
+    found: tuple[PreparedScan, ContactReport],
+    job: JobProgress,
+    control: _Control,
+) -> Generator[Progress, None, Result]:
+    """Test the contacts of a scan on meshes, if requested, and make its result."""
+    prepared, report = found
+    confirmed: tuple[Confirmation | None, ...] = ()
+    if settings.confirm:
+        job.begin_phase(1.0)
+        contacts, subjects = report.contacts, prepared.bounds.subjects
+        motion, stops = prepared.motion, control.stops
+        tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
+        confirmed = yield from job.track(tests)
+    return _result(prepared, settings, times, report, confirmed)
 
 
 def scan_frame_share(
@@ -179,9 +197,79 @@ def scan_frame_share(
         refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
     if refusal:
         return ScanShare(index, count, "", refusal)
+    return (yield from without_private_scenes(_only_share(scene, settings, frames, (index, count))))
+
+
+def _only_share(
+    scene: bpy.types.Scene, settings: ContactSettings, frames: _Frames, number: tuple[int, int]
+) -> Generator[Progress, None, ScanShare]:
+    """See `scan_frame_share`; number : of the share, from 0, and of all."""
     job = JobProgress()
-    scan = job.track(_scan_frame_share(scene, settings, frames, (index, count), job))
-    return (yield from without_private_scenes(scan))
+    with preserve_frame(scene):
+        share, _, _ = yield from job.track(_scan_frame_share(scene, settings, frames, number, job))
+    return share
+
+
+def scan_and_join(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    number: tuple[int, int],
+    exchange: Callable[[ScanShare], Sequence[ScanShare]],
+) -> Generator[Progress, None, Result | None]:
+    """Scan one share of the frames of `find_contacts`, and join all shares if it is the last one.
+
+    The scene is prepared once for both, which `find_contacts` would repeat.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Must be the active scene, of a scan that can be divided.
+    settings : ContactSettings
+        Settings of the whole scan.
+    number : (int, int)
+        Number of the share, from 0, and number of shares.
+    exchange : callable
+        Keeps the share; returns all shares, or none if others are missing.
+
+    Yields
+    ------
+    progress : Progress
+
+    Returns
+    -------
+    result : Result or None
+        That of `find_contacts`; None if other shares are missing.
+
+    Raises
+    ------
+    SceneError
+        As `find_contacts`.
+    """
+    shares, result = yield from without_private_scenes(_scan_and_join(scene, settings, number, exchange))
+    if shares and result is None:
+        result = yield from find_contacts(scene, settings, shares=shares)
+    return result
+
+
+def _scan_and_join(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    number: tuple[int, int],
+    exchange: Callable[[ScanShare], Sequence[ScanShare]],
+) -> Generator[Progress, None, tuple[Sequence[ScanShare], Result | None]]:
+    """See `scan_and_join`: all shares, and the result unless one of them cannot be joined."""
+    frames, uid, job = _check(scene, settings), scene.session_uid, JobProgress()
+    job.begin_phase(0.5 if settings.confirm else 1.0)
+    with preserve_frame(scene):
+        share, prepared, skips = yield from job.track(_scan_frame_share(scene, settings, frames, number, job))
+        shares = exchange(share)
+        if not shares or any(each.refusal for each in shares):
+            return shares, None
+        prepared.motion.skips = skips
+        found = _join(prepared, settings, frames, shares)
+        control = _Control(never, never, shares)
+        result = yield from _confirmed_result(uid, settings, frames.times, found, job, control)
+    return shares, result
 
 
 def _scan_frame_share(
@@ -190,24 +278,43 @@ def _scan_frame_share(
     frames: _Frames,
     number: tuple[int, int],
     job: JobProgress,
-) -> Generator[Progress, None, ScanShare]:
-    """See `scan_frame_share`; number : of the share, from 0, and of all."""
-    uid, late = scene.session_uid, LateInstances()
-    with preserve_frame(scene):
-        prepared, times = yield from _prepare_motion(scene, settings, frames, LateInstances(), job)
-        share = ScanShare(*number, identity_of(prepared.bounds.subjects, settings, times))
-        sections = share_of(sections_of(len(times)), *number)
-        if not prepared.bounds.subjects or not sections:
-            return share
-        job.begin_phase(1.0)
-        scan = scan_share(prepared.motion, times, prepared.settings, sections)
-        records = yield from _reading_late(scan, uid, settings, prepared, late)
-        refusal = refusal_of(scene_by_uid(uid))
+) -> Generator[Progress, None, tuple[ScanShare, PreparedScan, SkipLog]]:
+    """See `scan_frame_share`: the share, what it was prepared from, and the subjects skipped before it."""
+    uid, late, end = scene.session_uid, LateInstances(), job.end
+    prepared, times = yield from _prepare_motion(scene, settings, frames, LateInstances(), job)
+    skips = prepared.motion.skips.duplicate()
+    share = ScanShare(
+        *number,
+        identity_of(prepared.bounds.subjects, settings, frames.times),
+        times=tuple(times),
+        played=prepared.played,
+    )
+    sections = share_of(sections_of(len(times)), *number)
+    if not prepared.bounds.subjects or not sections:
+        return share, prepared, skips
+    job.begin_phase(end)
+    scan = scan_share(prepared.motion, times, prepared.settings, sections)
+    records = yield from _reading_late(scan, uid, settings, prepared, late)
+    refusal = refusal_of(scene_by_uid(uid))
     if late.subjects:
         refusal = f"{late.subjects[0].name} appears after the first frame"
     if refusal:
-        return ScanShare(*number, share.identity, refusal)
-    return share._replace(records=records, skips=tuple(prepared.motion.skips.events))
+        return ScanShare(*number, share.identity, refusal), prepared, skips
+    share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
+    return share, prepared, skips
+
+
+def _join(
+    prepared: PreparedScan, settings: ContactSettings, frames: _Frames, shares: Sequence[ScanShare]
+) -> tuple[PreparedScan, ContactReport]:
+    """Join shares. Raises SceneError if one is of another scan."""
+    records = joinable_records(shares, identity_of(prepared.bounds.subjects, settings, frames.times))
+    for share in shares:
+        prepared.motion.skips.take_over(share.skips)
+    prepared = prepared._replace(played=shares[0].played)
+    if not records:
+        return prepared, ContactReport((), ())
+    return prepared, joined_shares(shares[0].times, prepared.settings, records)
 
 
 def _scan(
@@ -226,18 +333,17 @@ def _scan(
     """
     uid, end = scene.session_uid, job.end
     tested = late if is_second else LateInstances()
+    if control.shares and not settings.confirm:
+        # Nothing is sampled again, so neither fits nor sources are needed.
+        prepared = yield from _prepare_first_frame(scene, settings, frames, tested, job)
+        return _join(prepared, settings, frames, control.shares)
     prepared, times = yield from _prepare_motion(scene, settings, frames, tested, job)
     # Without subjects the frames are played to find instances that come.
     if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
         return prepared, ContactReport((), ())
     job.begin_phase(end)
     if control.shares:
-        records = joinable_records(control.shares, identity_of(prepared.bounds.subjects, settings, times))
-        for share in control.shares:
-            prepared.motion.skips.take_over(share.skips)
-        if records:
-            return prepared, joined_shares(times, prepared.settings, records)
-        return prepared, ContactReport((), ())
+        return _join(prepared, settings, frames, control.shares)
     scan = scan_contacts(prepared.motion, times, prepared.settings, control.stops, control.drops)
     if not is_second:
         scan = _reading_late(scan, uid, settings, prepared, late, job)
@@ -259,9 +365,7 @@ def _prepare_motion(
     """
     uid, home, times = scene.session_uid, playhead(scene), frames.times
     begun = Progress(0, len(times), times[0])
-    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
-    job.begin_phase(job.done + preparation * (job.end - job.done))
-    prepared = yield from _prepare(scene, settings, frames, begun, late)
+    prepared = yield from _prepare_first_frame(scene, settings, frames, late, job)
     # Everything about the scene has been read: it may be deleted after this yield.
     yield begun
     for _ in prepared.motion.fitting():
@@ -275,7 +379,22 @@ def _prepare_motion(
     has_switches = settings.motion == "adaptive" and bool(
         prepared.bounds.subjects or prepared.motion.may_have_late_instances
     )
+    prepared = prepared._replace(played=prepared.motion.played)
     return prepared, prepared.motion.with_switches(times) if has_switches else times
+
+
+def _prepare_first_frame(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    frames: _Frames,
+    late: LateInstances,
+    job: JobProgress,
+) -> Generator[Progress, None, PreparedScan]:
+    """Read the scene at its first frame; late : more subjects."""
+    begun = Progress(0, len(frames.times), frames.times[0])
+    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
+    job.begin_phase(job.done + preparation * (job.end - job.done))
+    return (yield from _prepare(scene, settings, frames, begun, late))
 
 
 def _reading_late(
@@ -416,7 +535,7 @@ def _result(
         skipped=(*result.skipped, *motion.skipped),
         report=report,
         shape=motion.shape,
-        played={result.subjects[index].id: reason for index, reason in motion.played.items()}
+        played={result.subjects[index].id: reason for index, reason in prepared.played.items()}
         if is_adaptive
         else {},
         linear_only=tuple(result.subjects[index].name for index in linear),

@@ -161,6 +161,51 @@ def test_command_line_writes_shares_and_joins_them(tmp_path, capsys):
     assert "out.json.2-of-2: cannot be joined (share of a scan" in capsys.readouterr().err
 
 
+@pytest.mark.long
+def test_share_that_is_done_last_joins_all(tmp_path):
+    add_crossing()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    output = tmp_path / "out.json"
+    words = (tmp_path / "a.blend", "-o", output, "-q", "--fail-on-contact")
+    assert run(*words)[0] == 1
+    expected = output.read_bytes()
+    last = ("--join-shares", "2", "--share-exit-code", "11", "--frame-share")
+    for order in (("1/2", "2/2"), ("2/2", "1/2")):
+        for path in tmp_path.glob("out.json*"):
+            path.unlink()
+        assert run(*words, *last, order[0])[0] == 11
+        assert not output.exists()
+        assert run(*words, *last, order[1])[0] == 1
+        assert output.read_bytes() == expected
+    # A share of another scan is none of this one.
+    (tmp_path / "out.json.2-of-2").unlink()
+    assert run(*words, *last, "1/2", "--shape", "aabb")[0] == 11
+    # The first share of what cannot be divided is the whole scan.
+    assert run(*words, "--frames", "1:5")[0] in (0, 1)
+    expected = output.read_bytes()
+    output.unlink()
+    assert run(*words, *last, "2/2", "--frames", "1:5")[0] == 11
+    assert not output.exists() and not (tmp_path / "out.json.2-of-2").exists()
+    assert run(*words, *last, "1/2", "--frames", "1:5")[0] in (0, 1)
+    assert output.read_bytes() == expected
+
+
+@pytest.mark.long
+def test_last_share_scans_all_frames_if_an_instance_appears_later(tmp_path, capsys):
+    add_crossing()
+    add_late_instance()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    output = tmp_path / "out.json"
+    assert run(tmp_path / "a.blend", "-o", output, "-q")[0] == 0
+    expected = output.read_bytes()
+    output.unlink()
+    for share, code in (("2/2", 11), ("1/2", 0)):
+        last = ("--join-shares", "2", "--share-exit-code", "11", "--frame-share", share)
+        assert run(tmp_path / "a.blend", "-o", output, "-q", *last)[0] == code
+    assert output.read_bytes() == expected
+    assert "not split: Late/Part.0 appears after the first frame" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -168,7 +213,9 @@ def test_command_line_writes_shares_and_joins_them(tmp_path, capsys):
         (["--join-shares", "2", "-o", "-"], "--join-shares: needs an output file"),
         (["--frame-share", "0/2", "-o", "a.json"], "'0/2' is not I/N, such as 2/8, with I from 1 to N"),
         (["--join-shares", "none", "-o", "a.json"], "'none' is not a number of shares"),
-        (["--join-shares", "2", "--frame-share", "1/2", "-o", "a.json"], "not allowed with"),
+        (["--join-shares", "3", "--frame-share", "1/2", "-o", "a.json"], "--join-shares 3: must be 2, as of"),
+        (["--share-exit-code", "11", "--frame-share", "1/2", "-o", "a.json"], "only with both or none"),
+        (["--share-exit-code", "11", "--join-shares", "2", "-o", "a.json"], "only with both or none"),
     ],
 )
 def test_wrong_options_are_one_sentence(words, message, capsys):

@@ -10,7 +10,7 @@ import pytest
 from addon.core.scan.sections import bounds as sections
 from addon.formats import dumps
 from addon.scene.animation.scan_shares import ScanShare, share_as_text, share_from_text
-from addon.scene.jobs.contacts import find_contacts, scan_frame_share
+from addon.scene.jobs.contacts import find_contacts, scan_and_join, scan_frame_share
 from addon.scene.settings import SCANNED_SHAPES, ContactSettings, FitSettings
 from tests.finished import finished
 from tests.scene.jobs.shares.random_animations import END, build
@@ -39,6 +39,17 @@ def joined(settings: ContactSettings, count: int) -> tuple[str, list[ScanShare]]
     return text_of(finished(find_contacts(scene, settings, shares=shares))), shares
 
 
+def joined_by_last(settings: ContactSettings, shares: list[ScanShare], last: int) -> str:
+    """Scan one of the shares again, by the job that joins all shares when it has scanned its own."""
+
+    def exchange(share: ScanShare) -> list[ScanShare]:
+        assert share_as_text(share) == share_as_text(shares[last])
+        return shares
+
+    job = scan_and_join(bpy.context.scene, settings, (last, len(shares)), exchange)
+    return text_of(finished(job))
+
+
 def random_settings(rng: random.Random) -> ContactSettings:
     shape = rng.choice(SCANNED_SHAPES)
     axes = "smallest" if shape == "obb" and rng.random() < 0.5 else "checked"
@@ -61,6 +72,7 @@ def assert_equal(settings: ContactSettings, count: int) -> None:
     found, shares = joined(settings, count)
     assert not any(share.refusal for share in shares)
     assert found == expected, settings
+    assert joined_by_last(settings, shares, random.Random(count).randrange(count)) == expected, settings
 
 
 @pytest.mark.long
