@@ -5,7 +5,7 @@ In reading order:
 - `model`: the contents as data classes, in Blender's space and units
 - `source_numbers`: numbers of the document that an object was read from
 - `joint_frames`: frames of bones, as joints in the files of exporters
-- `objects`, `tracks`: entries of a document, rounded outward, many at once
+- `objects`, `tracks`, `contact_entries`: entries of a document, rounded outward, many at once
 - `writer`: `make_document`
 - `reader`: `read_document` and `read_file`, the inverse
 - `json_numbers`, `json_writer`: text of a document

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
 from ...core.errors import CollisionBoundsError
@@ -16,6 +17,8 @@ WIDTH = 100
 
 compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """JSON text on one line. Raises ValueError for NaN and infinity."""
+
+_string_text: Callable[[str], str] = json.encoder.encode_basestring
 
 
 @runtime_checkable
@@ -78,6 +81,10 @@ def _parts(document: Mapping[str, Any]) -> Iterator[str]:
 
 def value_text(value: Any, indent: str) -> str:
     """Text of a JSON value; its first line follows `indent`, which is written already."""
+    if type(value) is dict and all(type(key) is str for key in value):
+        # From the texts of its members, because encoding it as a whole first would repeat that at each level.
+        deeper = indent + " "
+        return object_text({key: _member_text(item, deeper) for key, item in value.items()}, indent)
     line = compact_json(value)
     is_list = isinstance(value, list)
     if len(line) <= WIDTH or not (is_list or isinstance(value, dict)) or (is_list and _has_scalars(value)):
@@ -88,6 +95,20 @@ def value_text(value: Any, indent: str) -> str:
     if '"' not in line and all(isinstance(item, list) and _has_scalars(item) for item in value):
         return rows_text(line, indent)
     return broken_text("[]", [value_text(item, deeper) for item in value], indent)
+
+
+def _member_text(value: Any, indent: str) -> str:
+    """Text of a JSON value as `value_text`, without an encoder for the frequent scalars."""
+    kind = type(value)
+    if kind is float and isfinite(value):
+        return repr(value)
+    if kind is str:
+        return _string_text(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is list and len(value) == 3 and all(type(item) is float and isfinite(item) for item in value):
+        return f"[{value[0]!r}, {value[1]!r}, {value[2]!r}]"
+    return value_text(value, indent)
 
 
 def object_text(entries: Mapping[str, str], indent: str) -> str:
