@@ -1,0 +1,119 @@
+"""In Blender's window: shapes of a vertex group, and shapes that are added, undone, redone and changed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bpy
+import numpy as np
+from window_driver import Steps, WindowDriver, run
+
+
+def crate() -> bpy.types.Object:
+    """Return the object, looked up in each call because undo replaces it."""
+    return bpy.data.objects["Crate"]
+
+
+def state(driver: WindowDriver) -> dict[str, Any]:
+    """Return the colliders and the custom shapes of the crate, and the shapes to fit."""
+    boxes = {}
+    for item in bpy.context.scene.objects:
+        if "collision_bounds_collider" in item:
+            points = np.array([vertex.co for vertex in item.data.vertices])
+            boxes[item.name] = [points.min(axis=0).tolist(), points.max(axis=0).tolist()]
+    settings = crate().collision_bounds
+    return {
+        "boxes": boxes,
+        "override": settings.override,
+        "center": list(settings.center),
+        "half_extents": list(settings.half_extents),
+        "more": [entry.shape for entry in settings.more_shapes],
+        "added": sorted(driver.settings.added_shapes),
+        "box_axes": driver.settings.box_axes,
+    }
+
+
+def undo_and_redo(driver: WindowDriver, name: str) -> Steps:
+    """Note the state, undo, redo, and note it after each."""
+    yield from driver.note(name, screenshot=False, **state(driver))
+    yield from driver.move_to_viewport()
+    for keys, step in (("ctrl+z", "undone"), ("ctrl+shift+z", "redone")):
+        yield from driver.press_keys(keys)
+        yield from driver.note(f"{name} {step}", screenshot=False, **state(driver))
+
+
+def change_option(driver: WindowDriver, name: str, from_below: int) -> Steps:
+    """Step to the next entry of a menu below Adjust Last Operation with Ctrl and the wheel."""
+    yield from driver.move_to_redo_option(from_below)
+    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
+    yield from driver.wait_for_redraw()
+    yield from driver.note(f"{name} changed", **state(driver))
+
+
+def search(driver: WindowDriver, text: str) -> Steps:
+    """Run an operator by its name, from Blender's search."""
+    region = driver.region("WINDOW")
+    # The list opens below, so the mouse rests on the text field and highlights none of the results.
+    yield from driver.move_mouse(region.x + 0.45 * region.width, region.y + 0.6 * region.height)
+    # Its key, F3, is reserved by some window managers.
+    with bpy.context.temp_override(window=driver.window, area=driver.area, region=region):
+        bpy.ops.wm.search_menu("INVOKE_DEFAULT")
+    yield from driver.wait_for_redraw()
+    driver.xdotool("type", "--delay", 60, text)
+    yield 0.6
+    yield from driver.press_keys("Return")
+    yield from driver.wait_for_redraw()
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Go through the commands that no other script undoes and changes."""
+    for item in bpy.context.selected_objects:
+        item.select_set(False)
+    item = crate()
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    upper = [vertex for vertex in item.data.vertices if vertex.co.z > 0]
+    item.vertex_groups.new(name="Top").add([vertex.index for vertex in upper], 1.0, "REPLACE")
+    points = np.array([vertex.co for vertex in upper])
+    driver.notes["group"] = {"low": points.min(axis=0).tolist(), "high": points.max(axis=0).tolist()}
+    bpy.ops.ed.undo_push(message="Group")
+    driver.set_view(tuple(item.matrix_world.translation), 3.5, (1.0, 0, 0.9))
+    yield from driver.open_tab("Collision Bounds")
+    yield from fit_settings(driver)
+    yield from driver.toggle_panels(1)  # custom shape
+    yield from search(driver, "custom shape from vertex")
+    yield from undo_and_redo(driver, "shape")
+    yield from driver.press_keys("ctrl+z")
+    yield from search(driver, "custom shape from vertex")
+    yield from change_option(driver, "shape", 1)
+    yield from driver.click_button("collision_bounds.add_custom_shape", across=0.3)
+    yield from undo_and_redo(driver, "added shape")
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.click_button("collision_bounds.add_custom_shape", across=0.3)
+    yield from change_option(driver, "added shape", 0)
+    yield from driver.scroll_sidebar(4)
+    yield from driver.open_collider_panel()
+    yield from driver.click_button("collision_bounds.colliders_from_group")
+    yield from undo_and_redo(driver, "collider")
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.click_button("collision_bounds.colliders_from_group")
+    yield from change_option(driver, "collider", 2)
+
+
+def fit_settings(driver: WindowDriver) -> Steps:
+    """Choose capsules as well, then the smallest boxes, and fold the panel again."""
+    yield from driver.open_bounds_panel("Fit Settings")
+    yield from driver.click_button("collision_bounds.added_shapes", across=0.4)
+    yield from undo_and_redo(driver, "also fit")
+    yield from driver.find_button(driver.region("UI"), "collision_bounds.box_axes")
+    for _ in range(3):
+        driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
+        yield from driver.wait_for_redraw()
+    yield from undo_and_redo(driver, "axes")
+
+
+run(scenario)
