@@ -6,7 +6,6 @@ found by moving the mouse along a region and reading which button is under it. N
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import shutil
@@ -30,6 +29,7 @@ _NEXT_CYCLE = (
 _EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or a key
 _TIMEOUT = 120  # maximum seconds for a condition that is sure to become true
 _DRAWING = 0.3  # for a click to take effect and the window to be drawn
+_CYCLES = 4  # for a requested redraw, which can request another
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
 _SIDEBAR_ROUNDS = ((0, 0.0), (5, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
 """Rounds through the sidebar: button of the wheel before it, and additional seconds at each position."""
@@ -37,6 +37,7 @@ _PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
 _HALF_BUTTON = 10
+_NEAR = 10  # probes above and below the place where a button was seen, before the search from the top
 _PANEL_HEADER = 26  # from one folded panel to the next
 _SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction of the sidebar's width
 _ABOVE_OBJECT_SETTINGS = {"Fit Settings": 2, "Swept Bounds": 1}
@@ -70,9 +71,8 @@ def run(scenario: Callable[[WindowDriver], Steps]) -> None:
     def prepared_scenario() -> Steps:
         yield 0.5
         bpy.utils.register_class(LastEvent)
-        # With smoothing, the viewport draws each still picture once for each sample.
-        bpy.context.preferences.system.viewport_aa = "OFF"
         driver = WindowDriver(folder, outcome["notes"])
+        driver.draw_details(False)
         yield from driver.wait_for_redraw()
         yield from scenario(driver)
 
@@ -95,6 +95,19 @@ def run(scenario: Callable[[WindowDriver], Steps]) -> None:
     bpy.app.timers.register(step, first_interval=0.5, persistent=True)
 
 
+def _scrolled(region: bpy.types.Region) -> float:
+    """Return by how many pixels the contents of a region are scrolled down."""
+    return -region.view2d.region_to_view(0, region.height)[1]
+
+
+def _offsets_near(region: bpy.types.Region, wanted: str, seen: dict[str, float]) -> list[int]:
+    """Return positions around those where the button was seen, nearest first, which are within the region."""
+    places = [int(place - _scrolled(region)) for name, place in seen.items() if wanted in name]
+    steps = sorted((sign * step for step in range(_NEAR) for sign in (1, -1)), key=abs)
+    around = dict.fromkeys(place + step * _PROBE_STEP for step in steps for place in places)
+    return [offset for offset in around if 4 <= offset < max(region.height, region.width) - 4]
+
+
 class WindowDriver:
     """Mouse, keys, screenshots and notes for one Blender window with a 3D viewport."""
 
@@ -108,7 +121,13 @@ class WindowDriver:
         if not ids:
             raise CannotClickError("xdotool finds no window of Blender: is this an X11 screen?")
         self.x11_id = ids[0]
-        self.button_offsets: dict[str, int] = {}  # where buttons were found before
+        # Where this script and those before it have seen buttons: kind of region -> name -> position in the
+        # contents of the region, from the top or from the right.
+        self._seen_file = folder.parent / "seen_buttons.json"
+        self.seen_buttons: dict[str, dict[str, float]] = {}
+        self.last_offsets: dict[str, int] = {}  # where the last button was found, by kind of region
+        if self._seen_file.is_file():
+            self.seen_buttons = json.loads(self._seen_file.read_text("utf-8"))
 
     # ---- Window, areas and regions
 
@@ -257,7 +276,8 @@ class WindowDriver:
     ) -> Steps:
         """Move the mouse through a region until it is over a button, and return the position.
 
-        A search without success is repeated more slowly, in the sidebar also at both of its ends.
+        The search starts where the button was seen before, then goes on below the last one that was found. A
+        search without success is repeated more slowly, in the sidebar also at both of its ends.
 
         Parameters
         ----------
@@ -279,15 +299,20 @@ class WindowDriver:
         x11 = self.x11_ids()[-1] if window else ""
         # A change by a script does not redraw the panel, so a disabled button would stay grey.
         (area or self.area).tag_redraw()
-        yield from self.wait_for_redraw()
-        names = []
+        for _ in range(_CYCLES):
+            yield _NEXT_CYCLE
+        names: set[str] = set()
+        seen = self.seen_buttons.setdefault(region.type, {})
         offsets = [*range(4, region.height if down else region.width, _PROBE_STEP)]
-        if wanted in self.button_offsets:
-            offsets.insert(0, self.button_offsets[wanted])
+        # Scripts use buttons mostly from the top down, so start below the last one.
+        start = self.last_offsets.get(region.type, 0) // _PROBE_STEP
+        offsets = offsets[start:] + offsets[:start]
         # Panels may be longer than the sidebar: then scroll to their end, and back.
         is_sidebar = region.type == "UI" and down and window is None
         rounds = rounds or (_SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS])
-        for (wheel, wait), offset in itertools.product(rounds, offsets):
+        near = [(0, 0.0, offset) for offset in _offsets_near(region, wanted, seen)]
+        everywhere = [(wheel, wait, offset) for wheel, wait in rounds for offset in offsets]
+        for wheel, wait, offset in near + everywhere:
             if wheel and offset == offsets[0]:
                 yield from self.scroll_sidebar(wheel)
             if down:
@@ -298,13 +323,24 @@ class WindowDriver:
             if wait:
                 yield wait
             name = self.button_under_mouse(region, window, area)
-            names.append(name)
-            if name is not None and wanted in name:
-                self.button_offsets[wanted] = offset
-                x, y = (x, y - 3) if down else (x - 3, y)  # away from its edge
-                yield from self.move_mouse(x, y, window, x11)
-                return x, y
-        raise LookupError(f"{wanted} is not in the {region.type} region: {sorted({n for n in names if n})}")
+            if name:
+                names.add(name)
+                seen[name] = offset + _scrolled(region)
+            if name and wanted in name:
+                self.last_offsets[region.type] = offset
+                self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
+                for away in (-4, 4):  # from its edge, into the button
+                    x_in, y_in = (x, y + away) if down else (x + away, y)
+                    yield from self.move_mouse(x_in, y_in, window, x11)
+                    if wanted in (self.button_under_mouse(region, window, area) or ""):
+                        return x_in, y_in
+        raise LookupError(f"{wanted} is not in the {region.type} region: {sorted(names)}")
+
+    def expect_button(self, wanted: str, at: str) -> None:
+        """Start the next search for a button where another one was found."""
+        for seen in self.seen_buttons.values():
+            for place in [place for name, place in seen.items() if at in name]:
+                seen[wanted] = place
 
     def scroll_sidebar(self, button: int) -> Steps:
         """Scroll the sidebar to its end with the wheel: 5 down, 4 up."""
@@ -478,14 +514,24 @@ class WindowDriver:
             ["import", "-silent", "-window", self.x11_id, "-depth", "8", "-strip", path], check=True
         )
 
+    def draw_details(self, on: bool) -> None:
+        """Draw the viewport as by default, or without smoothing, grid and outlines: in half of the time."""
+        system = bpy.context.preferences.system
+        # With smoothing, the viewport draws each still picture once for each sample.
+        system.viewport_aa, system.use_overlay_smooth_wire = ("8" if on else "OFF"), on
+        for area in self.window.screen.areas:
+            if area.type == "VIEW_3D":
+                view = area.spaces.active
+                view.overlay.show_floor = view.shading.show_object_outline = on
+
     def take_smoothed_screenshot(self, path: Path) -> Steps:
         """Save a picture of the main window with the viewport's smoothing on, as PNG if the path ends so."""
-        bpy.context.preferences.system.viewport_aa = "8"
+        self.draw_details(True)
         self.area.tag_redraw()
         for _ in range(12):
             yield 0.03
         self.take_screenshot(path)
-        bpy.context.preferences.system.viewport_aa = "OFF"
+        self.draw_details(False)
 
     def crop_guide_picture(self, note: str, name: str, box: tuple[float, float, float, float]) -> None:
         """Crop a picture for the guide from a screenshot, and convert it and the guide's current picture.

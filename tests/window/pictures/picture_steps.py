@@ -53,6 +53,7 @@ def with_look(scenario: Callable[[WindowDriver, Pictures], Steps]) -> Callable[[
 
     def prepared(driver: WindowDriver) -> Steps:
         set_look(sys.argv[-2], float(sys.argv[-1]))
+        driver.draw_details(True)
         yield from driver.wait_for_redraw()
         driver.set_view((-1.0, 0.0, 0.6), 14, (1.1, 0, 0.4))
         bpy.ops.object.select_all(action="DESELECT")

@@ -41,8 +41,7 @@ def stop_a_scan(driver: WindowDriver, name: str, stop: Steps) -> Steps:
     before = driver.settings.result_id
     yield from driver.click_button("collision_bounds.find_contacts")
     # Blender is busy now, so start the search for the button at its expected position.
-    offsets = driver.button_offsets
-    offsets["collision_bounds.stop_scan"] = offsets["collision_bounds.find_contacts"]
+    driver.expect_button("collision_bounds.stop_scan", at="collision_bounds.find_contacts")
     yield from driver.wait_for_scan(LATE)
     yield from driver.note(f"{name}, scanning")
     yield from stop
