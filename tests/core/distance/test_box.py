@@ -129,7 +129,7 @@ def test_identical_boxes_use_the_first_axis_of_least_depth():
 # --- oriented boxes that axis-aligned ones can stand in for ----------------------------------------------
 
 
-@settings(max_examples=times(40, 10))
+@settings(max_examples=times(20, 10, full=100))
 @given(boxes(), boxes(), st.sampled_from(QUARTER_TURNS), st.sampled_from(QUARTER_TURNS))
 def test_permuted_box_axes_do_not_change_the_result(a, b, turn_a, turn_b):
     truth = float(separation(a, b))
@@ -155,7 +155,7 @@ def test_common_rotation_does_not_change_the_separation(a, b, axis):
 # --- oriented boxes against exact arithmetic -------------------------------------------------------------
 
 
-@settings(max_examples=times(30, 4))
+@settings(max_examples=times(15, 4, full=60))
 @given(oriented_boxes(), oriented_boxes())
 def test_oriented_boxes_agree_with_exact_arithmetic(a, b):
     agrees_with_exact_arithmetic(a, b)
@@ -167,7 +167,7 @@ def test_box_and_oriented_box_agree_with_exact_arithmetic(a, b):
     agrees_with_exact_arithmetic(a, b)
 
 
-@settings(max_examples=times(20))
+@settings(max_examples=times(10, full=40))
 @given(POINT, st.sampled_from([0, 0.25, 1, 3]), oriented_boxes())
 def test_cube_near_a_corner_agrees_with_exact_arithmetic(shift, half, b):
     # A corner of the cube lies inside, on or near the other box: it is shifted by multiples of a sixteenth.

@@ -76,7 +76,7 @@ SCENES = [
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_results_of_random_boxes_are_certified(scene):
-    certify(*pairs(scene, np.random.default_rng(7), times(2000, 500)))
+    certify(*pairs(scene, np.random.default_rng(7), times(1000, 500, full=4000)))
 
 
 @pytest.mark.parametrize("scene", ["random", "parallel", "of many sizes", "flat", "nearly touching"])

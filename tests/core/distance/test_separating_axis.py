@@ -38,7 +38,7 @@ def solid(box: Obb) -> exact.ExactBox:
     return exact.ExactBox.of(box.center, box.half_extents, box.rotation)
 
 
-@settings(max_examples=times(40))
+@settings(max_examples=times(20, full=100))
 @given(oriented_boxes(), oriented_boxes())
 def test_best_gap_agrees_with_exact_arithmetic(a, b):
     gap, axis = axis_of(a, b)

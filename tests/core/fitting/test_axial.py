@@ -16,7 +16,7 @@ from addon.core import (
 from addon.core.fitting.axial import capsule_along
 from tests.core.fitting.point_sets import random_mesh
 from tests.core.scenes import random_rotations
-from tests.tiers import is_full, times
+from tests.tiers import times
 
 FITS = [capsule_from_points, cylinder_from_points]
 
@@ -73,7 +73,7 @@ def densely_searched(points: np.ndarray, volumes, rounds: int) -> float:
 )
 def test_volume_is_at_most_1_05_of_the_least_that_a_dense_search_finds(fit, volumes):
     ratios = []
-    for seed in range(500 if is_full() else 24):
+    for seed in range(times(10, full=500)):
         points = random_mesh(seed)
         shape = fit(points)
         assert shape.contains(points).all()
@@ -168,7 +168,7 @@ def test_missing_points_and_axis_are_named(fit):
 def test_ends_of_axes_are_within_a_cube_around_all_points_wherever_its_middle_is(fit):
     """Scans bound the motion of the ends by that of a ball of this radius around the origin of the object."""
     rng = np.random.default_rng(11)
-    for seed in range(times(200, 10, full=1000)):
+    for seed in range(times(60, 10, full=1000)):
         points = random_mesh(seed)
         shape = fit(points)
         spread = np.ptp(points, axis=0).max()

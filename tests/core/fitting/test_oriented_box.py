@@ -17,7 +17,7 @@ from addon.core import (
 )
 from addon.core.numeric.arrays import rotation_matrix
 from tests.core.fitting.point_sets import random_mesh
-from tests.tiers import examples, is_full, times
+from tests.tiers import examples, times
 
 COORDINATE = st.integers(-6, 6).map(lambda n: n / 4)
 POINTS = st.lists(st.tuples(COORDINATE, COORDINATE, COORDINATE), min_size=1, max_size=30)
@@ -125,7 +125,7 @@ def densely_searched_volume(points: np.ndarray, rng: np.random.Generator) -> flo
 @pytest.mark.long
 def test_volume_is_at_most_1_01_of_the_least_that_a_dense_search_finds():
     ratios = []
-    for seed in range(500 if is_full() else 24):
+    for seed in range(times(10, full=500)):
         points = random_mesh(seed)
         ratios.append(
             volume(obb_from_points(points)) / densely_searched_volume(points, np.random.default_rng(seed))

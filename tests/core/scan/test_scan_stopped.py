@@ -129,8 +129,13 @@ def first_contacts(report, until: float):
     return {(c.a, c.b): c.first.frame for c in report.contacts if c.first.frame <= until}
 
 
-@pytest.mark.parametrize("steps", [1, 4, 40, 90, times(300, 150)])
-@pytest.mark.parametrize("with_obstacles", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("steps", "with_obstacles"),
+    [
+        *((steps, False) for steps in (1, 4, 40, 90, times(300, 150))),
+        *(pytest.param(steps, True, marks=pytest.mark.long) for steps in (4, times(90, full=300))),
+    ],
+)
 def test_dropping_scan_ends_at_once_with_the_contacts_up_to_its_last_frame(steps, with_obstacles):
     motion, settings = Wandering("sphere"), ScanSettings()
     if with_obstacles:

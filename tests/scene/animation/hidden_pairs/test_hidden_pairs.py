@@ -15,7 +15,7 @@ from tests.scene.animation.keyed_pairs.truth import ROUNDING, Sampled, gaps_of_m
 from tests.scene.sampling import Array, contacts_by_names, go_to, scan_scene
 from tests.tiers import is_full
 
-SCENES, PAIRS = (10, 50) if is_full() else (2, 12)
+SCENES, PAIRS = (10, 50) if is_full() else (1, 12)
 SHAPES = ("aabb", "obb", "sphere")
 FAR = 1e3
 """Gap of a pair of which one is not shown."""

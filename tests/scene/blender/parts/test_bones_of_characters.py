@@ -15,6 +15,7 @@ from addon.scene.settings import BoundsSettings, Selection
 from tests.paths import TOP
 from tests.scene.blender.parts.all_frames import entries, greatest_excess, vertices_of_bones
 from tests.scene.blender.parts.rigs import assert_each_bone_holds_its_vertices
+from tests.tiers import times
 
 SAMPLES = TOP.parent / "shared" / "samples"
 CHARACTERS = ["RobotExpressive.blend", "animation_with_skeleton.fbx"]
@@ -47,12 +48,12 @@ def test_bones_hold_their_vertices_at_frames_of_every_action(character):
     settings = BoundsSettings(Selection(split_by_bones=True), shapes=("sphere", "obb", "capsule"))
     whole = BoundsSettings(shapes=("obb",))
     checked, ratios = 0, []
-    for action in list(bpy.data.actions)[:4]:
+    for action in list(bpy.data.actions)[: times(2, full=4)]:
         for rig in rigs:
             rig.animation_data_create()
             rig.animation_data.action = action
         start, end = action.frame_range
-        for frame in np.linspace(start, end, 6).tolist():
+        for frame in np.linspace(start, end, times(3, full=6)).tolist():
             scene.frame_set(int(frame), subframe=frame % 1)
             document = parse_document(dumps(compute_bounds(scene, settings).document("blender", 6)))
             found = {entry["name"]: entry for entry in document["objects"]}

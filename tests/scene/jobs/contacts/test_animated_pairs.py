@@ -42,8 +42,8 @@ from tests.scene.sampling import (
 from tests.tiers import is_quick, times
 
 FIRST, LAST = 1, 5
-TIMES = np.linspace(FIRST, LAST, times(256, 64) * (LAST - FIRST) + 1)
-PAIRS = times(132, 15)
+TIMES = np.linspace(FIRST, LAST, times(128, 64, full=256) * (LAST - FIRST) + 1)
+PAIRS = times(66, 15, full=132)
 SHAPES = ("sphere", "aabb", "obb")
 GRAZE = 1e-3
 SINGLE = 1e-5

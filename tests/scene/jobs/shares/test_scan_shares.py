@@ -75,8 +75,12 @@ def assert_equal(settings: ContactSettings, count: int) -> None:
     assert joined_by_last(settings, shares, random.Random(count).randrange(count)) == expected, settings
 
 
+# All shapes, kinds of motion and options. Some of the other seeds take a minute each.
+SEEDS = range(60) if is_full() else (0, 2, 3, 4, 5, 9, 10, 13, 16, 18, 19)[: times(11)]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(60 if is_full() else times(24)))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_joined_shares_are_the_scan_of_all_frames(seed, monkeypatch):
     rng = build(seed, with_obstacle=seed % 5 == 0)
     monkeypatch.setattr(sections, "SECTION_INTERVALS", rng.randint(2, 14))
