@@ -24,7 +24,7 @@ from tests.scene.sampling import contacts_by_names, scan_scene
 from tests.tiers import is_full
 
 SCENES = 10 if is_full() else 1
-PAIRS_AT_REST, MOVING_PAIRS = (40, 40) if is_full() else (16, 8)
+PAIRS_AT_REST, MOVING_PAIRS = (40, 40) if is_full() else (24, 8)
 
 
 @pytest.mark.long

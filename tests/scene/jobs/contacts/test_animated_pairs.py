@@ -397,5 +397,5 @@ def test_contacts_match_densely_sampled_scene(scene, shape):
     if is_quick():
         assert decided >= 4 and hits > 0 and grazes + misses > 0
     else:
-        # 500 pairs in all twelve cases, and enough of each kind.
-        assert decided >= 42 and hits > 12 and min(grazes, misses) > 1
+        # Enough of each kind; in the full tier 500 pairs in all twelve cases.
+        assert decided >= PAIRS / 4 and hits > PAIRS / 12 and grazes + misses > 1
