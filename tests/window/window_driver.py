@@ -102,7 +102,8 @@ def _scrolled(region: bpy.types.Region) -> float:
 
 def _offsets_near(region: bpy.types.Region, wanted: str, seen: dict[str, float]) -> list[int]:
     """Return positions around those where the button was seen, nearest first, which are within the region."""
-    places = [int(place - _scrolled(region)) for name, place in seen.items() if wanted in name]
+    # Of several buttons, the first one from the top is wanted.
+    places = sorted(int(place - _scrolled(region)) for name, place in seen.items() if wanted in name)
     steps = sorted((sign * step for step in range(_NEAR) for sign in (1, -1)), key=abs)
     around = dict.fromkeys(place + step * _PROBE_STEP for step in steps for place in places)
     return [offset for offset in around if 4 <= offset < max(region.height, region.width) - 4]
@@ -125,7 +126,6 @@ class WindowDriver:
         # contents of the region, from the top or from the right.
         self._seen_file = folder.parent / "seen_buttons.json"
         self.seen_buttons: dict[str, dict[str, float]] = {}
-        self.last_offsets: dict[str, int] = {}  # where the last button was found, by kind of region
         if self._seen_file.is_file():
             self.seen_buttons = json.loads(self._seen_file.read_text("utf-8"))
 
@@ -276,8 +276,8 @@ class WindowDriver:
     ) -> Steps:
         """Move the mouse through a region until it is over a button, and return the position.
 
-        The search starts where the button was seen before, then goes on below the last one that was found. A
-        search without success is repeated more slowly, in the sidebar also at both of its ends.
+        The search starts where the button was seen before. A search without success is repeated more slowly,
+        in the sidebar also at both of its ends.
 
         Parameters
         ----------
@@ -303,10 +303,7 @@ class WindowDriver:
             yield _NEXT_CYCLE
         names: set[str] = set()
         seen = self.seen_buttons.setdefault(region.type, {})
-        offsets = [*range(4, region.height if down else region.width, _PROBE_STEP)]
-        # Scripts use buttons mostly from the top down, so start below the last one.
-        start = self.last_offsets.get(region.type, 0) // _PROBE_STEP
-        offsets = offsets[start:] + offsets[:start]
+        offsets = range(4, region.height if down else region.width, _PROBE_STEP)
         # Panels may be longer than the sidebar: then scroll to their end, and back.
         is_sidebar = region.type == "UI" and down and window is None
         rounds = rounds or (_SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS])
@@ -327,7 +324,6 @@ class WindowDriver:
                 names.add(name)
                 seen[name] = offset + _scrolled(region)
             if name and wanted in name:
-                self.last_offsets[region.type] = offset
                 self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
                 for away in (-4, 4):  # from its edge, into the button
                     x_in, y_in = (x, y + away) if down else (x + away, y)
