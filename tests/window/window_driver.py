@@ -32,7 +32,8 @@ _DRAWING = 0.3  # for a click to take effect and the window to be drawn
 _CYCLES = 4  # for a requested redraw, which can request another
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
 _SIDEBAR_ROUNDS = ((0, 0.0), (5, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
-"""Rounds through the sidebar: button of the wheel before it, and additional seconds at each position."""
+"""Rounds through the sidebar, which may be too low for its panels: button of the wheel before it, and
+additional seconds at each position."""
 _PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
@@ -107,6 +108,16 @@ def _offsets_near(region: bpy.types.Region, wanted: str, seen: dict[str, float])
     steps = sorted((sign * step for step in range(_NEAR) for sign in (1, -1)), key=abs)
     around = dict.fromkeys(place + step * _PROBE_STEP for step in steps for place in places)
     return [offset for offset in around if 4 <= offset < max(region.height, region.width) - 4]
+
+
+def _offsets_everywhere(
+    region: bpy.types.Region, down: bool, rounds: Sequence[tuple[int, float]]
+) -> list[tuple[int, float, int]]:
+    """Return a wheel button or 0, seconds to wait, and position for each probe of all rounds."""
+    offsets = range(4, region.height if down else region.width, _PROBE_STEP)
+    return [
+        (wheel if offset == offsets[0] else 0, wait, offset) for wheel, wait in rounds for offset in offsets
+    ]
 
 
 class WindowDriver:
@@ -264,6 +275,12 @@ class WindowDriver:
                     return manager.clipboard
         return None
 
+    def redraw(self, area: bpy.types.Area) -> Steps:
+        """Draw an area, because a change by a script does not: a disabled button would stay grey."""
+        area.tag_redraw()
+        for _ in range(_CYCLES):
+            yield _NEXT_CYCLE
+
     def find_button(
         self,
         region: bpy.types.Region,
@@ -297,40 +314,32 @@ class WindowDriver:
             rounds to search in: button of the wheel before it or 0, and additional seconds at each position
         """
         x11 = self.x11_ids()[-1] if window else ""
-        # A change by a script does not redraw the panel, so a disabled button would stay grey.
-        (area or self.area).tag_redraw()
-        for _ in range(_CYCLES):
-            yield _NEXT_CYCLE
-        names: set[str] = set()
+        yield from self.redraw(area or self.area)
         seen = self.seen_buttons.setdefault(region.type, {})
-        offsets = range(4, region.height if down else region.width, _PROBE_STEP)
-        # Panels may be longer than the sidebar: then scroll to their end, and back.
-        is_sidebar = region.type == "UI" and down and window is None
-        rounds = rounds or (_SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS])
+        if not rounds:
+            is_sidebar = region.type == "UI" and down and window is None
+            rounds = _SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS]
         near = [(0, 0.0, offset) for offset in _offsets_near(region, wanted, seen)]
-        everywhere = [(wheel, wait, offset) for wheel, wait in rounds for offset in offsets]
-        for wheel, wait, offset in near + everywhere:
-            if wheel and offset == offsets[0]:
+        for wheel, wait, offset in near + _offsets_everywhere(region, down, rounds):
+            if wheel:
                 yield from self.scroll_sidebar(wheel)
-            if down:
-                x, y = region.x + across * region.width, region.y + region.height - offset
-            else:
+            x, y = region.x + across * region.width, region.y + region.height - offset
+            if not down:
                 x, y = region.x + region.width - offset, region.y + region.height / 2
             yield from self.move_mouse(x, y, window, x11)
             if wait:
                 yield wait
             name = self.button_under_mouse(region, window, area)
             if name:
-                names.add(name)
                 seen[name] = offset + _scrolled(region)
             if name and wanted in name:
                 self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
                 for away in (-4, 4):  # from its edge, into the button
-                    x_in, y_in = (x, y + away) if down else (x + away, y)
-                    yield from self.move_mouse(x_in, y_in, window, x11)
+                    inner = (x, y + away) if down else (x + away, y)
+                    yield from self.move_mouse(*inner, window, x11)
                     if wanted in (self.button_under_mouse(region, window, area) or ""):
-                        return x_in, y_in
-        raise LookupError(f"{wanted} is not in the {region.type} region: {sorted(names)}")
+                        return inner
+        raise LookupError(f"{wanted} is not in the {region.type} region; seen until now: {sorted(seen)}")
 
     def expect_button(self, wanted: str, at: str) -> None:
         """Start the next search for a button where another one was found."""
