@@ -16,6 +16,7 @@ from ..fit_measurements import active_with_geometry, find_measurement
 from ..operators.custom_shapes import (
     COLLISION_BOUNDS_OT_add_custom_shape,
     COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_override_from_group,
     COLLISION_BOUNDS_OT_override_from_selection,
     COLLISION_BOUNDS_OT_remove_custom_shape,
     COLLISION_BOUNDS_OT_set_custom_shape,
@@ -112,10 +113,12 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
         button.shape = shape
     if settings.override != "none":
         _draw_all_shapes(layout, settings)
-    layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
-    layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
+    column = layout.column(align=True)
+    column.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
+    column.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
+    column.operator(COLLISION_BOUNDS_OT_override_from_group.bl_idname, icon="GROUP_VERTEX")
     if settings.override != "none" and context.mode == "EDIT_MESH":
-        add: Any = layout.operator(
+        add: Any = column.operator(
             COLLISION_BOUNDS_OT_override_from_selection.bl_idname, text="Add Shape from Selection", icon="ADD"
         )
         add.add = True

@@ -43,6 +43,9 @@ def test_panels_of_one_and_of_many_objects(count):
         settings.options
     )
     assert custom_shape.buttons.count("collision_bounds.set_custom_shape") == 3
+    assert {f"collision_bounds.override_from_{source}" for source in ("fit", "selection", "group")} <= set(
+        custom_shape.buttons
+    )
     assert statistics.buttons == ["collision_bounds.measure_fit"]
     bpy.ops.collision_bounds.measure_fit()
     assert any("Not closed" in text for text in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels)

@@ -54,21 +54,6 @@ def change_option(driver: WindowDriver, name: str, from_below: int) -> Steps:
     yield from driver.note(f"{name} changed", **state(driver))
 
 
-def search(driver: WindowDriver, text: str) -> Steps:
-    """Run an operator by its name, from Blender's search."""
-    region = driver.region("WINDOW")
-    # The list opens below, so the mouse rests on the text field and highlights none of the results.
-    yield from driver.move_mouse(region.x + 0.45 * region.width, region.y + 0.6 * region.height)
-    # Its key, F3, is reserved by some window managers.
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=region):
-        bpy.ops.wm.search_menu("INVOKE_DEFAULT")
-    yield from driver.wait_for_redraw()
-    driver.xdotool("type", "--delay", 60, text)
-    yield 0.6
-    yield from driver.press_keys("Return")
-    yield from driver.wait_for_redraw()
-
-
 def scenario(driver: WindowDriver) -> Steps:
     """Go through the commands that no other script undoes and changes."""
     for item in bpy.context.selected_objects:
@@ -85,10 +70,10 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.open_tab("Collision Bounds")
     yield from fit_settings(driver)
     yield from driver.toggle_panels(1)  # custom shape
-    yield from search(driver, "custom shape from vertex")
+    yield from driver.click_button("collision_bounds.override_from_group")
     yield from undo_and_redo(driver, "shape")
     yield from driver.press_keys("ctrl+z")
-    yield from search(driver, "custom shape from vertex")
+    yield from driver.click_button("collision_bounds.override_from_group")
     yield from change_option(driver, "shape", 1)
     yield from driver.click_button("collision_bounds.add_custom_shape", across=0.3)
     yield from undo_and_redo(driver, "added shape")
