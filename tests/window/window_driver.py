@@ -114,10 +114,20 @@ def _offsets_everywhere(
     region: bpy.types.Region, down: bool, rounds: Sequence[tuple[int, float]]
 ) -> list[tuple[int, float, int]]:
     """Return a wheel button or 0, seconds to wait, and position for each probe of all rounds."""
+    if not rounds:
+        is_sidebar = region.type == "UI" and down
+        rounds = _SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS]
     offsets = range(4, region.height if down else region.width, _PROBE_STEP)
     return [
         (wheel if offset == offsets[0] else 0, wait, offset) for wheel, wait in rounds for offset in offsets
     ]
+
+
+def _position(region: bpy.types.Region, down: bool, across: float, offset: int) -> tuple[float, float]:
+    """Return the position in the window of a probe, from the region's top down or from right to left."""
+    if down:
+        return region.x + across * region.width, region.y + region.height - offset
+    return region.x + region.width - offset, region.y + region.height / 2
 
 
 class WindowDriver:
@@ -316,29 +326,29 @@ class WindowDriver:
         x11 = self.x11_ids()[-1] if window else ""
         yield from self.redraw(area or self.area)
         seen = self.seen_buttons.setdefault(region.type, {})
-        if not rounds:
-            is_sidebar = region.type == "UI" and down and window is None
-            rounds = _SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS]
+
+        def name_at(x: float, y: float, wait: float = 0.0) -> Steps:
+            yield from self.move_mouse(x, y, window, x11)
+            yield wait
+            return self.button_under_mouse(region, window, area) or ""
+
         near = [(0, 0.0, offset) for offset in _offsets_near(region, wanted, seen)]
-        for wheel, wait, offset in near + _offsets_everywhere(region, down, rounds):
+        for number, (wheel, wait, offset) in enumerate(near + _offsets_everywhere(region, down, rounds)):
             if wheel:
                 yield from self.scroll_sidebar(wheel)
-            x, y = region.x + across * region.width, region.y + region.height - offset
-            if not down:
-                x, y = region.x + region.width - offset, region.y + region.height / 2
-            yield from self.move_mouse(x, y, window, x11)
-            if wait:
-                yield wait
-            name = self.button_under_mouse(region, window, area)
+            x, y = _position(region, down, across, offset)
+            name = yield from name_at(x, y, wait)
             if name:
                 seen[name] = offset + _scrolled(region)
-            if name and wanted in name:
-                self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
-                for away in (-4, 4):  # from its edge, into the button
-                    inner = (x, y + away) if down else (x + away, y)
-                    yield from self.move_mouse(*inner, window, x11)
-                    if wanted in (self.button_under_mouse(region, window, area) or ""):
-                        return inner
+            if wanted not in name:
+                continue
+            while down and number < len(near) and wanted in (yield from name_at(x, y + _PROBE_STEP)):
+                y += _PROBE_STEP  # to the first of several rows
+            self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
+            for away in (-4, 4):  # from its edge, into the button
+                inner = (x, y + away) if down else (x + away, y)
+                if wanted in (yield from name_at(*inner)):
+                    return inner
         raise LookupError(f"{wanted} is not in the {region.type} region; seen until now: {sorted(seen)}")
 
     def expect_button(self, wanted: str, at: str) -> None:
