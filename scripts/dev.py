@@ -134,11 +134,12 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
         arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", run_tier, *pytest_arguments]
         if run_tier == "full" and environment == NUMPY_NEWEST and group in MEASURED and not pytest_arguments:
             arguments[:2] = ["scripts/branch_coverage.py", MEASURED[group]]
-        variables = {}
+        # As many threads as NumPy has by default. `tests/conftest.py` sets one.
+        variables = {"OPENBLAS_NUM_THREADS": str(os.cpu_count() or 1)} if tier == "full" else {}
         if program:
             # Absolute but not resolved, because a launcher can depend on the name of its link.
             path = Path(shutil.which(program) or program).absolute()
-            variables = {"BLENDER": str(path), "BLENDER_DISPLAY": str(FIRST_DISPLAY + len(tasks))}
+            variables |= {"BLENDER": str(path), "BLENDER_DISPLAY": str(FIRST_DISPLAY + len(tasks))}
         name = f"{group} ({run_tier}) on {Path(program).name or environment.name}"
         if group in groups:
             tasks.append(Task(name, environment, arguments, variables))

@@ -24,6 +24,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _temporary_files = tempfile.TemporaryDirectory(prefix="collision_bounds_tests_")
 os.environ.update(dict.fromkeys(("TMPDIR", "TEMP"), _temporary_files.name))
 
+# Groups run at the same time, one per processor, and threads of NumPy's matrix library repeat a loop while
+# they wait for each other: with one thread, tests take down to half the processor time. The full tier of
+# `dev.py` sets as many as by default. The number has an effect before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
