@@ -131,7 +131,8 @@ def _contacts_job(
     scene: Any, settings: ContactSettings, options: argparse.Namespace
 ) -> Generator[Progress, None, Result | None] | None:
     """Return the job that finds contacts; None if there is nothing to do here."""
-    from ..scene.jobs.contacts import find_contacts, scan_and_join
+    from ..scene.jobs.contacts import find_contacts
+    from ..scene.jobs.frame_shares import scan_and_join
 
     if options.frame_share is not None:
         if _can_be_shared(scene, settings):
@@ -167,7 +168,7 @@ def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[Scan
 def _scan_share(scene: Any, settings: Any, options: argparse.Namespace, line: ProgressLine | None) -> int:
     """Scan a share of the frames, and write what it has found."""
     from ..scene.animation.scan_shares import share_as_text
-    from ..scene.jobs.contacts import scan_frame_share
+    from ..scene.jobs.frame_shares import scan_frame_share
 
     share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
     write_text(_share_path(options, *options.frame_share), share_as_text(share))

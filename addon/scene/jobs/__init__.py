@@ -11,10 +11,11 @@ Modules in reading order:
 - `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds.
 - `part_splits`: meshes split into convex parts ahead of these jobs, in steps.
 - `envelopes`: swept bounds and tracks over a frame range.
-- `contacts`, `late_instances`: contacts over a frame range, and instances that come during it.
+- `scan`: the first frame of a scan, instances that come later, and contacts tested again on the meshes.
+- `contacts`: contacts over a frame range.
+- `frame_shares`: shares of the frames of one scan, for several processes.
 - `pair_separation`, `separation_keys`: separation of one pair over the frames of a scan, also as keys of a
   custom property.
-- `mesh_confirmation`: contacts of bounds tested again on the meshes.
 - `loaded_report`: a document from a file as a result of the active scene.
 - `result_store`: results of this session, found by an id that undo restores.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...formats import ObjectBounds
-from ..animation.late_subjects import LateNames, find_arrived
-from ..animation.scene_motion import SceneMotion
-from ..blender.frames import scene_by_uid
-from ..poses.subject_index import LateSubjects
-from ..settings import DEFAULT_SHAPES, ContactSettings
-from ..subjects.subject import Subject
-from .bounds import bound_found
+from ....formats import ObjectBounds
+from ...animation.late_subjects import LateNames, find_arrived
+from ...animation.scene_motion import SceneMotion
+from ...blender.frames import scene_by_uid
+from ...poses.subject_index import LateSubjects
+from ...settings import DEFAULT_SHAPES, ContactSettings
+from ...subjects.subject import Subject
+from ..bounds import bound_found
 
 
 class LateInstances:

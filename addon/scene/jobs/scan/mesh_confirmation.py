@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import (
+from ....core import (
     CollisionBoundsError,
     Contact,
     DeformedMesh,
@@ -21,20 +21,20 @@ from ...core import (
     TriangleMesh,
     first_mesh_contact,
 )
-from ...core.messages import message
-from ...core.numeric.arrays import Floats, transform_points
-from ...core.scan.scan import never
-from ...formats import Confirmation
-from ..animation.scene_motion import SceneMotion
-from ..blender.frames import go_to, scene_by_uid
-from ..blender.instances import visible_instances
-from ..blender.mesh_data import triangle_indices, vertex_positions
-from ..blender.simulation import may_deform
-from ..errors import SceneError
-from ..poses.frame_poses import EvaluatedSubject
-from ..progress import until_stopped, with_progress
-from ..settings import Modifiers
-from ..subjects.subject import Subject
+from ....core.messages import message
+from ....core.numeric.arrays import Floats, transform_points
+from ....core.scan.scan import never
+from ....formats import Confirmation
+from ...animation.scene_motion import SceneMotion
+from ...blender.frames import go_to, scene_by_uid
+from ...blender.instances import visible_instances
+from ...blender.mesh_data import triangle_indices, vertex_positions
+from ...blender.simulation import may_deform
+from ...errors import SceneError
+from ...poses.frame_poses import EvaluatedSubject
+from ...progress import until_stopped, with_progress
+from ...settings import Modifiers
+from ...subjects.subject import Subject
 
 
 def confirm_contacts(

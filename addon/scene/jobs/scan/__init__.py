@@ -1,0 +1,6 @@
+"""Parts of a scan: its preparation, instances that come during it, and the test on meshes after it.
+
+- `preparation`: bounds, pairs and motion at the first frame.
+- `late_instances`: instances that come after the first frame, which a second scan tests.
+- `mesh_confirmation`: contacts of bounds tested again on the meshes.
+"""

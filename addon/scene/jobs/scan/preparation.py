@@ -1,0 +1,224 @@
+"""Preparation of a scan: its frames, and bounds, pairs and motion at the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Generator, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+import bpy
+import numpy as np
+
+from ....core import Progress, ScanSettings
+from ....core.messages import message
+from ...animation.obstacles import MeshObstacles
+from ...animation.scene_motion import SceneMotion
+from ...blender.frames import advance_to, go_to, playhead, sample_times, scene_by_uid
+from ...blender.simulation import Simulations
+from ...errors import SceneError
+from ...poses.private_scene import returning_between_steps
+from ...poses.subject_index import SubjectIndex, SubjectReading
+from ...progress import JobProgress
+from ...settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, SHAPES_OF_TRIANGLES, ContactSettings, FitSettings
+from ...subjects.scan_settings import make_scan_settings, obstacle_mask
+from ...subjects.shared_geometry import SharedGeometry
+from ...subjects.subject_list import SubjectList
+from ..bounds import bound_subjects, require_active_scene
+from ..part_splits import split_pieces
+from ..result import Result, result_of
+from .late_instances import LateInstances
+
+_Found = TypeVar("_Found")
+
+_PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
+"""Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
+
+
+class PreparedScan(NamedTuple):
+    """All that a scan needs of the scene.
+
+    Attributes
+    ----------
+    bounds : Result
+        Bounds at the first frame, without contacts.
+    motion : SceneMotion
+    settings : ScanSettings
+    played : dict
+        Why subjects are read from the user's scene, by the index of each that is.
+    """
+
+    bounds: Result
+    motion: SceneMotion
+    settings: ScanSettings
+    played: Mapping[int, str] = MappingProxyType({})
+
+
+class ScanFrames(NamedTuple):
+    """Frames of a scan: start, end and step, and the times of the samples."""
+
+    span: tuple[float, float, float]
+    times: list[float]
+
+
+def check_frames(scene: bpy.types.Scene, settings: ContactSettings) -> ScanFrames:
+    """Check the settings and return the frames to scan. Raises SceneError."""
+    require_active_scene(scene)
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span)
+    if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
+        raise SceneError(
+            message("clearance {clearance:g}: must be a length of 0 or more", clearance=settings.clearance)
+        )
+    if settings.obstacles is not None and settings.shape not in OBSTACLE_SHAPES:
+        raise SceneError(
+            message(
+                "obstacles {obstacles!r}: need spheres or sphere trees as the shape",
+                obstacles=settings.obstacles,
+            )
+        )
+    return ScanFrames(span, times)
+
+
+def prepare_motion(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    frames: ScanFrames,
+    late: LateInstances,
+    job: JobProgress,
+) -> Generator[Progress, None, tuple[PreparedScan, list[float]]]:
+    """Read the scene at its first frame, choose the sources of motion, and return the times to sample.
+
+    late : more subjects
+    """
+    uid, home, times = scene.session_uid, playhead(scene), frames.times
+    begun = Progress(0, len(times), times[0])
+    prepared = yield from prepare_first_frame(scene, settings, frames, late, job)
+    # Everything about the scene has been read: it may be deleted after this yield.
+    yield begun
+    for _ in prepared.motion.fitting():
+        yield begun
+    with nullcontext() if bpy.app.background else returning_between_steps(scene_by_uid(uid), home):
+        for _ in prepared.motion.comparing(times):
+            yield begun
+    if not prepared.motion.is_played and playhead(scene_by_uid(uid)) != home:
+        # From here on the playhead stays where it was.
+        go_to(scene_by_uid(uid), home)
+    has_switches = settings.motion == "adaptive" and bool(
+        prepared.bounds.subjects or prepared.motion.may_have_late_instances
+    )
+    prepared = prepared._replace(played=prepared.motion.played)
+    return prepared, prepared.motion.with_switches(times) if has_switches else times
+
+
+def prepare_first_frame(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    frames: ScanFrames,
+    late: LateInstances,
+    job: JobProgress,
+) -> Generator[Progress, None, PreparedScan]:
+    """Read the scene at its first frame; late : more subjects."""
+    begun = Progress(0, len(frames.times), frames.times[0])
+    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
+    job.begin_phase(job.done + preparation * (job.end - job.done))
+    return (yield from _prepare(scene, settings, frames, begun, late))
+
+
+def _prepare(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    frames: ScanFrames,
+    begun: Progress,
+    late: LateInstances,
+) -> Generator[Progress, None, PreparedScan]:
+    """Go to the first frame and read bounds, pairs and motion there; yields `begun` between parts.
+
+    late : more subjects
+    """
+    uid, first_time = scene.session_uid, frames.times[0]
+    advance_to(scene, first_time, Simulations.of(scene), None)
+    yield begun
+    scene = scene_by_uid(uid)
+    readings: list[SubjectReading] = []
+
+    def read(depsgraph: bpy.types.Depsgraph, found: SubjectList, fit: FitSettings) -> list[SharedGeometry]:
+        with_triangles: Container[int] = range(len(found))
+        if settings.shape not in SHAPES_OF_TRIANGLES:
+            mask = obstacle_mask(scene_by_uid(uid), found, settings.obstacles)
+            with_triangles = frozenset(np.flatnonzero(mask).tolist())
+        readings.append(SubjectReading.of(SubjectIndex(found, fit, with_triangles), depsgraph))
+        return readings[0].pieces
+
+    bounded = yield from bound_subjects(
+        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, begun, read
+    )
+    subjects = [*bounded.subjects, *late.subjects]
+    scene = scene_by_uid(uid)
+    parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
+    pairs = make_scan_settings(scene, subjects, parents, settings)
+    bounds = result_of(scene, *bounded, frames.span, first_time)
+    if late.subjects:
+        bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
+    yield begun
+    scene = scene_by_uid(uid)
+    is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
+    obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
+    yield begun
+    reading = readings[0]
+    yield from _split_meshes(reading, settings, begun)
+    scene = scene_by_uid(uid)
+    shape, fit = settings.shape, settings.fit
+    if late.subjects or bounded.subjects is not reading.subject_index.subjects:
+        # Others than those that were read at first.
+        motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
+    else:
+        motion = SceneMotion(scene, reading, settings.selection, shape, fit, obstacles)
+    scan = replace(
+        pairs,
+        clearance=settings.clearance,
+        motion=settings.motion,
+        owners=motion.owners,
+        obstacles=obstacles.for_scan,
+    )
+    return PreparedScan(replace(bounds, obstacles=tuple(obstacles.indices.tolist())), motion, scan)
+
+
+def _split_meshes(
+    reading: SubjectReading, settings: ContactSettings, begun: Progress
+) -> Generator[Progress, None, None]:
+    """Split the meshes of a scan of convex parts, for its fits. Yields `begun` with the share that is done.
+
+    One step at a time, so that a window can stop: the split of a mesh takes about a second.
+    """
+    if settings.shape == "compound" and settings.fit.parts > 1:
+        sources = reading.subject_index.take(reading.pieces).values()
+        for share in split_pieces(sources, settings.fit):
+            yield begun._replace(part=share)
+
+
+def read_late_instances(
+    scan: Generator[Progress, None, _Found],
+    uid: int,
+    settings: ContactSettings,
+    prepared: PreparedScan,
+    late: LateInstances,
+    job: JobProgress | None = None,
+) -> Generator[Progress, None, _Found]:
+    """Run a scan, and read instances that come, after each sample, before it goes to another time.
+
+    job : where another scan follows, which takes as long as this one
+    """
+    end = job.end if job else 1.0
+    while True:
+        try:
+            progress = next(scan)
+        except StopIteration as stop:
+            result: _Found = stop.value
+            return result
+        late.read(uid, settings, prepared.motion, prepared.bounds.subjects)
+        if job and late.subjects and job.end == end:
+            left = 1 - progress.share
+            job.begin_phase(job.done + (end - job.done) * left / (1 + left), progress.share)
+        yield progress
