@@ -33,6 +33,18 @@ def test_limited_blender_has_fewer_threads_and_may_use_all_cores():
     assert counts[1] < counts[0]
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+def test_matrix_library_of_numpy_has_one_thread_unless_the_user_wants_more(monkeypatch, given, expected):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+    blender = BlenderProcess(sys.executable)
+    try:
+        assert psutil.Process(blender._process.pid).environ()["OPENBLAS_NUM_THREADS"] == expected
+    finally:
+        blender.end()
+
+
 @pytest.mark.parametrize(("cores", "jobs", "expected"), [(8, 1, 0), (8, 2, 4), (8, 3, 2), (2, 4, 1)])
 def test_cores_are_divided_among_blenders(monkeypatch, cores, jobs, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
