@@ -27,7 +27,7 @@ _INTERVAL = 0.1
 """Seconds between two measurements of the memory of Blender."""
 _MEGABYTE = 1024 * 1024
 _ONE_THREAD_OF_NUMPY = {"OPENBLAS_NUM_THREADS": "1"}
-"""Threads of NumPy's matrix library wait for each other in a loop, which takes processor time from other Blenders.
+"""Threads of NumPy's matrix library wait in a loop, which takes processor time from other Blenders.
 
 The matrices of a scan are too small to gain from several threads. A variable of the user has precedence.
 """
@@ -60,12 +60,16 @@ class BlenderProcess:
         self._folder = tempfile.TemporaryDirectory(prefix="collision_bounds_")
         self._log = open(Path(self._folder.name) / "log.txt", "w+b")  # noqa: PTH123, SIM115
         listener = Listener(("127.0.0.1", 0), authkey=key)
-        variables = _ONE_THREAD_OF_NUMPY | os.environ | {
-            PORT: str(listener.address[1]),
-            KEY: key.hex(),
-            TEMPORARY: self._folder.name,
-            THREADS: str(threads),
-        }
+        variables = (
+            _ONE_THREAD_OF_NUMPY
+            | os.environ
+            | {
+                PORT: str(listener.address[1]),
+                KEY: key.hex(),
+                TEMPORARY: self._folder.name,
+                THREADS: str(threads),
+            }
+        )
         try:
             self._process = subprocess.Popen(
                 [program, *_arguments(program, threads)],
