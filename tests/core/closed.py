@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.core.exact import cross, dot, subtract, vector
+from tests.core.exact import cross, dot, subtract, vector, whole
 
 
 def fan_triangles(faces: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
@@ -30,17 +30,20 @@ def assert_encloses(vertices: np.ndarray, faces: Sequence[Sequence[int]], points
 
     Points near a face are tested exactly; float64 is accurate enough for points deep below it.
     """
-    corners = [vector(v) for v in vertices]
     fans = fan_triangles(faces)
     a, b, c = (vertices[[triangle[k] for triangle in fans]] for k in range(3))
     normals = np.cross(b - a, c - a)
     heights = points @ normals.T - (normals * a).sum(axis=1)
     size = np.abs(points).max() + np.abs(vertices).max()
     deep = 1e-12 * size * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
-    for row, column in np.argwhere(heights > -deep):
-        first, second, third = (corners[index] for index in fans[column])
+    rows, columns = np.nonzero(heights > -deep)
+    near = np.unique(rows).tolist()
+    exact, _ = whole(*map(vector, vertices), *(vector(points[row]) for row in near))
+    exact_point = dict(zip(near, exact[len(vertices) :], strict=True))
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        first, second, third = (exact[index] for index in fans[column])
         normal = cross(subtract(second, first), subtract(third, first))
-        assert dot(subtract(vector(points[row]), first), normal) <= 0
+        assert dot(subtract(exact_point[row], first), normal) <= 0
 
 
 def volume(vertices: np.ndarray, faces: Sequence[Sequence[int]]) -> float:

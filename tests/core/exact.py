@@ -1,6 +1,7 @@
 """Reference results in exact rational arithmetic.
 
-The formulas share nothing with the code under test.
+The formulas share nothing with the code under test. Where many steps follow, all coordinates are multiplied
+by a common number that makes them integers: integers are a hundred times as fast as fractions, and as exact.
 """
 
 from __future__ import annotations
@@ -8,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations
-from typing import NamedTuple
+from itertools import chain, combinations, product
+from math import lcm
+from typing import NamedTuple, TypeVar
 
 Vector = tuple[Fraction, ...]
+Whole = tuple[int, ...]
+"""A vector of integers: coordinates times the number that `whole` returns."""
+_Number = TypeVar("_Number", Fraction, int)
+_Corner = TypeVar("_Corner", Vector, Whole)
 
 
 def vector(values: Iterable[float]) -> Vector:
@@ -19,12 +25,19 @@ def vector(values: Iterable[float]) -> Vector:
     return tuple(Fraction(float(value)) for value in values)
 
 
-def subtract(a: Vector, b: Vector) -> Vector:
+def whole(*vectors: Vector) -> tuple[list[Whole], int]:
+    """Return vectors times a common positive number, as integers, and this number."""
+    unit = lcm(*(x.denominator for x in chain(*vectors)))
+    return [tuple(x.numerator * (unit // x.denominator) for x in each) for each in vectors], unit
+
+
+def subtract(a: tuple[_Number, ...], b: tuple[_Number, ...]) -> tuple[_Number, ...]:
     return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
-def dot(a: Vector, b: Vector) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+def dot(a: tuple[_Number, ...], b: tuple[_Number, ...]) -> _Number:
+    (p, q, r), (x, y, z) = a, b
+    return p * x + q * y + r * z
 
 
 def square_root(value: Fraction) -> float:
@@ -98,11 +111,11 @@ def box_squared_gap(a: tuple, b: tuple) -> Fraction:
 # --- shapes at rest --------------------------------------------------------------------------------------
 
 
-def cross(a: Vector, b: Vector) -> Vector:
+def cross(a: tuple[_Number, ...], b: tuple[_Number, ...]) -> tuple[_Number, ...]:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-def squared_length(a: Vector) -> Fraction:
+def squared_length(a: tuple[_Number, ...]) -> _Number:
     return dot(a, a)
 
 
@@ -112,24 +125,34 @@ def point_along(start: Vector, direction: Vector, t: Fraction) -> Vector:
 
 def point_segment_squared(point: Vector, start: Vector, end: Vector) -> Fraction:
     """Squared distance: to the closer end, or to the foot of the perpendicular if that is inside."""
-    along = subtract(end, start)
-    candidates = [squared_length(subtract(point, start)), squared_length(subtract(point, end))]
-    if squared_length(along):
-        t = dot(subtract(point, start), along) / squared_length(along)
-        if 0 <= t <= 1:
-            candidates.append(squared_length(subtract(point, point_along(start, along, t))))
-    return min(candidates)
+    vectors, unit = whole(point, start, end)
+    return _point_segment_squared(*vectors) / unit**2
+
+
+def _point_segment_squared(point: Whole, start: Whole, end: Whole) -> Fraction:
+    along, offset = subtract(end, start), subtract(point, start)
+    length, forward = squared_length(along), dot(offset, along)
+    if length and 0 <= forward <= length:
+        # Area of the parallelogram of both, divided by its base; squared.
+        return Fraction(squared_length(cross(offset, along)), length)
+    return Fraction(min(squared_length(offset), squared_length(subtract(point, end))))
 
 
 def point_triangle_squared(point: Vector, a: Vector, b: Vector, c: Vector) -> Fraction:
     """Squared distance: to the plane if the point is above the face, otherwise to the closest side."""
+    vectors, unit = whole(point, a, b, c)
+    return _point_triangle_squared(*vectors) / unit**2
+
+
+def _point_triangle_squared(point: Whole, a: Whole, b: Whole, c: Whole) -> Fraction:
     normal = cross(subtract(b, a), subtract(c, a))
     sides = ((a, b), (b, c), (c, a))
-    if squared_length(normal) and all(
+    area = squared_length(normal)
+    if area and all(
         dot(cross(normal, subtract(end, start)), subtract(point, start)) >= 0 for start, end in sides
     ):
-        return dot(subtract(point, a), normal) ** 2 / squared_length(normal)
-    return min(point_segment_squared(point, start, end) for start, end in sides)
+        return Fraction(dot(subtract(point, a), normal) ** 2, area)
+    return min(_point_segment_squared(point, start, end) for start, end in sides)
 
 
 def side_of_triangle(point: Vector, a: Vector, b: Vector, c: Vector) -> int:
@@ -140,20 +163,25 @@ def side_of_triangle(point: Vector, a: Vector, b: Vector, c: Vector) -> int:
 
 def segment_segment_squared(a0: Vector, a1: Vector, b0: Vector, b1: Vector) -> Fraction:
     """Squared distance: from an end of one to the other, or between two inner points."""
-    candidates = [
-        point_segment_squared(a0, b0, b1),
-        point_segment_squared(a1, b0, b1),
-        point_segment_squared(b0, a0, a1),
-        point_segment_squared(b1, a0, a1),
-    ]
+    vectors, unit = whole(a0, a1, b0, b1)
+    return _segment_segment_squared(*vectors) / unit**2
+
+
+def _segment_segment_squared(a0: Whole, a1: Whole, b0: Whole, b1: Whole) -> Fraction:
     u, v, w = subtract(a1, a0), subtract(b1, b0), subtract(b0, a0)
     # The inner points whose offset is perpendicular to both solve two linear equations (Cramer's rule).
     uu, uv, vv, uw, vw = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     if determinant := uu * vv - uv * uv:
-        s, t = (uw * vv - uv * vw) / determinant, (uw * uv - uu * vw) / determinant
-        if 0 <= s <= 1 and 0 <= t <= 1:
-            candidates.append(squared_length(subtract(point_along(b0, v, t), point_along(a0, u, s))))
-    return min(candidates)
+        s, t = uw * vv - uv * vw, uw * uv - uu * vw
+        if 0 <= s <= determinant and 0 <= t <= determinant:
+            # The distance of the lines along their common perpendicular.
+            return Fraction(dot(w, cross(u, v)) ** 2, determinant)
+    return min(
+        _point_segment_squared(a0, b0, b1),
+        _point_segment_squared(a1, b0, b1),
+        _point_segment_squared(b0, a0, a1),
+        _point_segment_squared(b1, a0, a1),
+    )
 
 
 class ExactBox(NamedTuple):
@@ -183,21 +211,28 @@ class ExactBox(NamedTuple):
 
     @property
     def edges(self) -> list[tuple[Vector, Vector]]:
-        c = self.corners
-        return [(c[i], c[i | 1 << k]) for i in range(8) for k in range(3) if not i >> k & 1]
+        return _edges(self.corners)
 
     @property
     def triangles(self) -> list[tuple[Vector, Vector, Vector]]:
         """Two triangles for each face."""
-        c, triangles = self.corners, []
-        for k in range(3):
-            i, j = 1 << (k + 1) % 3, 1 << (k + 2) % 3
-            for side in (0, 1 << k):
-                triangles += [
-                    (c[side], c[side | i], c[side | j]),
-                    (c[side | i | j], c[side | i], c[side | j]),
-                ]
-        return triangles
+        return _triangles(self.corners)
+
+
+def _edges(corners: list[_Corner]) -> list[tuple[_Corner, _Corner]]:
+    return [(corners[i], corners[i | 1 << k]) for i in range(8) for k in range(3) if not i >> k & 1]
+
+
+def _triangles(corners: list[_Corner]) -> list[tuple[_Corner, _Corner, _Corner]]:
+    c, triangles = corners, []
+    for k in range(3):
+        i, j = 1 << (k + 1) % 3, 1 << (k + 2) % 3
+        for side in (0, 1 << k):
+            triangles += [
+                (c[side], c[side | i], c[side | j]),
+                (c[side | i | j], c[side | i], c[side | j]),
+            ]
+    return triangles
 
 
 def point_box_separation(point: Vector, box: ExactBox) -> float:
@@ -208,12 +243,11 @@ def point_box_separation(point: Vector, box: ExactBox) -> float:
 
 def is_inside(point: Vector, box: ExactBox, slack: Fraction = Fraction(0)) -> bool:
     """Return whether a point is inside a box inflated by `slack` half sides; never inside a flat box."""
-    u, v, w = box.half_sides
-    offset = subtract(point, box.center)
+    (u, v, w, center, corner), _ = whole(*box.half_sides, box.center, point)
+    offset = subtract(corner, center)
     volume = abs(dot(u, cross(v, w)))
-    return volume > 0 and all(
-        abs(dot(offset, cross(p, q))) <= volume * (1 + slack) for p, q in ((u, v), (v, w), (w, u))
-    )
+    limit = volume * (1 + slack)
+    return volume > 0 and all(abs(dot(offset, cross(p, q))) <= limit for p, q in ((u, v), (v, w), (w, u)))
 
 
 def largest_gap_of_boxes(a: ExactBox, b: ExactBox) -> float:
@@ -221,13 +255,13 @@ def largest_gap_of_boxes(a: ExactBox, b: ExactBox) -> float:
 
     The Minkowski difference of two boxes is a zonotope: two of their axes span each of its faces.
     """
-    offset, gaps = subtract(b.center, a.center), []
-    for u, v in combinations((*a.axes, *b.axes), 2):
+    (from_center, to_center, *half_sides), unit = whole(a.center, b.center, *a.half_sides, *b.half_sides)
+    offset, gaps = subtract(to_center, from_center), []
+    for u, v in combinations(whole(*a.axes, *b.axes)[0], 2):
         normal = cross(u, v)
         if squared_length(normal):
-            reach = sum(abs(dot(h, normal)) for h in (*a.half_sides, *b.half_sides))
-            gap = abs(dot(offset, normal)) - reach
-            gaps.append((1 if gap > 0 else -1) * gap * gap / squared_length(normal))
+            gap = abs(dot(offset, normal)) - sum(abs(dot(h, normal)) for h in half_sides)
+            gaps.append(Fraction((1 if gap > 0 else -1) * gap * gap, squared_length(normal) * unit**2))
     best = max(gaps)
     return square_root(best) if best > 0 else -square_root(-best)
 
@@ -240,10 +274,15 @@ def separation_of_boxes(a: ExactBox, b: ExactBox) -> float:
 
 def _disjoint_boxes_squared(a: ExactBox, b: ExactBox) -> Fraction:
     """Squared distance of disjoint boxes: from a corner to a face, or from an edge to an edge."""
-    return min(
-        min(point_triangle_squared(p, *t) for p in a.corners for t in b.triangles),
-        min(point_triangle_squared(p, *t) for p in b.corners for t in a.triangles),
-        min(segment_segment_squared(*e, *f) for e in a.edges for f in b.edges),
+    vectors, unit = whole(*a.corners, *b.corners)
+    one, other = vectors[:8], vectors[8:]
+    corners_and_faces = chain(product(one, _triangles(other)), product(other, _triangles(one)))
+    return (
+        min(
+            min(_point_triangle_squared(corner, *triangle) for corner, triangle in corners_and_faces),
+            min(_segment_segment_squared(*e, *f) for e in _edges(one) for f in _edges(other)),
+        )
+        / unit**2
     )
 
 

@@ -20,6 +20,7 @@ from tests.core.exact import (
     point_triangle_squared,
     subtract,
     vector,
+    whole,
 )
 
 
@@ -112,6 +113,7 @@ class GapMotion:
     def __init__(self, gaps: Sequence[tuple[Fraction, Fraction]], reach: tuple[Fraction, Fraction]) -> None:
         self.gaps = [(start, end - start) for start, end in gaps]
         self.reach = reach[0], reach[1] - reach[0]
+        self.whole, self.unit = whole(*self.gaps, self.reach)
         roots = {-start / slope for start, slope in self.gaps if slope}
         self.times = [Fraction(0), *sorted(t for t in roots if 0 < t < 1), Fraction(1)]
         self.scale = max(abs(x) for x in (*(v for gap in gaps for v in gap), *reach)) ** 2
@@ -137,9 +139,9 @@ class GapMotion:
         return cls(list(zip(*ends, strict=True)), (Fraction(clearance), Fraction(clearance)))
 
     def f(self, t: Fraction | float) -> Fraction:
-        t = Fraction(t)
-        squares = sum((max(start + slope * t, Fraction(0)) ** 2 for start, slope in self.gaps), Fraction(0))
-        return squares - (self.reach[0] + self.reach[1] * t) ** 2
+        n, d = t.as_integer_ratio()
+        *gaps, reach = (start * d + slope * n for start, slope in self.whole)
+        return Fraction(sum(max(gap, 0) ** 2 for gap in gaps) - reach**2, (self.unit * d) ** 2)
 
     def _pieces(self) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
         """Pieces of f: start, end, and the coefficients A and B of the quadratic around the start."""
@@ -189,18 +191,22 @@ def oriented_box_span(a_start: ExactBox, a_end: ExactBox, b_start: ExactBox, b_e
     """
     enter, leave = Fraction(0), Fraction(1)
     ends = ((a_start, b_start), (a_end, b_end))
-    for u, v in combinations((*a_start.axes, *b_start.axes), 2):
+    vectors = [(subtract(b.center, a.center), *a.half_sides, *b.half_sides) for a, b in ends]
+    # Times are quotients of lengths along an axis, so they do not depend on the unit of either.
+    rows, _ = whole(*vectors[0], *vectors[1])
+    (start_offset, *start_sides), (end_offset, *end_sides) = rows[:7], rows[7:]
+    for u, v in combinations(whole(*a_start.axes, *b_start.axes)[0], 2):
         normal = cross(u, v)
-        offsets = [dot(subtract(b.center, a.center), normal) for a, b in ends]
-        reaches = [sum(abs(dot(h, normal)) for h in (*a.half_sides, *b.half_sides)) for a, b in ends]
+        offsets = [dot(offset, normal) for offset in (start_offset, end_offset)]
+        reaches = [sum(abs(dot(h, normal)) for h in sides) for sides in (start_sides, end_sides)]
         for sign in (1, -1):
             start, end = (sign * d - r for d, r in zip(offsets, reaches, strict=True))
             if start > 0 and end > 0:
                 return None
             if start > 0:
-                enter = max(enter, start / (start - end))
+                enter = max(enter, Fraction(start, start - end))
             elif end > 0:
-                leave = min(leave, start / (start - end))
+                leave = min(leave, Fraction(start, start - end))
     return Span(enter, leave) if enter <= leave else None
 
 
@@ -272,8 +278,9 @@ class TriangleMotion:
         """All times at which the center is a radius away from the plane, the line of an edge, or a corner."""
         a, b, c = self.corners
         normal = cross(subtract(b, a), subtract(c, a))
-        height = dot(subtract(self.p, a), normal)
-        parts = [((height,), (dot(self.v, normal),), dot(normal, normal))]
+        zero = Fraction(0)
+        heights = [(dot(each, normal), zero, zero) for each in (subtract(self.p, a), self.v)]
+        parts = [(heights[0], heights[1], dot(normal, normal))]
         for start, end in ((a, b), (b, c), (c, a)):
             offset, along = subtract(self.p, start), subtract(end, start)
             parts.append((offset, self.v, Fraction(1)))

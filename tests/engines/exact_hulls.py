@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.core.exact import Vector, cross, dot, subtract, vector
+from tests.core.exact import Vector, cross, dot, subtract, vector, whole
 
 COMPONENT_DTYPES = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 
@@ -135,7 +135,11 @@ def assert_encloses(hull: Hull) -> None:
     heights = points @ normals.T - (normals * a).sum(axis=1)
     extent = np.abs(points).max() + np.abs(vertices).max()
     margin = 1e-12 * extent * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
-    for row, column in np.argwhere(heights > -margin):
-        first, second, third = (hull.corners[index] for index in hull.faces[column])
+    rows, columns = np.nonzero(heights > -margin)
+    near = np.unique(rows).tolist()
+    exact, _ = whole(*hull.corners, *(vector(hull.points[row]) for row in near))
+    exact_point = dict(zip(near, exact[len(hull.corners) :], strict=True))
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        first, second, third = (exact[index] for index in hull.faces[column])
         normal = cross(subtract(second, first), subtract(third, first))
-        assert dot(subtract(vector(points[row]), first), normal) <= 0, hull.name
+        assert dot(subtract(exact_point[row], first), normal) <= 0, hull.name

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from addon.core.fitting.quickhull import IndexedHull, extreme_points, quickhull
-from tests.core.exact import dot, subtract, vector
+from tests.core.exact import dot, subtract, vector, whole
 from tests.tiers import times
 
 GOLDEN = (1 + math.sqrt(5)) / 2
@@ -59,13 +58,13 @@ def test_no_point_is_outside_in_exact_arithmetic(seed):
     points /= np.abs(points).max()
     hull = quickhull(points)
     assert_closed(hull)
-    rational = [vector(p) for p in points]
+    exact, unit = whole(*map(vector, points))
     for face in hull.faces.tolist():
-        a, b, c = (rational[k] for k in face)
+        a, b, c = (exact[k] for k in face)
         u, v = subtract(b, a), subtract(c, a)
         normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
-        size = Fraction(math.sqrt(float(dot(normal, normal))))
-        assert max(dot(subtract(p, a), normal) for p in rational) <= size * Fraction(1, 10**9)
+        height = max(dot(subtract(p, a), normal) for p in exact)
+        assert height <= 0 or height**2 * 10**18 <= dot(normal, normal) * unit**2
 
 
 @pytest.mark.smoke

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import bpy
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from addon.scene.colliders.make import make_colliders
 from addon.scene.settings import ColliderSettings, FitSettings
 from tests.core.closed import assert_closed, assert_encloses, fan_triangles
-from tests.core.exact import Vector, cross, dot, subtract, vector
+from tests.core.exact import Vector, affine_image, cross, dot, subtract, vector, whole
 from tests.tiers import times
 
 KINDS = ("box", "sphere", "capsule", "hull")
@@ -103,9 +102,7 @@ def test_no_vertex_is_outside_under_shear(add_mesh, kind):
 
 def exact_world_vertices(item: bpy.types.Object) -> list[Vector]:
     """Compute world positions in exact fractions from the stored mesh and matrix."""
-    rows = [vector(row) for row in item.matrix_world]
-    corners = [(*vector(v.co), Fraction(1)) for v in item.data.vertices]
-    return [tuple(dot(row, corner) for row in rows[:3]) for corner in corners]
+    return [affine_image(item.matrix_world, vector(v.co)) for v in item.data.vertices]
 
 
 @pytest.mark.parametrize("seed", range(times(5, 1)))
@@ -124,7 +121,9 @@ def test_no_vertex_is_outside_when_shear_amplifies_rounding_of_rotation(add_mesh
             "Child", points, rotation_euler=random.uniform(-3, 3, 3) / stretch, parent=parent, scale=(1, 1, 1)
         )
         collider = create_collider(child, kind)
-        corners, vertices = exact_world_vertices(collider), exact_world_vertices(child)
+        corners = exact_world_vertices(collider)
+        both, _ = whole(*corners, *exact_world_vertices(child))
+        corners, vertices = both[: len(corners)], both[len(corners) :]
         for a, b, c in (
             (corners[i], corners[j], corners[k]) for i, j, k in fan_triangles(faces_of(collider))
         ):
