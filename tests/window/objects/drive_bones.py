@@ -26,11 +26,16 @@ def pose_angle() -> float:
 
 
 def turn_wheel(driver: WindowDriver, wanted: str, value: Callable[[], str], until: str) -> Steps:
-    """Step through the entries of a menu of the sidebar with Ctrl and the wheel until it has a value."""
+    """Step through the entries of a menu of the sidebar with Ctrl and the wheel until it has a value.
+
+    Return the values that it had.
+    """
+    passed = []
     yield from driver.find_button(driver.region("UI"), wanted)
     for _ in range(4):
         if value() == until:
-            return
+            return passed
+        passed.append(value())
         driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
         yield from driver.wait_for_redraw()
     raise LookupError(f"{wanted} has no entry {until} below {value()}")
@@ -70,19 +75,18 @@ def choose_bones(driver: WindowDriver) -> Steps:
     """Give the object settings for bones at all frames."""
     yield from driver.toggle_panels(0)  # object settings
     yield from driver.click_button("collision_bounds.use_object_settings", across=0.16)
-    yield from turn_wheel(
-        driver, "collision_bounds.bounds_for", lambda: str(object_settings().bounds_for), "bones"
-    )
-    yield from driver.note("bones chosen", bounds_for=object_settings().bounds_for)
-    yield from turn_wheel(
-        driver, "collision_bounds.bone_frames", lambda: str(object_settings().bone_frames), "all"
-    )
-    yield from driver.note("frames chosen", bone_frames=object_settings().bone_frames)
-    yield from driver.move_to_viewport()
-    yield from driver.press_keys("ctrl+z")
-    yield from driver.note("frames undone", bone_frames=object_settings().bone_frames)
-    yield from driver.press_keys("ctrl+shift+z")
-    yield from driver.note("frames redone", bone_frames=object_settings().bone_frames)
+    for option, until in (("bounds_for", "bones"), ("bone_frames", "all")):
+
+        def value(option: str = option) -> str:
+            return str(getattr(object_settings(), option))
+
+        passed = yield from turn_wheel(driver, f"collision_bounds.{option}", value, until)
+        yield from driver.note(f"{option} chosen", before=passed[-1], value=value())
+        yield from driver.move_to_viewport()
+        yield from driver.press_keys("ctrl+z")
+        yield from driver.note(f"{option} undone", screenshot=False, value=value())
+        yield from driver.press_keys("ctrl+shift+z")
+        yield from driver.note(f"{option} redone", screenshot=False, value=value())
 
 
 def scenario(driver: WindowDriver) -> Steps:

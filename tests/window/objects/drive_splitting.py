@@ -98,10 +98,16 @@ def bounds(driver: WindowDriver) -> Steps:
     yield from driver.wait_for_redraw()
     yield from driver.note("parts", switch=driver.settings.display.show_parts)
     bpy.ops.collision_bounds.export_gltf(filepath=str(driver.folder / "parts.gltf"))
+    result = driver.settings.result_id
     yield from driver.press_keys("ctrl+z")
     yield from driver.note(
         "bounds undone", screenshot=False, result=driver.settings.result_id, before=result_before
     )
+    yield from driver.press_keys("ctrl+shift+z")
+    yield from driver.note(
+        "bounds redone", screenshot=False, result=driver.settings.result_id, before=result
+    )
+    bpy.ops.collision_bounds.export_gltf(filepath=str(driver.folder / "redone.gltf"))
 
 
 run(scenario)

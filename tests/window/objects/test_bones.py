@@ -27,10 +27,13 @@ def test_clicked_shape_and_axes_are_used(recording: Recording) -> None:
     assert "Sphere" in shapes and "Obb" in shapes and kind.title() in shapes
 
 
-def test_each_bone_is_chosen_and_undone_by_clicks(recording: Recording) -> None:
-    assert recording.notes["bones chosen"]["bounds_for"] == "bones"
-    values = [recording.notes[f"frames {name}"]["bone_frames"] for name in ("chosen", "undone", "redone")]
-    assert values == ["all", "current", "all"]
+@pytest.mark.parametrize(("option", "wanted"), [("bounds_for", "bones"), ("bone_frames", "all")])
+def test_each_option_of_bones_is_chosen_undone_and_redone(
+    recording: Recording, option: str, wanted: str
+) -> None:
+    before = recording.notes[f"{option} chosen"]["before"]
+    values = [recording.notes[f"{option} {step}"]["value"] for step in ("chosen", "undone", "redone")]
+    assert before != wanted and values == [wanted, before, wanted]
 
 
 def test_bounds_are_those_of_the_bones_at_all_frames(recording: Recording) -> None:

@@ -60,6 +60,9 @@ def test_exported_bounds_have_hulls_of_parts(recording: Recording) -> None:
     assert {shape["type"] for shape in shapes} == {"convex"} and len(shapes) > 3 * RINGS
 
 
-def test_undo_of_bounds_is_one_step(recording: Recording) -> None:
-    note = recording.notes["bounds undone"]
-    assert note["result"] == note["before"]
+def test_undo_of_bounds_is_one_step_and_redo_restores_the_parts(recording: Recording) -> None:
+    undone, redone = recording.notes["bounds undone"], recording.notes["bounds redone"]
+    assert undone["result"] == undone["before"] != redone["result"]
+    assert redone["result"] == redone["before"]
+    files = [recording.folder / f"{name}.gltf" for name in ("parts", "redone")]
+    assert files[0].read_bytes() == files[1].read_bytes()

@@ -27,6 +27,19 @@ def count_envelopes() -> int:
     return 0 if result.envelopes is None else sum(bool(entry.envelope) for entry in result.envelopes.objects)
 
 
+def adjust_last_operation(driver: WindowDriver) -> Steps:
+    """Open Adjust Last Operation, which has a hint, and turn the wheel where other operators have options."""
+    before = driver.settings.result_id
+    for row in (0, 1):
+        yield from driver.move_to_redo_option(row)
+        driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
+        yield from driver.wait_for_redraw()
+    height = driver.region("HUD").height
+    yield from driver.note(
+        "adjusted", height=height, is_same=driver.settings.result_id == before, envelopes=count_envelopes()
+    )
+
+
 def scenario(driver: WindowDriver) -> Steps:
     """Stop a job of many frames, complete a job of the scene's frames, hide the envelopes, undo, redo."""
     scene = bpy.context.scene
@@ -62,6 +75,8 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("shown")
     driver.settings.display.show_envelopes = False
     yield from driver.note("hidden")
+    yield from adjust_last_operation(driver)
+    yield from driver.move_to_viewport()
     yield from driver.press_keys("ctrl+z")
     driver.notes["undone"] = {"envelopes": count_envelopes()}
     yield from driver.press_keys("ctrl+shift+z")

@@ -42,3 +42,10 @@ def test_overlay_shows_envelopes_until_they_are_hidden(recording: Recording) -> 
 def test_undo_removes_envelopes_and_redo_restores_them(recording: Recording) -> None:
     assert recording.notes["undone"]["envelopes"] == 0
     assert recording.notes["redone"]["envelopes"] == recording.notes["done"]["envelopes"]
+
+
+def test_adjust_last_operation_has_no_options_that_would_block_the_window(recording: Recording) -> None:
+    note, before = recording.notes["adjusted"], recording.notes["hidden"]
+    assert note["operators"][-1] == "COLLISION_BOUNDS_OT_compute_envelope" and note["height"] > 40
+    assert note["is_same"] and note["envelopes"] == recording.notes["done"]["envelopes"]
+    assert note["settings"] == before["settings"]
