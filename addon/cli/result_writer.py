@@ -126,8 +126,6 @@ def write_result(
 
 def _document(result: Result, options: argparse.Namespace) -> dict[str, Any]:
     document = result.document(options.convention, options.decimals)
-    if group := getattr(options, "vertex_group", None):
-        document["extras"]["vertexGroup"] = group
     report_nothing_to_test(document, options.command != "contacts" or result.has_pairs)
     return document
 

@@ -18,6 +18,7 @@ _SECTIONS = (
     (f"{_OPERATORS}select_touching*", "touching-now"),
     (f"{_OPERATORS}compute_bounds*", "bounds"),
     (f"{_OPERATORS}compute_envelope*", "swept-bounds"),
+    (f"{_OPERATORS}choose_vertex_group*", "fit-settings"),
     (f"{_OPERATORS}measure_fit*", "active-object"),
     (f"{_OPERATORS}copy_to_selected*", "active-object"),
     (f"{_OPERATORS}copy_value*", "active-object"),

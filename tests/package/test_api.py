@@ -321,15 +321,17 @@ def test_options_of_the_command_line_apply_to_scripts(in_scene):
 (moving,) = api.bounds_of("Projectile", envelope=True, frames=(20, 22, 1))["objects"]
 plate = scene.objects["Plate"]
 plate.vertex_groups.new(name="Edge").add([0, 1], 1.0, "REPLACE")
-(group,) = api.bounds_of("Plate", vertex_group="Edge", shapes=["aabb"])["objects"]
+of_group = api.bounds_of("Plate", vertex_group="Edge", shapes=["aabb"])
+(group,) = of_group["objects"]
 contacts = api.contacts_among(["Projectile", "Plate"], shape="compound", parts=2)["contacts"]
 points = [list(plate.matrix_world @ plate.data.vertices[index].co) for index in (0, 1)]
-answer([crate["world"], moving, [group["world"]["aabb"], points], contacts])
+answer([crate["world"], moving, [group["world"]["aabb"], points, of_group["extras"]], contacts])
 """
     )
     assert len(crate["compound"]) in (1, 2) and all("obb" in str(part) for part in crate["compound"]), crate
     assert {"sphere", "aabb", "local"} <= set(moving["envelope"])
-    box, points = group
+    box, points, extras = group
+    assert extras == {"vertexGroup": "Edge"}
     for axis in range(3):
         assert box["min"][axis] == pytest.approx(min(point[axis] for point in points), abs=2e-6)
         assert box["max"][axis] == pytest.approx(max(point[axis] for point in points), abs=2e-6)

@@ -48,6 +48,9 @@ class Layout:
         assert icon in ICONS
         self.page.options[name] = self.enabled
 
+    def prop_search(self, data, name, _search, _search_name, **more):
+        self.prop(data, name, **more)
+
     def label(self, text="", icon="NONE", translate=True):
         assert icon in ICONS
         self.page.labels.append(text)

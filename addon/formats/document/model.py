@@ -403,6 +403,8 @@ class DocumentContents:
         Why the scene was played for objects of a scan, by their ids.
     responses : mapping of str to CollisionResponse
         Of the objects, by their ids; those that are missing have DEFAULT_RESPONSE.
+    vertex_group : str or None
+        Name of the vertex group whose vertices alone are enclosed; None for all vertices.
     """
 
     objects: Sequence[ObjectBounds]
@@ -416,3 +418,4 @@ class DocumentContents:
     warnings: Sequence[InputWarning] = ()
     played: Mapping[str, str] = field(default_factory=dict)
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
+    vertex_group: str | None = None

@@ -146,8 +146,14 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         ),
         _played(extras.get("playedInScene"), {entry.id for entry in objects}),
         _responses(document["objects"]),
+        _vertex_group(extras.get("vertexGroup")),
         _scale_length(space),
     )
+
+
+def _vertex_group(extra: Any) -> str | None:
+    """Name of the vertex group from "extras"; None for another form, since extras can hold anything."""
+    return extra if isinstance(extra, str) else None
 
 
 def _responses(objects: Iterable[Mapping[str, Any]]) -> dict[str, CollisionResponse]:

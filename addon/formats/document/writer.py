@@ -98,6 +98,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
             **({"partial": _partial(contents.partial)} if contents.partial else {}),
             **({"straightBetweenFrames": sorted(contents.linear_ids)} if contents.linear_ids else {}),
             **({"playedInScene": _played(contents.played)} if contents.played else {}),
+            **({"vertexGroup": contents.vertex_group} if contents.vertex_group is not None else {}),
         },
     }
 

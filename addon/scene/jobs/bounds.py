@@ -97,15 +97,20 @@ def bounds_at_frame(
     if settings.frame is not None:
         go_to(scene, settings.frame)
     sweeps = NO_SWEEPS
-    if may_sweep(settings.fit):
+    if may_sweep(settings.fit) and settings.fit.vertex_group is None:
         bounded, sweeps = yield from _bound_swept(scene, settings, span, pauses)
         bounded.objects.hold_all_frames(sweeps)
     else:
         bounded = yield from bound_subjects(scene, selection, settings.shapes, settings.fit, pauses=pauses)
     _require_group(bounded, selection, settings.fit)
     result = result_of(scene_by_uid(uid), *bounded, span, reference)
-    result = replace(result, sweeps=sweeps, warnings=(*result.warnings, *sweeps.warnings()))
-    return replace(result, objects_outside_override=_outside_override(bounded.subjects, settings.fit))
+    return replace(
+        result,
+        sweeps=sweeps,
+        warnings=(*result.warnings, *sweeps.warnings()),
+        vertex_group=settings.fit.vertex_group,
+        objects_outside_override=_outside_override(bounded.subjects, settings.fit),
+    )
 
 
 def _require_group(bounded: BoundedSubjects, selection: Selection, fit: FitSettings) -> None:
@@ -120,9 +125,8 @@ def _require_group(bounded: BoundedSubjects, selection: Selection, fit: FitSetti
                     raise SceneError(f"object {pattern!r}: {entry.reason}")
     if not names:
         least, group = f"{fit.vertex_group.threshold:g}", fit.vertex_group.name
-        raise SceneError(
-            f"no visible object has vertices of weight {least} or more in vertex group {group!r}"
-        )
+        template = "no visible object has vertices of weight {weight} or more in vertex group {group!r}"
+        raise SceneError(message(template, weight=least, group=group))
 
 
 def require_active_scene(scene: bpy.types.Scene) -> None:

@@ -37,7 +37,7 @@ from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
 from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
-from ..settings import ShapeName
+from ..settings import ShapeName, VertexGroup
 from ..subjects.find import HIDDEN
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList, count_objects
@@ -98,6 +98,8 @@ class Result:
         Indices of subjects that rotate, if they were tested as boxes along the world axes.
     sweeps : BoneSweeps
         Points of bones whose bounds hold the vertices at all frames.
+    vertex_group : VertexGroup or None
+        Group whose vertices alone are enclosed; None for all vertices.
     """
 
     objects: Sequence[ObjectBounds]
@@ -121,6 +123,7 @@ class Result:
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     rotating: tuple[int, ...] = ()
     sweeps: BoneSweeps = NO_SWEEPS
+    vertex_group: VertexGroup | None = None
 
     @cached_property
     def object_count(self) -> int:
@@ -244,6 +247,7 @@ class Result:
             self.warnings,
             self.played,
             self.responses,
+            None if self.vertex_group is None else valid_text(self.vertex_group.name),
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 

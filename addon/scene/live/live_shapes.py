@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, visible_instances
-from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
+from ..blender.mesh_data import Geometry
 from ..blender.mesh_faces import MeshFaces
 from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
@@ -29,7 +29,14 @@ from ..fitting.fit_cache import FitCache
 from ..fitting.part_groups import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
-from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry, in_bone_space
+from ..subjects.geometry import (
+    NO_POINTS,
+    NO_TRIANGLES,
+    SubjectAssembler,
+    SubjectGeometry,
+    in_bone_space,
+    read_vertices_of_fit,
+)
 from ..subjects.identities import Identity, with_current_names
 from ..subjects.subject import Subject
 from .contact_state import (
@@ -320,7 +327,7 @@ class LiveSubjects:
 
     def _read_object(self, index: int, evaluated: bpy.types.Object, refit: list[int]) -> None:
         """Read a subject's vertices; if they have changed, append its index to `refit`."""
-        points = vertex_positions(evaluated, self._fit.modifiers)
+        points, _ = read_vertices_of_fit(evaluated, self._fit, needs_triangles=False)
         known = self._points.get(index)
         has_other_faces = False
         if self._with_parts:
@@ -332,11 +339,14 @@ class LiveSubjects:
         refit.append(index)
         if has_other_faces:
             self._faces[index] = faces
-            deforms = may_deform(evaluated.original, self._fit.modifiers)
-            triangles = triangle_indices(evaluated, self._fit.modifiers)
+            # Faces of a group are fewer than those of its mesh.
+            groups_faces = self._fit.vertex_group is None and may_deform(
+                evaluated.original, self._fit.modifiers
+            )
+            _, triangles = read_vertices_of_fit(evaluated, self._fit, needs_triangles=True)
             matrix = np.array(evaluated.matrix_world, dtype=np.float64)
             source = SubjectGeometry(index, Geometry(points, matrix), self._fit, triangles)
-            self._group_parts(index, source, faces.of_triangle if deforms else None)
+            self._group_parts(index, source, faces.of_triangle if groups_faces else None)
 
     def _individual_geometry(
         self,
@@ -351,16 +361,16 @@ class LiveSubjects:
         before = self._settings[index]
         if override is not None:
             self._overridden.add(index)
-            geometry = Geometry(override.points, matrix, override.radius)
+            points = NO_POINTS if fit.vertex_group else override.points
+            geometry = Geometry(points, matrix, override.radius)
             return SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
         is_same = fit.modifiers == before.modifiers and fit.depth == before.depth
         if is_same and not is_outdated and index not in self._overridden:
             return SubjectGeometry(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
         self._overridden.discard(index)
         evaluated = item.evaluated_get(depsgraph)
-        triangles = triangle_indices(evaluated, fit.modifiers) if self._with_parts else NO_TRIANGLES
-        geometry = Geometry(vertex_positions(evaluated, fit.modifiers), matrix)
-        return SubjectGeometry(index, geometry, fit, triangles)
+        points, triangles = read_vertices_of_fit(evaluated, fit, bool(self._with_parts))
+        return SubjectGeometry(index, Geometry(points, matrix), fit, triangles)
 
     def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[int, SubjectGeometry]]:
         """Yield index and geometry of assembled subjects, and of instances with per-object settings."""

@@ -87,11 +87,11 @@ def read_mesh_source(item: VisibleInstance, fit: FitSettings, needs_triangles: b
         if override is not None:
             points = NO_POINTS if fit.vertex_group else override.points
             return MeshSource(points, override.radius, fit, NO_TRIANGLES)
-    points, triangles = _read_mesh(shown, fit, needs_triangles)
+    points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
     return MeshSource(points, 0.0, fit, triangles)
 
 
-def _read_mesh(
+def read_vertices_of_fit(
     shown: bpy.types.Object, fit: FitSettings, needs_triangles: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Vertices (n, 3) and triangles (t, 3) of an evaluated object: all, or those of a vertex group."""
@@ -208,7 +208,7 @@ class SubjectAssembler:
         if overrides and fit.vertex_group is None:
             points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
         else:
-            points, triangles = _read_mesh(shown, fit, needs_triangles)
+            points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
         matrix = np.array(item.instance.matrix_world, dtype=np.float64)
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import ClassVar
 
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import Progress
@@ -20,16 +20,19 @@ from ...scene.settings import BoundsSettings, Selection
 from .. import job_state
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
-from ..properties.scene import bound_shapes, fit_settings, has_results, settings_of
+from ..properties.scene import bound_shapes, bounds_fit_settings, fit_settings, has_results, settings_of
 from ..properties.shared_options import (
     ADDED_SHAPES,
     BOUNDS_OPTIONS,
     BOX_AXES,
+    GROUP_OF_BOUNDS,
+    GROUP_THRESHOLD,
     PART_OPTIONS,
     PART_SHAPE,
     PARTS,
     PARTS_TOLERANCE,
     SCOPE,
+    draw_vertex_group,
 )
 from ..translation import joined, n_, rpt_count, tip_
 from .messages import (
@@ -57,6 +60,8 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
     parts: IntProperty(**PARTS, options={"SKIP_SAVE"})
     parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
     part_shape: EnumProperty(**PART_SHAPE, options={"SKIP_SAVE"})
+    vertex_group: StringProperty(**GROUP_OF_BOUNDS, options={"SKIP_SAVE"})
+    group_threshold: FloatProperty(**GROUP_THRESHOLD, options={"SKIP_SAVE"})
     box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
@@ -74,12 +79,16 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         return "compound" in added or reads_all_frames(context)
 
     def draw(self, context: Context) -> None:
-        """Draw the options, unless bones take long; those of convex parts only where they apply."""
+        """Draw the options, unless bones take long; those of parts and of a group only where they apply."""
         if reads_all_frames(context):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        for name in ("scope", "added_shapes", *PART_OPTIONS, "box_axes", "method", "padding"):
+        self.layout.prop(self, "scope")
+        draw_vertex_group(self.layout, self, context.object, "vertex_group")
+        if self.vertex_group:
+            self.layout.prop(self, "group_threshold")
+        for name in ("added_shapes", *PART_OPTIONS, "box_axes", "method", "padding"):
             if "compound" in self.added_shapes or name not in PART_OPTIONS:
                 self.layout.prop(self, name)
 
@@ -89,7 +98,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         settings = initialized_settings(context)
         self._selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, BOUNDS_OPTIONS)
-        wanted = BoundsSettings(self._selection, bound_shapes(settings), fit_settings(settings))
+        wanted = BoundsSettings(self._selection, bound_shapes(settings), bounds_fit_settings(settings))
         if "compound" not in wanted.shapes:
             return bounds_in_parts(context.scene, wanted)
         splits = split_meshes(context.scene, self._selection, wanted.fit)
@@ -110,6 +119,22 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         one, many = bounds_counted(result)
         text = rpt_count(result.object_count, one, many, bounds=len(result.objects))
         report_result(self, result, joined([text, *cleared_contacts_text(before.contacts)]))
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_choose_vertex_group(Operator):
+    """Enclose the vertices of this group of the active object"""
+
+    # A search field for the name would not be undone: Blender adds no step for text that is searched.
+    bl_idname = "collision_bounds.choose_vertex_group"
+    bl_label = "Choose Vertex Group"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    group: StringProperty(**GROUP_OF_BOUNDS, options={"SKIP_SAVE"})
+
+    def execute(self, context: Context) -> set[str]:
+        """Set the group of the scene."""
+        settings_of(context).vertex_group = self.group
         return {"FINISHED"}
 
 
@@ -190,6 +215,7 @@ class COLLISION_BOUNDS_OT_clear_results(Operator):
 
 CLASSES = (
     COLLISION_BOUNDS_OT_compute_bounds,
+    COLLISION_BOUNDS_OT_choose_vertex_group,
     COLLISION_BOUNDS_OT_compute_envelope,
     COLLISION_BOUNDS_OT_clear_results,
 )

@@ -135,12 +135,11 @@ class _Export(ExportHelper):
             text = n_("Exported {file}: results are older than the last change of the scene")
             self.report({"WARNING"}, rpt_(text, file=name))
         elif self.file_format == "json" and results.envelopes is not None and result is shown:
-            is_fresh = envelopes_on(settings_of(context)) is not None
-            text = (
-                n_("Exported {file} without swept bounds: their frames differ from those of the contacts")
-                if is_fresh
-                else n_("Exported {file} without swept bounds: they are out of date")
-            )
+            text = n_("Exported {file} without swept bounds: their frames differ from those of the contacts")
+            if result.vertex_group is not None:
+                text = n_("Exported {file} without swept bounds: they enclose all vertices, not a group")
+            elif envelopes_on(settings_of(context)) is None:
+                text = n_("Exported {file} without swept bounds: they are out of date")
             self.report({"WARNING"}, rpt_(text, file=name))
         else:
             self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -115,7 +116,7 @@ def _read_subjects(
     """Read the subjects of an overlay, all of their vertices if it is invalid."""
     live = cached.subjects.update(
         depsgraph,
-        fit_settings(settings),
+        replace(fit_settings(settings), vertex_group=cached.result.vertex_group),
         settings.display.shapes_drawn,
         settings.shape,
         use_report=not result_store.get(settings.result_id).stale,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from bpy.types import Context, Panel, UILayout
+from bpy.types import Context, Menu, Panel, UILayout
 
+from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from ..number_texts import length_text
 from ..operators.bounds import (
+    COLLISION_BOUNDS_OT_choose_vertex_group,
     COLLISION_BOUNDS_OT_clear_results,
     COLLISION_BOUNDS_OT_compute_bounds,
     COLLISION_BOUNDS_OT_compute_envelope,
@@ -85,12 +88,19 @@ class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
             self.layout.label(text=_header_text(context, texts), translate=False)
 
     def draw(self, context: Context) -> None:
-        """Draw the sphere method, padding, axes of boxes, and the shapes to add."""
+        """Draw the sphere method, padding, axes of boxes, vertex group, and the shapes to add."""
         settings, layout = settings_of(context), self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
         layout.prop(settings, "box_axes")
+        row = layout.row(align=True)
+        row.prop(settings, "vertex_group")
+        groups = row.row(align=True)
+        groups.enabled = bool(_vertex_groups(context))
+        groups.menu(COLLISION_BOUNDS_MT_vertex_groups.bl_idname, text="", icon="DOWNARROW_HLT")
+        if settings.vertex_group:
+            layout.prop(settings, "group_threshold")
         # Not in the column of values, which is too narrow for both names.
         added = layout.split(factor=0.25)
         added.use_property_split = False
@@ -101,6 +111,22 @@ class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
         if "compound" in settings.added_shapes:
             draw_parts(layout, settings)
             layout.prop(settings, "part_shape")
+
+
+class COLLISION_BOUNDS_MT_vertex_groups(Menu):
+    """Vertex groups of the active object"""
+
+    bl_idname = "COLLISION_BOUNDS_MT_vertex_groups"
+    bl_label = "Vertex Group"
+
+    def draw(self, context: Context) -> None:
+        """Draw an entry for each group."""
+        for group in _vertex_groups(context):
+            name = name_of(group)
+            entry: Any = self.layout.operator(
+                COLLISION_BOUNDS_OT_choose_vertex_group.bl_idname, text=name, translate=False
+            )
+            entry.group = name
 
 
 class COLLISION_BOUNDS_PT_swept_bounds(Tab, Panel):
@@ -149,6 +175,11 @@ class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
         draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
+def _vertex_groups(context: Context) -> Sequence[Any]:
+    """Return the vertex groups of the active object."""
+    return () if context.object is None else context.object.vertex_groups  # type: ignore[return-value]
+
+
 def _selection_text(context: Context) -> str:
     """Return which objects the buttons work on, in words."""
     if settings_of(context).scope != "SELECTED":
@@ -161,6 +192,8 @@ def _changed_texts(context: Context) -> list[str]:
     """Return a text for each fit setting that is not at its default, and for each shape that is added."""
     settings = settings_of(context)
     texts = []
+    if settings.vertex_group:
+        texts.append(iface_("Group {name}", name=settings.vertex_group))
     if settings.padding:
         length = length_text(decimal_from_float32(settings.padding), context.scene.unit_settings, digits=3)
         texts.append(iface_("Padding {length}", length=length))
@@ -217,6 +250,7 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
 
 
 CLASSES = (
+    COLLISION_BOUNDS_MT_vertex_groups,
     COLLISION_BOUNDS_PT_bounds_warnings,
     COLLISION_BOUNDS_PT_bounds_notes,
     COLLISION_BOUNDS_PT_bounds,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -36,6 +37,7 @@ from ...scene.settings import (
     ContactSettings,
     FitSettings,
     Selection,
+    VertexGroup,
 )
 from ...scene.subjects.scan_settings import split_at_commas
 from .. import property_events
@@ -51,6 +53,8 @@ from .shared_options import (
     CONFIRM,
     GROUP_A,
     GROUP_B,
+    GROUP_OF_BOUNDS,
+    GROUP_THRESHOLD,
     IGNORE_COLLECTION,
     IGNORE_PARENTS,
     IGNORED,
@@ -106,6 +110,8 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     method: EnumProperty(**METHOD, default="minimal", update=property_events.on_display_changed)
     padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
     box_axes: EnumProperty(**BOX_AXES, default="checked", update=property_events.on_display_changed)
+    vertex_group: StringProperty(**GROUP_OF_BOUNDS)
+    group_threshold: FloatProperty(**GROUP_THRESHOLD)
     added_shapes: EnumProperty(**ADDED_SHAPES, options={"ENUM_FLAG"}, update=_show_added_shapes)
     parts: IntProperty(**PARTS, default=FitSettings.parts, update=property_events.on_display_changed)
     parts_tolerance: FloatProperty(**PARTS_TOLERANCE, update=property_events.on_display_changed)
@@ -270,6 +276,14 @@ def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     )
 
 
+def bounds_fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
+    """Return the fit settings of Compute Bounds, which alone can enclose a vertex group."""
+    if not settings.vertex_group:
+        return fit_settings(settings)
+    group = VertexGroup(settings.vertex_group, decimal_from_float32(settings.group_threshold))
+    return replace(fit_settings(settings), vertex_group=group)
+
+
 def bound_shapes(settings: COLLISION_BOUNDS_PG_scene) -> tuple[BoundShape, ...]:
     """Return the shapes that Compute Bounds fits."""
     return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in settings.added_shapes))
@@ -281,10 +295,13 @@ def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
 
 
 def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
-    """Return the contacts of a scene, else its bounds, with swept bounds of the same frames; None without."""
+    """Return the contacts of a scene, else its bounds, with swept bounds of the same frames; None without.
+
+    Swept bounds enclose all vertices, so they are not added to bounds of a vertex group.
+    """
     results = result_store.get(settings.result_id)
     result, envelopes = results.contacts or results.bounds, envelopes_on(settings)
-    if result is None or envelopes is None:
+    if result is None or envelopes is None or result.vertex_group is not None:
         return result
     return result.with_envelopes_of(envelopes) or result
 

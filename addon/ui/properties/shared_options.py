@@ -73,6 +73,11 @@ GROUP_THRESHOLD = {
     "min": 0.0,
     "max": 1.0,
 }
+GROUP_OF_BOUNDS = {
+    "name": "Vertex Group",
+    "description": "Enclose the vertices of this group alone. Objects without such vertices are skipped. "
+    "Empty: all vertices. Only Compute Bounds uses it",
+}
 PART_SHAPE = {
     "name": "Part Shape",
     "description": "Shape of each convex part in exported bounds",
@@ -164,7 +169,10 @@ ONE_SIDED = {
 PART_OPTIONS = ("parts", "parts_tolerance", "part_shape")
 """Options of convex parts."""
 
-BOUNDS_OPTIONS = ("method", "padding", "box_axes", "added_shapes", *PART_OPTIONS)
+GROUP_OPTIONS = ("vertex_group", "group_threshold")
+"""Options of bounds of a vertex group."""
+
+BOUNDS_OPTIONS = ("method", "padding", "box_axes", *GROUP_OPTIONS, "added_shapes", *PART_OPTIONS)
 """Options of Compute Bounds, each a property of the scene and of the operator."""
 
 CONTACT_OPTIONS = (
@@ -185,13 +193,13 @@ CONTACT_OPTIONS = (
 )
 """Options of Find Contacts, each a property of the scene and of the operator."""
 
-SCENE_SPECIFIC_OPTIONS = ("scope", "obstacles", "group_a", "group_b", "ignored")
+SCENE_SPECIFIC_OPTIONS = ("scope", *GROUP_OPTIONS, "obstacles", "group_a", "group_b", "ignored")
 """Options that refer to objects of one scene, so presets do not store them."""
 
 
-def draw_vertex_group(layout: UILayout, operator: Any, item: Any) -> None:
-    """Draw the vertex group of an operator, to choose from those of an object; None for no object."""
+def draw_vertex_group(layout: UILayout, properties: Any, item: Any, name: str = "group") -> None:
+    """Draw the name of a vertex group, to choose from those of an object; None for no object."""
     if item is not None and len(item.vertex_groups):
-        layout.prop_search(operator, "group", item, "vertex_groups")
+        layout.prop_search(properties, name, item, "vertex_groups")
     else:
-        layout.prop(operator, "group")
+        layout.prop(properties, name)

@@ -135,6 +135,14 @@ def test_reasons_for_playing_the_scene_are_written_again():
         assert written["extras"].get("playedInScene") == kept
 
 
+def test_vertex_group_is_written_again():
+    document = samples.document()
+    for extra, kept in (("Hand", "Hand"), ("", ""), (5, None), (["Hand"], None)):
+        document["extras"] = {"vertexGroup": extra}
+        written = make_document(read_document(document), WriteOptions(space_for("blender")))
+        assert written["extras"].get("vertexGroup") == kept
+
+
 def test_partial_scan_is_read_and_unknown_extras_are_ignored():
     document = samples.document()
     assert read_document(document).partial is None

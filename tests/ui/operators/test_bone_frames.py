@@ -54,6 +54,7 @@ def test_f9_has_options_of_bounds_of_one_frame(character, monkeypatch):
     properties = bpy.ops.collision_bounds.compute_bounds.get_rna_type()
     monkeypatch.setattr(Page, "bl_rna", properties, raising=False)
     monkeypatch.setattr(Page, "added_shapes", {"compound"}, raising=False)
+    monkeypatch.setattr(Page, "vertex_group", "", raising=False)
     page = Page(COLLISION_BOUNDS_OT_compute_bounds)
     assert {"scope", "added_shapes", "box_axes", "method", "padding"} <= set(page.options)
 

@@ -36,7 +36,7 @@ def test_every_option_of_find_contacts_is_in_panels_and_operator(settings):
 
 
 def test_every_option_of_compute_bounds_is_in_panel_and_operator(settings):
-    settings.added_shapes = {"compound"}
+    settings.added_shapes, settings.vertex_group = {"compound"}, "Hand"
     shown = Page(bounds_panel.COLLISION_BOUNDS_PT_fit_settings).options
     button = bpy.ops.collision_bounds.compute_bounds.get_rna_type().properties
     for name in options.BOUNDS_OPTIONS:

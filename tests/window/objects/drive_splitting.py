@@ -104,9 +104,7 @@ def bounds(driver: WindowDriver) -> Steps:
         "bounds undone", screenshot=False, result=driver.settings.result_id, before=result_before
     )
     yield from driver.press_keys("ctrl+shift+z")
-    yield from driver.note(
-        "bounds redone", screenshot=False, result=driver.settings.result_id, before=result
-    )
+    yield from driver.note("bounds redone", screenshot=False, result=driver.settings.result_id, before=result)
     bpy.ops.collision_bounds.export_gltf(filepath=str(driver.folder / "redone.gltf"))
 
 

@@ -34,7 +34,21 @@ def state(driver: WindowDriver) -> dict[str, Any]:
         "more": [entry.shape for entry in settings.more_shapes],
         "added": sorted(driver.settings.added_shapes),
         "box_axes": driver.settings.box_axes,
+        "vertex_group": driver.settings.vertex_group,
+        "padding": driver.settings.padding,
+        "bounds": [[*box.min], [*box.max]] if (box := box_of_bounds(driver)) else None,
     }
+
+
+def box_of_bounds(driver: WindowDriver) -> Any:
+    """Return the box of the crate in the latest bounds, or None."""
+    from bl_ext.user_default.collision_bounds.scene.jobs import result_store
+
+    result = result_store.get(driver.settings.result_id).bounds
+    if result is None:
+        return None
+    (entry,) = result.objects
+    return next(shape for shape in entry.local if type(shape).__name__ == "Aabb")
 
 
 def undo_and_redo(driver: WindowDriver, name: str) -> Steps:
@@ -90,8 +104,30 @@ def scenario(driver: WindowDriver) -> Steps:
 
 
 def fit_settings(driver: WindowDriver) -> Steps:
-    """Choose capsules as well, then the smallest boxes, and fold the panel again."""
+    """Compute bounds of the group, then choose capsules as well, and the smallest boxes."""
     yield from driver.open_bounds_panel("Fit Settings")
+    yield from driver.note("panel without a group")
+    yield from driver.click_button("collision_bounds.vertex_group")
+    yield from driver.press_keys("T", "o", "p", "Return")
+    yield from undo_and_redo(driver, "typed group")
+    yield from driver.press_keys("ctrl+z")
+    # Blender gives menus no path: the arrow is at the end of the field.
+    region = driver.region("UI")
+    _, y = yield from driver.find_button(region, "collision_bounds.vertex_group")
+    yield from driver.move_mouse(region.x + 0.87 * region.width, y)
+    yield from driver.click()
+    yield from driver.press_keys("1")
+    yield from undo_and_redo(driver, "vertex group")
+    yield from driver.note("panel with a group")
+    yield from driver.click_button("collision_bounds.compute_bounds")
+    yield from undo_and_redo(driver, "bounds")
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.click_button("collision_bounds.compute_bounds")
+    yield from driver.move_to_redo_option(0)  # padding
+    yield from driver.click(times=2)
+    yield from driver.press_keys("ctrl+a", "0", "period", "2", "5", "Return")
+    yield from driver.note("bounds changed", **state(driver))
+    yield from driver.press_keys("ctrl+z")  # the padding, too
     yield from driver.click_button("collision_bounds.added_shapes", across=0.4)
     yield from undo_and_redo(driver, "also fit")
     yield from driver.find_button(driver.region("UI"), "collision_bounds.box_axes")

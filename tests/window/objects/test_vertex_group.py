@@ -21,6 +21,8 @@ def recording(run_drive_script: Callable[..., Recording]) -> Recording:
 @pytest.mark.parametrize(
     ("name", "key", "before", "after"),
     [
+        ("typed group", "vertex_group", "", "Top"),
+        ("vertex group", "vertex_group", "", "Top"),
         ("also fit", "added", [], ["capsule"]),
         ("axes", "box_axes", "object", "smallest"),
         ("shape", "override", "none", "box"),
@@ -32,6 +34,20 @@ def test_each_command_is_one_undo_step(
 ) -> None:
     done, undone, redone = (recording.notes[note][key] for note in (name, f"{name} undone", f"{name} redone"))
     assert (done, undone, redone) == (after, before, after)
+
+
+def test_bounds_of_a_group_are_around_its_vertices_after_adjust_last_operation_too(
+    recording: Recording,
+) -> None:
+    group, changed = recording.notes["group"], recording.notes["bounds changed"]
+    assert recording.notes["bounds undone"]["bounds"] is None
+    for note in ("bounds", "bounds redone"):
+        low, high = recording.notes[note]["bounds"]
+        assert low == pytest.approx(group["low"], abs=1e-5) and high == pytest.approx(group["high"], abs=1e-5)
+    assert (changed["vertex_group"], changed["padding"]) == ("Top", 0.25)
+    low, high = changed["bounds"]
+    assert low == pytest.approx(np.subtract(group["low"], 0.25), abs=1e-5)
+    assert high == pytest.approx(np.add(group["high"], 0.25), abs=1e-5)
 
 
 def test_custom_shape_of_a_group_is_the_box_of_its_vertices(recording: Recording) -> None:

@@ -161,12 +161,15 @@ def test_f9_has_no_options_that_would_run_whole_scan_again(settings, operator):
     assert page.labels and not page.options and not page.buttons
 
 
-@pytest.mark.parametrize(("added", "missing"), [({"compound"}, set()), (set(), {*PART_OPTIONS})])
-def test_f9_of_compute_bounds_has_all_options_that_apply(settings, added, missing):
+@pytest.mark.parametrize(
+    ("added", "group", "missing"),
+    [({"compound"}, "Hand", set()), (set(), "", {*PART_OPTIONS, "group_threshold"})],
+)
+def test_f9_of_compute_bounds_has_all_options_that_apply(settings, added, group, missing):
     """Another option is applied at once, because convex parts are remembered."""
 
     class Options(Page):
-        added_shapes = added
+        added_shapes, vertex_group = added, group
         bl_rna = bpy.ops.collision_bounds.compute_bounds.get_rna_type()
 
     assert {*Options(COLLISION_BOUNDS_OT_compute_bounds).options} == {"scope", *BOUNDS_OPTIONS} - missing
