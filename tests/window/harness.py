@@ -32,7 +32,10 @@ def environment_variables(home: Path) -> dict[str, str]:
     """Return the environment of a Blender with preferences and extensions from `home` only."""
     home.mkdir(parents=True, exist_ok=True)
     inherited = {name: value for name, value in os.environ.items() if name != "WAYLAND_DISPLAY"}
-    return {**inherited, "BLENDER_USER_RESOURCES": str(home), "HOME": str(home), "TMPDIR": str(home)}
+    folders = {"BLENDER_USER_RESOURCES": home, "HOME": home, "TMPDIR": home}
+    # Software rendering compiles shaders for seconds: the next Blender takes the compiled ones from here.
+    folders["MESA_SHADER_CACHE_DIR"] = home.parent / "shaders"
+    return {**inherited, **{name: str(path) for name, path in folders.items()}}
 
 
 def run_blender(home: Path, *arguments: object, seconds: float = 300) -> subprocess.CompletedProcess[str]:
