@@ -3,7 +3,7 @@
     smoke   tests marked `smoke` and not `long`: features that depend on the version of Blender or NumPy
     quick   all tests except those marked `long`, with few random examples
     push    all tests
-    full    all tests, with random examples that differ from run to run
+    full    all tests, with more random examples, which differ from run to run
 
 `pytest --tier NAME` selects the tier. CONTRIBUTING.md describes when each tier runs.
 """
@@ -33,7 +33,7 @@ def select(tier: str) -> None:
     # No deadline, because the time of an example depends on the machine. Random examples differ between runs
     # in the full tier only, so that a push never fails because of something it did not change.
     settings.register_profile(
-        tier, max_examples=times(100, QUICK_EXAMPLES), derandomize=tier != "full", deadline=None
+        tier, max_examples=times(50, QUICK_EXAMPLES, full=100), derandomize=tier != "full", deadline=None
     )
     settings.load_profile(tier)
 

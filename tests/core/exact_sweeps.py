@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -256,7 +257,7 @@ class TriangleMotion:
         time = min((Fraction(0), low, (low + high) / 2, high, Fraction(1)), key=self.gap)
         return time, self.gap(time)
 
-    @property
+    @cached_property
     def span(self) -> tuple[Fraction, Fraction] | None:
         """First and last time of overlap from either side; None for never."""
         times = [Fraction(t) for t in (0, 1) if self.overlaps(t)]

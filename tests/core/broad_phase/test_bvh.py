@@ -66,7 +66,7 @@ def test_coincident_points_and_coplanar_boxes_agree_with_brute_force():
     assert assert_agrees_with_brute_force(boxes(rng, 50), flat) > 100
 
 
-@examples(50)
+@examples(25, full=50)
 @given(st.integers(0, 10**6))
 def test_integer_boxes_that_touch_are_pairs(seed):
     rng = np.random.default_rng(seed)

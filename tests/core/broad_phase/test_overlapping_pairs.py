@@ -164,7 +164,7 @@ def grids(draw: st.DrawFn) -> Grid:
 
 
 @given(integer_boxes, grids(), st.sampled_from([1.0, 0.1, 1e150, 1e-150]), st.integers(1, 16))
-@examples(300)
+@examples(100, full=300)
 def test_result_does_not_depend_on_the_grid(boxes, grid, unit, many):
     low, high = (corner * unit for corner in corners_of(boxes))
     with pytest.MonkeyPatch.context() as patch:

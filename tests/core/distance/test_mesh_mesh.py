@@ -78,7 +78,7 @@ def assert_like_brute_force(found: MeshSeparation, a: np.ndarray, b: np.ndarray)
 )
 def test_separation_agrees_with_brute_force_over_all_triangle_pairs(a, b, spread):
     first, second = mesh_of(a), mesh_of(b)
-    touching, count = 0, times(8, 3)
+    touching, count = 0, times(5, 3, full=8)
     for pose_a, pose_b in zip(
         meshes.random_poses(count, spread, 1), meshes.random_poses(count, spread, 2), strict=True
     ):
@@ -152,7 +152,7 @@ def overlaps_in_poses(a: np.ndarray, b: np.ndarray, matrix: np.ndarray) -> list[
     """Evaluate the overlap of `a` and of `b` moved by `matrix`, in common poses and in either order."""
     first, second = mesh_of(a), mesh_of(b)
     found = []
-    for pose in meshes.random_poses(times(20), 10.0, 4):
+    for pose in meshes.random_poses(times(10, full=20), 10.0, 4):
         found += [meshes_overlap(first, second, pose, pose @ matrix)]
         found += [meshes_overlap(second, first, pose @ matrix, pose)]
     return found

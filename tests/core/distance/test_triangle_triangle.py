@@ -74,7 +74,7 @@ def assert_agrees_with_exact_arithmetic(a: np.ndarray, b: np.ndarray, atol: floa
 
 
 def test_random_triangles_agree_with_exact_arithmetic():
-    rng, count = np.random.default_rng(1), times(120, 24)
+    rng, count = np.random.default_rng(1), times(60, 24, full=120)
     a, b = rng.normal(size=(2, 120, 3, 3))
     subset = slice(None, None, 120 // count)
     found = assert_agrees_with_exact_arithmetic(a[subset], (b + rng.normal(size=(120, 1, 3)))[subset])
@@ -156,7 +156,7 @@ def test_smallest_and_largest_triangles_have_their_distance(size):
 def test_points_beyond_the_ends_of_needles_are_not_above_their_faces():
     # The area of such a needle is a rounding error, and so is its normal.
     rng = np.random.default_rng(8)
-    count = times(20000, 4000)
+    count = times(10_000, 4000, full=20_000)
     tip, along, aside = rng.normal(size=(3, count, 1, 3))
     end = tip + along
     needle = np.concatenate([tip, end, tip + along * rng.uniform(size=(count, 1, 1))], axis=1)

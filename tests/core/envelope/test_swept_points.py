@@ -67,7 +67,7 @@ def test_hull_holds_the_points_between_samples_too(name):
 
 
 def test_random_motions_are_held():
-    for seed in range(times(30, full=120)):
+    for seed in range(times(15, full=120)):
         rng = np.random.default_rng(seed)
         amplitude, rate, phase = rng.uniform(0.1, 1, (3, 40, 3))
 

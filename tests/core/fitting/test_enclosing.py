@@ -86,7 +86,7 @@ def test_no_point_is_outside_at_any_scale_and_offset(name, dtype, method):
             assert outside(sphere, points).max() == pytest.approx(0, abs=1e-15 * sphere.radius)
 
 
-@examples(150, full=1000)
+@examples(60, full=1000)
 @given(
     arrays(np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-1e12, 1e12)),
     st.sampled_from(SPHERE_METHODS),
@@ -130,7 +130,7 @@ def test_farthest_point_is_found_in_any_chunk(method, count):
 # --- the minimal sphere ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(times(60, 12, full=1000)))
+@pytest.mark.parametrize("seed", range(times(25, 12, full=1000)))
 def test_minimal_sphere_of_small_set_is_smallest_over_all_supports(seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(rng.integers(2, 8), 3))

@@ -36,7 +36,7 @@ def halves(pairs: PairMotion) -> list[tuple[np.ndarray, np.ndarray]]:
 
 @pytest.mark.parametrize("most_turn", TURNS)
 def test_boxes_never_come_nearer_than_the_lower_bound(most_turn):
-    count = times(500, 100)
+    count = times(250, 100, full=500)
     pairs = PairMotion(*random_boxes(1, 500, most_turn, count))
     low = contact_bounds(pairs).low
     sampled = motions.separation_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
@@ -75,7 +75,7 @@ def test_boxes_that_grow_until_they_touch_may_touch():
 
 @pytest.mark.parametrize("most_turn", TURNS)
 def test_least_separation_matches_dense_samples(most_turn):
-    count = times(300, 100)
+    count = times(150, 100, full=300)
     pairs = PairMotion(*random_boxes(3, 300, most_turn, count))
     sampled = motions.separation_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
     never = np.full(count, np.nan)

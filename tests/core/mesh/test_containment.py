@@ -63,7 +63,7 @@ def test_rays_through_shared_corners_are_counted_once():
 def test_rays_through_slanted_edges_hit_exactly_one_triangle():
     corners = closed_torus() @ meshes.random_poses(1, 0.0, seed=3)[0, :3, :3].T
     rng = np.random.default_rng(5)
-    part = rng.uniform(size=(times(12, 2), len(corners), 3, 1))
+    part = rng.uniform(size=(times(6, 2, full=12), len(corners), 3, 1))
     points = (corners + part * (corners[:, [1, 2, 0]] - corners)).reshape(-1, 3)
     points[:, 2] += rng.choice([-1.3, -0.3, 0.3, 1.3], len(points))
     winding = solid_angle_winding(points, corners)

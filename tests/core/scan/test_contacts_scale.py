@@ -63,12 +63,12 @@ def test_memory_does_not_grow_with_number_of_frames():
     peak(20)  # late imports must not count
     # Both motions are so slow that blocks have their largest length, and so long that one of the blocks has
     # about the most contacts that any has.
-    assert peak(times(5000, 300, full=10_000)) < 1.1 * peak(times(1500, 100, full=2000))
+    assert peak(times(2500, 300, full=10_000)) < 1.1 * peak(times(1000, 100, full=2000))
 
 
 def test_thousands_of_subjects_match_brute_force():
     rng = np.random.default_rng(4)
-    count = times(3000, 1000, full=10_000)
+    count = times(1500, 1000, full=10_000)
     # The number of contacts of each ball does not depend on the number of balls.
     start = rng.uniform(0, 60 * (count / 10_000) ** (1 / 3), (count, 3))
     velocity = rng.normal(size=(count, 3))

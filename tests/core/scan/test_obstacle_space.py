@@ -155,7 +155,7 @@ def test_balls_on_parabolas_hit_terrain_at_formula_time(seed):
     report = scanned(FormulaMotion(centers, radii), range(9), Obstacle(count, mesh_of(corners)))
     found = {c.a: c.first for c in report.contacts if c.b == count}
     for index in range(count):
-        steps = times(400, 60)
+        steps = times(200, 60, full=400)
         truth = first_below(lambda t, i=index: distance(centers(t)[i], corners) - radii[i], 0, 8, steps)
         assert (truth is None) == (index not in found), index
         if truth is not None:
@@ -321,7 +321,7 @@ def test_crowd_over_terrain_matches_brute_force():
     )
     found = {c.a: c.first.frame for c in report.contacts}
     assert 5 < len(found) < count
-    for index in range(count)[::3][: times(14, 4)]:
+    for index in range(count)[::3][: times(7, 4, full=14)]:
         truth = first_below(lambda t, i=index: distance(centers(t)[i], corners) - radii[i], 0, 4, 120)
         if truth is None:
             assert index not in found or distance(centers(found[index])[index], corners) < radii[index] + 1e-9

@@ -18,40 +18,47 @@ from addon.core import (
     separation,
 )
 from tests.core.scan.scans import run, spans, zigzags
+from tests.tiers import times
+
+COUNT = 110
 
 
 def brute_force(shapes_at: Callable[[float], Shape], frames: int, steps: int, clearance: float):
-    """Gaps of all pairs at `steps` times per frame: times (k,), and gaps (k, n, n) less the clearance."""
-    times = np.arange((frames - 1) * steps + 1) / steps
-    gaps = []
-    for time in times:
+    """Gaps of all pairs at `steps` moments per frame: moments (k,), and gaps (k, n, n) less the clearance.
+
+    Each pair is computed once; the gaps are NaN where the first index is not less than the second.
+    """
+    moments = np.arange((frames - 1) * steps + 1) / steps
+    first, second = np.triu_indices(COUNT, 1)
+    gaps = np.full((len(moments), COUNT, COUNT), np.nan)
+    for row, time in enumerate(moments):
         batch = shapes_at(time)
-        gaps.append(separation(batch[:, None], batch[None]) - clearance)
-    return times, np.array(gaps)
+        gaps[row, first, second] = separation(batch[first], batch[second]) - clearance
+    return moments, gaps
 
 
 def assert_contact_matches(
     contact: Contact,
     shapes_at: Callable[[float], Shape],
-    times: np.ndarray,
+    moments: np.ndarray,
     gap: np.ndarray,
     clearance: float,
     tolerance: float,
 ) -> None:
-    """Compare one contact with the gaps (times,) of its pair, less the clearance.
+    """Compare one contact with the gaps (k,) at moments (k,) of its pair, less the clearance.
 
     tolerance : by which the depth may be less than that of a sample
     """
-    inside = np.zeros(len(times), dtype=bool)
+    inside = np.zeros(len(moments), dtype=bool)
     for start, end in spans(contact):
-        inside |= (start <= times) & (times <= end)
+        inside |= (start <= moments) & (moments <= end)
     is_certain = np.abs(gap) > 1e-9
     assert np.array_equal(inside[is_certain], gap[is_certain] <= 0)
     # The depth is at least that of any sample, and is reached.
     assert -contact.depth <= gap.min() + clearance + tolerance
     batch = shapes_at(contact.deepest_frame)
     assert separation(batch[contact.a], batch[contact.b]) == pytest.approx(-contact.depth, abs=1e-9)
-    whole_frames = range(int(times[-1]) + 1)
+    whole_frames = range(int(moments[-1]) + 1)
     assert contact.first.tunnelling == (
         not any(start <= f <= end for start, end in spans(contact)[:1] for f in whole_frames)
     )
@@ -79,7 +86,7 @@ def turned(start: np.ndarray, end: np.ndarray, t: float) -> np.ndarray:
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_scan_matches_brute_force(kind, clearance, seed):
     rng = np.random.default_rng(seed)
-    count, frames, steps = 110, 7, 24
+    count, frames, steps = COUNT, 7, times(12, 24, full=24)
     path, sizes = zigzags(rng, count, frames), rng.random((count, 3)) + 0.2
     # Capsules turn by about a tenth of a radian per frame.
     axes = rng.normal(size=(1, count, 3))
@@ -101,12 +108,12 @@ def test_scan_matches_brute_force(kind, clearance, seed):
     report = run(shapes_at, range(frames), ScanSettings(clearance=clearance))
     # The least separation of shapes that rotate, of sizes from 0.3 to 2.4, comes from a few samples.
     tolerance = 0.03 if kind == "capsules" else 1e-9
-    times, gaps = brute_force(shapes_at, frames, steps, clearance)
+    moments, gaps = brute_force(shapes_at, frames, steps, clearance)
     found = {(c.a, c.b): c for c in report.contacts}
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
     for i, j in pairs:
         if (i, j) in found:
-            assert_contact_matches(found[i, j], shapes_at, times, gaps[:, i, j], clearance, tolerance)
+            assert_contact_matches(found[i, j], shapes_at, moments, gaps[:, i, j], clearance, tolerance)
         else:
             assert gaps[:, i, j].min() > -1e-9
     assert len(found) > 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import count, pairwise, product
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from addon.core import (
     Aabb,
+    ContactReport,
     Obb,
     Obstacle,
     ScanSettings,
@@ -23,7 +25,7 @@ from tests.core.scan.scans import ball_meets_wall
 from tests.finished import finished
 from tests.tiers import times
 
-COUNT, FRAMES = times(40, 20), 30
+COUNT, FRAMES = times(28, 20, full=40), 30
 
 
 class Wandering:
@@ -129,22 +131,32 @@ def first_contacts(report, until: float):
     return {(c.a, c.b): c.first.frame for c in report.contacts if c.first.frame <= until}
 
 
+def wandering_spheres(with_obstacles: bool) -> tuple[Wandering, ScanSettings]:
+    """Return a motion, and settings with a small and a large wall: blocks of both differ in length."""
+    motion, settings = Wandering("sphere"), ScanSettings()
+    if with_obstacles:
+        solid = [Obstacle(COUNT + k, wall(size)) for k, size in enumerate((1.0, 8.0))]
+        motion.refinable = np.ones(COUNT + 2, dtype=bool)
+        settings = ScanSettings(obstacles=solid, owners=np.arange(COUNT))
+    return motion, settings
+
+
+@cache
+def whole_report(with_obstacles: bool) -> ContactReport:
+    motion, settings = wandering_spheres(with_obstacles)
+    return finished(scan_contacts(motion, range(FRAMES), settings))
+
+
 @pytest.mark.parametrize(
     ("steps", "with_obstacles"),
     [
-        *((steps, False) for steps in (1, 4, 40, 90, times(300, 150))),
+        *((steps, False) for steps in (1, 4, 40, 90, times(200, 150, full=300))),
         *(pytest.param(steps, True, marks=pytest.mark.long) for steps in (4, times(90, full=300))),
     ],
 )
 def test_dropping_scan_ends_at_once_with_the_contacts_up_to_its_last_frame(steps, with_obstacles):
-    motion, settings = Wandering("sphere"), ScanSettings()
-    if with_obstacles:
-        # A small and a large wall: their blocks differ in length from those of the bodies.
-        solid = [Obstacle(COUNT + k, wall(size)) for k, size in enumerate((1.0, 8.0))]
-        motion.refinable = np.ones(COUNT + 2, dtype=bool)
-        settings = ScanSettings(obstacles=solid, owners=np.arange(COUNT))
-    whole = finished(scan_contacts(motion, range(FRAMES), settings))
-    motion.sampled.clear()
+    motion, settings = wandering_spheres(with_obstacles)
+    whole = whole_report(with_obstacles)
     report = dropping_scan(motion, range(FRAMES), settings, steps)
     end = report.stopped_at
     assert end is not None and end < FRAMES - 1 and end <= motion.sampled[-1]

@@ -238,7 +238,7 @@ def test_box_around_sphere_touches_it_on_six_sides():
     np.testing.assert_allclose(box.max, [[1.5, 2.5, 3.5], [2, 2, 2]], rtol=1e-15)
 
 
-@examples(50)
+@examples(25, full=50)
 @given(st.tuples(*[st.floats(-3, 3)] * 4).filter(lambda q: math.hypot(*q) > 1e-3), POINT)
 def test_rotation_matrix_equals_quaternion_product(quaternion, point):
     # q p q^-1 in quaternion algebra, the definition.

@@ -94,7 +94,7 @@ def test_boxes_without_relative_motion_match_static_overlap():
         assert np.array_equal(time_of_impact(*motion), expected, equal_nan=True)
 
 
-@examples(400)
+@examples(133, full=400)
 @given(scenes.boxes(), scenes.boxes(), scenes.boxes(), scenes.boxes())
 def test_box_spans_match_exact_rationals(a_start, a_end, b_start, b_end):
     # Gaps of quarters are exact and a quotient is rounded once, so grazing is decided exactly.
@@ -168,7 +168,7 @@ def test_boxes_at_rest_within_clearance_span_whole_interval():
     assert np.isnan(overlap_span(*motion, clearance=0.49)[0])
 
 
-@examples(300)
+@examples(100, full=300)
 @given(scenes.boxes(), scenes.boxes(), scenes.boxes(), scenes.boxes(), st.sampled_from([0.25, 1.0, 3.0, 5.0]))
 def test_spans_with_clearance_match_exact_rationals(a_start, a_end, b_start, b_end, clearance):
     motion = [a_start, a_end, b_start, b_end]
@@ -185,7 +185,7 @@ def test_random_spans_with_clearance_match_exact_rationals_forward_and_backward(
     enter, leave = overlap_span(*motion, clearance=clearance)
     assert 30 < np.isnan(enter).sum() < 250
     assert ((enter > 0) & (leave < 1)).sum() > 10
-    for i in range(times(300, 60)):
+    for i in range(times(150, 60, full=300)):
         ends = [faces(b, i) for b in motion]
         assert_time_matches(float(enter[i]), GapMotion.of_boxes(*ends, clearance))
         assert_time_matches(float(1 - leave[i]), GapMotion.of_boxes(*reversed_in_time(ends), clearance))
@@ -253,7 +253,7 @@ def test_growing_box_reaches_sphere_at_rest():
     assert found == pytest.approx(0.25, abs=1e-15)
 
 
-@examples(300)
+@examples(100, full=300)
 @given(BALL, BALL, scenes.boxes(), scenes.boxes())
 def test_sphere_and_box_times_match_exact_rationals(a_start, a_end, b_start, b_end):
     found = time_of_impact(Sphere(*a_start), Sphere(*a_end), b_start, b_end)
@@ -274,7 +274,7 @@ def test_random_moving_growing_spheres_and_boxes_match_exact_rationals(scale):
     found = time_of_impact(*motion)
     assert 50 < np.isnan(found).sum() < 350
     assert (found > 0).sum() > 50
-    subset = slice(times(400, 80))
+    subset = slice(times(200, 80, full=400))
     for time, truth in zip(found[subset].tolist(), exact_motions(take_rows(motion, subset)), strict=True):
         assert_time_matches(time, truth)
 

@@ -82,7 +82,7 @@ def test_spans_are_mirrored_for_reversed_motion(kind):
 def test_first_impacts_match_dense_sampling(kind):
     motion = BATCHES[kind](np.random.default_rng(12), 800)
     found = first_impact(*motion)
-    count = times(200, 50)
+    count = times(100, 50, full=200)
     samples = np.linspace(0, 1, count + 1)
     inside = np.array([separation_at(motion, time) < -1e-9 for time in samples])
     first = np.where(inside.any(axis=0), samples[inside.argmax(axis=0)], np.nan)
@@ -182,7 +182,7 @@ def test_spans_are_in_interval_and_join_adjacent_intervals(kind, clearance):
 def test_spans_match_dense_sampling(kind, clearance):
     motion = BATCHES[kind](np.random.default_rng(13), 500)
     enter, leave = overlap_span(*motion, clearance=clearance)
-    for time in np.linspace(0, 1, times(401, 81)):
+    for time in np.linspace(0, 1, times(161, 81, full=401)):
         gap = separation_at(motion, time) - clearance
         inside = (enter <= time) & (time <= leave)
         sure = np.abs(gap) > 1e-9
@@ -196,7 +196,7 @@ def test_no_sample_is_closer_than_closest_time(kind):
     assert ((best >= 0) & (best <= 1)).all()
     assert ((best > 0) & (best < 1)).sum() > 500
     least = separation_at(motion, best)
-    for time in np.linspace(0, 1, times(301, 61)):
+    for time in np.linspace(0, 1, times(121, 61, full=301)):
         gap = separation_at(motion, time)
         assert (least <= gap + 1e-13).all()
         # No earlier time is as close, up to rounding, because the first minimum is returned.
@@ -233,7 +233,7 @@ def assert_same_time(one: list, other: list, tolerance: float) -> None:
         assert np.isnan(found.time) or sooner.time <= found.time + 1e-12
 
 
-@examples(150)
+@examples(50, full=150)
 @given(PAIRS, st.integers(0, 2**31))
 def test_rigid_motion_of_scene_keeps_time(pair, seed):
     rng = np.random.default_rng(seed)
@@ -242,7 +242,7 @@ def test_rigid_motion_of_scene_keeps_time(pair, seed):
     assert_same_time(motion, motions.rigidly_moved(motion, rotation, offset), 1e-9)
 
 
-@settings(max_examples=times(150, 12))
+@settings(max_examples=times(50, 12, full=150))
 @given(PAIRS, st.floats(-6, 6))
 def test_unit_of_length_keeps_time(pair, exponent):
     motion = [*pair[0], *pair[1]]
@@ -256,7 +256,7 @@ def test_unit_of_length_keeps_time(pair, exponent):
     assert other.status == found.status or np.isnan(other.time) != np.isnan(found.time)
 
 
-@examples(200)
+@examples(66, full=200)
 @given(PAIRS, scenes.SIZE, st.booleans())
 def test_padding_does_not_delay_contact(pair, amount, second):
     motion = [*pair[0], *pair[1]]

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 def test_broadcast_batches_match_single_pairs(kind):
     # One start with many ends, one shape against many: (), (5,), (3, 1) broadcast to (3, 5). The counts
     # include 6 and 3, because a batch of that size must not be confused with six gaps or three axes.
-    for count in (6, 3, 5, 1)[: times(4, 1)]:
+    for count in (6, 3, 5, 1)[: times(2, 1, full=4)]:
         a0, a1, b0, b1 = BATCHES[kind](np.random.default_rng(18), 3 * count)
         at_rest = isinstance(b0, Triangle)
         motion = [a0[0], a1[:count], b1[:3].reshaped((3, 1)) if at_rest else b0[0], b1[:3].reshaped((3, 1))]

@@ -69,7 +69,7 @@ SHAPES = {
 def test_first_impact_matches_brute_force(name, clearance):
     a, b = SHAPES[name]
     found = []
-    for seed in (4, 1, 0, 2, 3)[: times(5, 2)]:
+    for seed in (4, 1, 0, 2, 3)[: times(3, 2, full=5)]:
         from_a, to_a, from_b, to_b = meshes.random_poses(4, 4.0, seed)
         if seed % 2:  # straight through one another, without a turn
             to_a[:3, :3], to_b[:3, :3] = from_a[:3, :3], from_b[:3, :3]
@@ -84,7 +84,7 @@ def test_first_impact_matches_brute_force(name, clearance):
 def test_deforming_meshes_match_brute_force():
     rng = np.random.default_rng(0)
     found = []
-    for seed in range(times(5, 2)):
+    for seed in range(times(3, 2, full=5)):
         a, b = meshes.torus(8, 5), meshes.torus(7, 4)
         bent = a + 0.5 * np.sin(a[..., [1, 2, 0]] * 2 + seed)
         offset = rng.normal(size=3) * 2
@@ -159,7 +159,7 @@ def test_needles_that_move_apart_or_stop_before_contact_never_touch():
 @pytest.mark.parametrize("width", [1e-15, 1e-13, 1e-11])
 def test_tiny_triangle_hits_a_needle_whose_normal_is_a_rounding_error(width):
     rng = np.random.default_rng(0)
-    for _ in range(times(10, 4)):
+    for _ in range(times(6, 4, full=10)):
         tip, along, path = rng.normal(size=3), *unit_vectors(rng, 2)
         end = tip + along
         side = tip + along * rng.uniform(0.2, 0.8) + rng.normal(size=3) * width
@@ -177,7 +177,7 @@ def unit_vectors(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def test_tiny_triangle_hits_a_large_one_whose_corners_move_apart():
     rng = np.random.default_rng(1)
-    for _ in range(times(20, 8)):
+    for _ in range(times(12, 8, full=20)):
         start, end = rng.normal(size=(2, 1, 3, 3))
         # A point of the triangle at half time, and a short path of the bullet through it.
         target = (rng.dirichlet(np.ones(3)) @ (start + end)[0]) / 2

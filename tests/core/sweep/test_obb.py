@@ -20,10 +20,10 @@ X, Y, Z = np.eye(3)
 
 def test_ten_thousand_rotating_pairs_are_never_late_or_missed():
     rng = np.random.default_rng(41)
-    count = times(10_000, 2000)
+    count = times(5000, 2000, full=10_000)
     angles = rng.uniform(0, np.pi * 0.99, (2, count))
     a, b = (Movers.random(rng, count, rng.uniform(0.1, 1, (count, 3)), angle) for angle in angles)
-    found = assert_never_late_and_touching(a, b, times(200, 100))
+    found = assert_never_late_and_touching(a, b, times(100, full=200))
     assert 0.2 * count < (~np.isnan(found)).sum() < 0.8 * count
     assert (found > 0).sum() > 0.15 * count
 
@@ -119,9 +119,9 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_of_rotating_pairs_are_never_late_or_missed(family):
-    count = times(600, 200)
+    count = times(300, 200, full=600)
     a, b = FAMILIES[family](np.random.default_rng(42), count)
-    found = assert_never_late_and_touching(a, b, times(150, 60))
+    found = assert_never_late_and_touching(a, b, times(80, 60, full=150))
     assert (~np.isnan(found)).sum() > count / 10
     assert np.isnan(found).sum() > count / 10
 

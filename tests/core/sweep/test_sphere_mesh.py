@@ -114,7 +114,7 @@ MESHES = {
 @pytest.mark.parametrize("kind", MESHES)
 def test_mesh_queries_match_best_of_all_triangles(kind, one_sided):
     corners, spread = MESHES[kind]
-    count = times(60, 12)
+    count = times(24, 12, full=60)
     mesh = mesh_of(corners, one_sided)
     start, end = (spheres[-count:] for spheres in flying(60, spread))
     each = [start[:, None], end[:, None], mesh.triangles, mesh.triangles]
@@ -145,7 +145,7 @@ def test_growing_sphere_is_closest_to_distant_triangles():
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=times(15, 8))
+@settings(max_examples=times(8, full=15))
 def test_integer_meshes_with_coincident_and_degenerate_triangles(seed, one_sided):
     rng = np.random.default_rng(seed)
     mesh = mesh_of(rng.integers(-3, 4, (100, 3, 3)), one_sided)
@@ -156,7 +156,7 @@ def test_integer_meshes_with_coincident_and_degenerate_triangles(seed, one_sided
 
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_first_impacts_and_spans_match_dense_sampling(one_sided):
-    count = times(100, 30)
+    count = times(50, 30, full=100)
     mesh, (start, end) = mesh_of(meshes.torus(), one_sided), flying(count, 3.0, seed=5)
     samples = np.linspace(0, 1, 201)
     touches = overlaps(at(start, end, samples[:, None]), mesh)
@@ -178,7 +178,7 @@ def test_first_impacts_and_spans_match_dense_sampling(one_sided):
 
 @pytest.mark.parametrize("scale", [1e-140, 1e-6, 1e6, 1e140])
 def test_times_do_not_depend_on_extreme_scale(scale):
-    start, end = flying(times(100, 30), 3.0, seed=6)
+    start, end = flying(times(50, 30, full=100), 3.0, seed=6)
     mesh, larger = mesh_of(meshes.torus()), mesh_of(meshes.torus() * scale)
     motion = scenes.scaled(start, scale), scenes.scaled(end, scale)
     for query in (time_of_impact, closest_time):
@@ -188,7 +188,7 @@ def test_times_do_not_depend_on_extreme_scale(scale):
 
 def test_both_broad_phase_methods_give_same_times():
     # More than 4096 boxes use the grid together with the triangles, fewer use the BVH of the mesh.
-    torus = meshes.torus(times(24, 8), times(12, 4))
+    torus = meshes.torus(times(12, 8, full=24), times(6, 4, full=12))
     mesh, (start, end) = mesh_of(torus), flying(5000, 3.0, seed=7)
     found = time_of_impact(start, end, mesh, mesh)
     subset = slice(0, 5000, 7)
@@ -224,7 +224,7 @@ def test_sphere_inside_closed_one_sided_mesh_hits_when_center_leaves():
 
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_first_impacts_are_on_sphere_and_mesh(one_sided):
-    count = times(300, 100)
+    count = times(150, 100, full=300)
     mesh, (start, end) = mesh_of(meshes.torus(), one_sided), flying(count, 5.0, seed=8)
     found = first_impact(start, end, mesh, mesh)
     np.testing.assert_array_equal(found.time, time_of_impact(start, end, mesh, mesh))
@@ -260,7 +260,7 @@ def test_overlap_at_start_has_deepest_point(moving):
 
 
 def test_mesh_queries_are_symmetric_in_shapes():
-    mesh, (start, end) = mesh_of(meshes.torus(), one_sided=True), flying(times(100, 25), 4.0, seed=9)
+    mesh, (start, end) = mesh_of(meshes.torus(), one_sided=True), flying(times(50, 25, full=100), 4.0, seed=9)
     one, other = first_impact(start, end, mesh, mesh), first_impact(mesh, mesh, start, end)
     np.testing.assert_array_equal(one.time, other.time)
     np.testing.assert_array_equal(one.point, other.point)
@@ -281,7 +281,7 @@ def moving_tree(count: int) -> tuple[SphereTree, SphereTree]:
 
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_tree_hits_mesh_with_first_leaf(one_sided):
-    count = times(40, 8)
+    count = times(16, 8, full=40)
     mesh, (start, end) = mesh_of(meshes.torus(), one_sided), moving_tree(count)
     leaves = start.leaf_spheres, end.leaf_spheres
     table = time_of_impact(*leaves, mesh, mesh)

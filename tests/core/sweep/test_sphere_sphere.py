@@ -95,7 +95,7 @@ def test_spheres_without_relative_motion_match_static_overlap():
         assert np.array_equal(time_of_impact(*motion), expected, equal_nan=True)
 
 
-@examples(400)
+@examples(133, full=400)
 @given(BALL, BALL, BALL, BALL)
 def test_sphere_times_match_exact_rationals(a_start, a_end, b_start, b_end):
     truth = SphereMotion(a_start, a_end, b_start, b_end)
@@ -180,7 +180,7 @@ def test_grazes_of_growing_and_shrinking_spheres_are_found():
 def test_misses_by_one_rounding_error_are_distinguished_from_hits(growth):
     # The reach is that of a graze, rounded. So exact arithmetic decides whether they touch.
     rng = np.random.default_rng(11)
-    count = times(2000, 500)
+    count = times(1000, 500, full=2000)
     a, b = rng.uniform(-1, 1, (2, count, 3))
     p, v = b - a, rng.uniform(-1, 1, (count, 3))
     p -= (rng.uniform(0.1, 0.9, count) + (p * v).sum(axis=1) / (v * v).sum(axis=1))[:, None] * v
@@ -264,7 +264,7 @@ def test_approach_from_million_radii_is_accurate_to_billionth_of_radius(distance
     hits = 0
     velocity = (motion[3].center - motion[1].center) - (motion[2].center - motion[0].center)
     speed = np.linalg.norm(velocity, axis=1)
-    checked = times(1500, 300)
+    checked = times(700, 300, full=1500)
     for i, truth in enumerate(exact_motions(take_rows(motion, slice(checked)))):
         if math.isnan(found[i]) != (truth.first is None):
             # Only if the closest approach is within 1e-12 of the scale of a contact.

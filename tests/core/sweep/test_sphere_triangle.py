@@ -115,7 +115,7 @@ def test_spheres_at_limit_of_contact(scenario, motion, expected):
 QUARTERS = st.tuples(scenes.POINT, scenes.SIZE)
 
 
-@examples(300)
+@examples(100, full=300)
 @given(QUARTERS, QUARTERS, scenes.POINT, scenes.POINT, scenes.POINT, st.booleans())
 def test_spans_match_exact_rationals(start, end, a, b, c, one_sided):
     truth = TriangleMotion(start, end, [a, b, c])
@@ -142,7 +142,7 @@ def test_random_spans_match_exact_rationals(scale, clearance, one_sided):
     enter, leave = overlap_span(*motion, clearance=clearance * scale)
     assert 10 < np.isnan(enter).sum() < 90
     grown = [*(sphere.padded(clearance * scale) for sphere in motion[:2]), *motion[2:]]
-    grown = take_rows(grown, slice(times(100, 8)))
+    grown = take_rows(grown, slice(times(50, 8, full=100)))
     for i, truth in enumerate(exact_motions(scaled(grown, 1 / scale) if scale in (1e-150, 1e150) else grown)):
         expected = truth.span_in_front if one_sided else truth.span
         assert np.isnan(enter[i]) == np.isnan(leave[i]) == (expected is None)
@@ -174,7 +174,7 @@ def test_fast_small_spheres_and_thin_triangles_match_exact_rationals(thinness, r
         *(Sphere(p + offset, r) for p, r in zip(positions, radii, strict=True)),
         *[Triangle(*corners + offset)] * 2,
     ]
-    checked = times(count)
+    checked = times(15, full=count)
     for i, truth in enumerate(exact_motions(take_rows(motion, slice(checked)))):
         larger, smaller = (
             TriangleMotion(
@@ -331,7 +331,7 @@ def test_no_sample_is_closer_than_closest_time(one_sided, scale):
     motion = random_sphere_and_triangle(np.random.default_rng(9), 1500, one_sided)
     motion = scaled([scenes.translated(shape, np.array([50.0, -20, 3])) for shape in motion], scale)
     least = separation_at(motion, closest_time(*motion))
-    samples = np.array([separation_at(motion, time) for time in np.linspace(0, 1, times(401, 41))])
+    samples = np.array([separation_at(motion, time) for time in np.linspace(0, 1, times(101, 41, full=401))])
     assert (least <= samples.min(axis=0) + 1e-12 * scale).all()
     seen = np.isfinite(least)
     assert np.array_equal(seen, np.isfinite(samples).any(axis=0) | seen)

@@ -14,7 +14,7 @@ from addon.core.sweep.triangle_triangle import MovingTriangles, contact_normals,
 from tests.core import meshes
 from tests.tiers import times
 
-POSES = times(30)
+POSES = times(15, full=30)
 FLAT = np.array([[-4.0, -4, 0], [8, -4, 0], [-4, 8, 0]])
 
 
@@ -38,7 +38,7 @@ def assert_first(a: MovingTriangles, b: MovingTriangles, found: np.ndarray, clea
         there = distances(a.take(hit), b.take(hit), found[hit][None])[0]
         np.testing.assert_allclose(np.maximum(there - clearance, 0), 0, atol=2e-13 * size)
     until = np.where(np.isnan(found), 1.0, found * (1 - 1e-9) - 1e-12)
-    sampled = np.linspace(0, 1, times(160, 60))[:, None] * until
+    sampled = np.linspace(0, 1, times(80, 60, full=160))[:, None] * until
     before = distances(a, b, np.maximum(sampled, 0))
     assert (before[:, until > 0] > clearance).all()
 
@@ -53,7 +53,7 @@ def random_motion(count: int, spread: float, turn: float, seed: int) -> MovingTr
 @pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
 @pytest.mark.parametrize("clearance", [0.0, 0.1])
 def test_random_motion_matches_dense_sampling(turn, clearance):
-    count = times(150, 30)
+    count = times(75, 30, full=150)
     a, b = random_motion(count, 1.2, turn, 1), random_motion(count, 1.2, turn, 2)
     found = times_of(a, b, clearance)
     assert_first(a, b, found, clearance)

@@ -51,7 +51,7 @@ class Wave:
 def test_first_begins_are_within_a_thousandth_and_all_others_within_a_hundredth(is_known):
     rng, last = np.random.default_rng(5), 12
     first, later = [], []
-    for _ in range(times(24)):
+    for _ in range(times(12, full=24)):
         wave = Wave(rng.uniform(0.3, 0.9), rng.uniform(0, 6), is_known)
         (contact,) = finished(scan_contacts(wave, np.arange(last + 1.0), ScanSettings())).contacts
         begins, ends = wave.crossings(last)

@@ -26,7 +26,7 @@ from addon.core.scan.sections.bounds import sections_of, share_of
 from addon.core.scan.sections.storage import share_as_json, share_from_json
 from tests.core.scan.scans import ball_meets_wall, run, spans, zigzags
 from tests.finished import finished
-from tests.tiers import is_full, times
+from tests.tiers import times
 
 
 class Divisible:
@@ -152,7 +152,7 @@ def wall() -> TriangleMesh:
     return TriangleMesh(Triangle(square[[0, 0]], square[[1, 2]], square[[2, 3]]))
 
 
-@pytest.mark.parametrize("seed", range(40 if is_full() else times(15, 8)))
+@pytest.mark.parametrize("seed", range(times(8, full=40)))
 @pytest.mark.parametrize("kind", ["bodies", "obstacle", "clearance"])
 def test_linear_sections_give_the_contacts_of_a_scan_without_sections(seed, kind, monkeypatch):
     rng = np.random.default_rng(seed)
