@@ -19,6 +19,7 @@ from addon.core import Progress
 from tests.cli.command_line import SCRIPT, run
 from tests.paths import TOP
 from tests.scene.building import play
+from tests.tiers import times
 
 
 def on_terminal(*arguments: object, stop_at: bytes | None = None) -> tuple[int, bytes]:
@@ -180,10 +181,11 @@ def test_signal_during_imports_ends_program_at_once(number, tmp_path):
 def test_signal_at_any_moment_ends_program_with_130_and_leaves_nothing(scene, tmp_path):
     target = scene.with_suffix(".json")
     codes = set()
-    for i in range(60):
+    count = times(20, full=60)
+    for i in range(count):
         number = list(STOP_LINES)[i % 2]
         code, errors, left = stopped_after(
-            i * 0.05, number, tmp_path / str(i), "contacts", scene, "-o", target, "--frames", "1:400"
+            3 * i / count, number, tmp_path / str(i), "contacts", scene, "-o", target, "--frames", "1:400"
         )
         codes.add(code)
         assert left == []

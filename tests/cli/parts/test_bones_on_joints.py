@@ -16,6 +16,7 @@ from tests.cli.command_line import run
 from tests.cli.parts.skinned_files import Joint, bind_rotations_of_fbx, export_glb, joints_of_glb
 from tests.paths import TOP
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+from tests.tiers import times
 
 SAMPLES = TOP.parent / "shared" / "samples"
 CHARACTERS = ["RobotExpressive.blend", "animation_with_skeleton.fbx"]
@@ -138,7 +139,7 @@ def test_shapes_on_the_joints_of_characters_by_others_hold_their_vertices(tmp_pa
     else:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         bpy.ops.import_scene.fbx(filepath=str(source))
-    actions = [action.name for action in bpy.data.actions][:2]
+    actions = [action.name for action in bpy.data.actions][: times(1, full=2)]
     for action_name in actions:
         action = bpy.data.actions[action_name]
         for rig in (item for item in bpy.data.objects if item.type == "ARMATURE"):
