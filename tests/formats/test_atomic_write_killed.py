@@ -17,6 +17,7 @@ import pytest
 from addon.formats import CONVENTIONS, FORMAT_NAMES, convention_for, file_text, space_for, write_text
 from tests.formats import samples
 from tests.paths import TOP
+from tests.tiers import times
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX limits, users and devices")
 
@@ -52,7 +53,7 @@ def test_writer_killed_at_random_leaves_whole_file_and_next_writer_cleans_up(tmp
     seen, left = set(), 0
     for kills in range(500):
         # A slow machine needs more and later kills to see both letters and a half-written file.
-        if kills >= 25 and seen >= {"a", "b"} and left:
+        if kills >= times(10, full=25) and seen >= {"a", "b"} and left:
             break
         writer = process(WRITER, path)
         writer.stdout.readline()

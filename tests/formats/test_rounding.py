@@ -35,7 +35,7 @@ def digits_after_the_point(value: float) -> int:
     return max(0, -Decimal(repr(value)).as_tuple().exponent)
 
 
-@examples(500)
+@examples(166, full=500)
 @given(NUMBER, DECIMALS)
 def test_rounded_up_number_is_greater_or_equal_by_less_than_one_step(x, decimals):
     up = float(rounded_up(x, decimals))
@@ -53,7 +53,7 @@ def test_rounded_numbers_have_few_digits(x, decimals):
         assert digits_after_the_point(value) <= decimals
 
 
-@examples(500)
+@examples(166, full=500)
 @given(NUMBER, DECIMALS)
 def test_rounding_twice_changes_nothing(x, decimals):
     for operation in (rounded_up, rounded_down):
@@ -90,7 +90,7 @@ def test_float_above_decimal_is_rounded_up_and_decimal_stays():
     assert rounded_down(np.nextafter(0.3, 0), 3) == 0.299
 
 
-@examples(300)
+@examples(100, full=300)
 @given(st.tuples(COORDINATE, COORDINATE, COORDINATE), st.floats(0, 1e6), DECIMALS)
 def test_rounded_sphere_encloses_original_in_exact_arithmetic(center, radius, decimals):
     result = rounded_sphere(Sphere(center, radius), decimals)

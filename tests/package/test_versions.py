@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.package.command_line import TOP, run_commands
+from tests.tiers import times
 
 ENVIRONMENTS = "build/environments/blender-*"
 """Folders of the environments of `dev.py test`, relative to the checkout."""
@@ -19,12 +20,13 @@ pytestmark = pytest.mark.long
 _PYTHON = "Scripts/python.exe" if sys.platform == "win32" else "bin/python"
 PYTHONS = {path.name.removeprefix("blender-"): path / _PYTHON for path in sorted(TOP.glob(ENVIRONMENTS))}
 
+LONG = f"1:{times(60, full=120)}"
 COMMANDS = {
     "bounds": ("bounds", "--shapes", "sphere,aabb,obb", "--envelope", "--tracks", "--frames", "1:60"),
     "unreal": ("bounds", "--preset", "unreal", "--decimals", "9", "--padding", "0.01"),
     "base": ("bounds", "--modifiers", "base", "--method", "ritter"),
-    "boxes": ("contacts", "--shape", "aabb", "--confirm", "--frames", "1:120"),
-    "spheres": ("contacts", "--shape", "spheres", "--frames", "1:120", "--clearance", "0.05"),
+    "boxes": ("contacts", "--shape", "aabb", "--confirm", "--frames", LONG),
+    "spheres": ("contacts", "--shape", "spheres", "--frames", LONG, "--clearance", "0.05"),
     "linear": ("contacts", "--shape", "sphere", "--motion", "linear"),
     "table": ("bounds", "--format", "csv"),
     "gltf": ("bounds", "--format", "gltf"),

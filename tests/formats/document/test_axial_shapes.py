@@ -23,6 +23,7 @@ from addon.formats import ObjectBounds, document_problems, read_document, space_
 from addon.formats.export.gltf import gltf
 from addon.formats.export.tileset_3d import TILES_SPACE, tileset
 from tests.formats import samples
+from tests.tiers import times
 
 PRESETS = ["blender", "gltf", "unity", "unreal"]
 KINDS = {"capsule": Capsule, "cylinder": Cylinder}
@@ -85,7 +86,7 @@ def is_inside(shape: dict, kind: str, points: np.ndarray, normalizes: bool) -> b
 @pytest.mark.parametrize("kind", KINDS)
 def test_rounded_shape_encloses_the_vertices_for_every_reader(kind, preset, decimals):
     space = space_for(preset, 0.3)
-    for seed in range(9):
+    for seed in range(times(3, full=9)):
         bounds, world = entry(seed)
         document = samples.document_of([bounds], space, decimals)
         written = document["objects"][0]

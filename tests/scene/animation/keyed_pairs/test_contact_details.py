@@ -27,7 +27,7 @@ from tests.scene.sampling import (
 from tests.tiers import is_full
 
 STEP = 1 / 1024
-SEEDS, PAIRS = (range(12), 30) if is_full() else (range(2), 16)
+SEEDS, PAIRS = (range(12), 30) if is_full() else (range(1), 16)
 SHAPES = ("aabb", "obb", "sphere")
 
 

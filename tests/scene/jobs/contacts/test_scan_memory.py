@@ -12,6 +12,7 @@ import pytest
 
 from tests.paths import TOP
 from tests.scene.sampling import add_object, add_points, ball_points, key, scan_scene
+from tests.tiers import times
 
 LANES = """
 import json, os, resource, sys, tracemalloc
@@ -81,8 +82,10 @@ def add_crowd(rows: int, columns: int) -> None:
     key(parent, "location", [(1, (0, 0, 0)), (5, (0, 0, -4))])
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(20, 10), pytest.param(100, 50, marks=pytest.mark.long)])
-def test_each_of_ten_thousand_objects_touches_object_below(empty_file, rows, columns):
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(20, 10), pytest.param(100, times(20, full=50), marks=pytest.mark.long)]
+)
+def test_each_of_thousands_of_objects_touches_object_below(empty_file, rows, columns):
     add_crowd(rows, columns)
     result = scan_scene(shape="sphere", frames=(1, 5, 1))
     assert (len(result.subjects), len(result.skipped)) == (2 * rows * columns, 0)

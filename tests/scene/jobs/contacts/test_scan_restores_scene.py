@@ -20,7 +20,7 @@ from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import add_object, add_points, ball_points, box_points, curves_of, key
-from tests.tiers import is_full, times
+from tests.tiers import times
 
 # ---- Scene
 
@@ -397,7 +397,7 @@ def without_numbers(values: dict[str, Any]) -> dict[str, Any]:
 ENDINGS_OF_USERS = ("stopped", "dropped", "closed", "error", "error in Blender", "file loaded")
 
 
-@pytest.mark.parametrize("seed", range(50 if is_full() else times(12, 3)))
+@pytest.mark.parametrize("seed", range(times(6, 3, full=50)))
 def test_scan_interrupted_at_a_random_moment_leaves_no_trace(seed, tmp_path):
     rng = random.Random(seed)
     ending = ENDINGS_OF_USERS[seed % len(ENDINGS_OF_USERS)]
