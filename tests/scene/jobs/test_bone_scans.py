@@ -67,13 +67,22 @@ def first_contact(shape: str, bone: str) -> float | None:
 
 
 def first_time(is_inside) -> float | None:
-    """First of many times at which a condition holds."""
+    """First time at which a condition holds, to a fiftieth of a frame.
+
+    It is found to a fifth of a frame at first: the speck stays inside for longer.
+    """
     scene = bpy.context.scene
-    for frame in np.linspace(1, 21, 1001).tolist():
-        scene.frame_set(int(frame), subframe=frame % 1)
-        if is_inside():
-            return frame
-    return None
+    begin = None
+    for times_of_step in (np.linspace(1, 21, 101), np.linspace(-0.18, 0, 10)):
+        for time in times_of_step.tolist():
+            frame = time if begin is None else begin + time
+            scene.frame_set(int(frame), subframe=frame % 1)
+            if is_inside():
+                break
+        else:
+            return None
+        begin = frame
+    return begin
 
 
 @pytest.mark.smoke
