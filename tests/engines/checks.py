@@ -22,14 +22,14 @@ NO_ROTATION = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Volume:
-    """A sphere or a box.
+    """A sphere, a box, or a capsule or cylinder along its Z axis.
 
     Attributes
     ----------
     kind : str
-        "sphere" or "box".
+        "sphere", "box", "capsule" or "cylinder".
     sizes : tuple of float
-        The radius, or the half extents.
+        The radius; the half extents; or the radius and the half length, without the ends of a capsule.
     position : tuple of float
     rotation : tuple of float
         Quaternion (x, y, z, w).
@@ -50,8 +50,20 @@ def volume_of(shapes: dict[str, Any], shape: str) -> Volume:
         return Volume(
             "box", tuple(numbers["halfExtents"]), tuple(numbers["center"]), tuple(numbers["rotation"])
         )
+    if shape in ("capsule", "cylinder"):
+        sizes = numbers["radius"], numbers["halfLength"]
+        return Volume(shape, sizes, tuple(numbers["center"]), _rotation_to(np.array(numbers["axis"])))
     low, high = np.array(numbers["min"]), np.array(numbers["max"])
     return Volume("box", tuple((high - low) / 2), tuple((high + low) / 2))
+
+
+def _rotation_to(axis: np.ndarray) -> tuple[float, ...]:
+    """Quaternion (x, y, z, w) that rotates the Z axis to an axis of any length."""
+    x, y, z = axis / np.linalg.norm(axis)
+    if z < 0:  # a capsule along the opposite direction is the same
+        x, y, z = -x, -y, -z
+    quaternion = np.array([-y, x, 0.0, 1 + z])
+    return tuple((quaternion / np.linalg.norm(quaternion)).tolist())
 
 
 def convert_vertices(space: str, vertices: np.ndarray) -> np.ndarray:

@@ -22,12 +22,13 @@ LOADERS, NATIVE = TOP / "docs" / "loaders", TOP / "tests" / "engines" / "native"
 
 _DIFFICULT = """
 for preset in ("blender", "gltf", "unity", "unreal"):
-    options = ("--preset", preset, "--shapes", "sphere,aabb,obb", "--decimals", "9")
+    shapes = "sphere,aabb,obb,capsule,cylinder,hull"
+    options = ("--preset", preset, "--shapes", shapes, "--decimals", "9")
     export_document(preset + ".json", "bounds", *options)
 parts = ("--preset", "unity", "--parts", "3", "--part-shape", "box", "--decimals", "9")
 split = [part for name in ("Turned", "Sheared", "Arrayed", "Curve") for part in ("--objects", name)]
 export_document("unity_parts.json", "bounds", *parts, *split)
-for shape in ("aabb", "obb", "sphere"):
+for shape in ("aabb", "obb", "sphere", "capsule"):
     options = ("--shape", shape, "--frames", "1:1", "--no-ignore-parents", "--decimals", "9")
     export_document(shape + "_contacts.json", "contacts", *options)
 export(folder + "/scene.glb")
@@ -41,10 +42,30 @@ def difficult(tmp_path_factory) -> Exported:
     return export_difficult_scene(_DIFFICULT, tmp_path_factory.mktemp("difficult"))
 
 
+CONTACT_SHAPES = ("obb", "sphere", "capsule", "aabb")
+STEP = 0.01
+"""Frames before and after each first contact at which engines are tested."""
+
+_AROUND_CONTACTS = """
+for shape in SHAPES:
+    for number, contact in enumerate(documents[shape]["contacts"]):
+        for side in (-1, 1):
+            for preset in ("blender", "gltf", "unity"):
+                options = ("--frame", repr(contact["first"]["frame"] + side * STEP), "--preset", preset)
+                name = f"{shape}_{preset}_{number}_{side}.json"
+                export_document(name, "bounds", *options, "--shapes", shape, "--decimals", "9")
+"""
+
+
 @pytest.fixture(scope="session")
 def animated(tmp_path_factory) -> AnimatedExport:
-    """Bounds, contacts of boxes and of spheres, and poses of all objects at many times."""
-    return export_animation(tmp_path_factory.mktemp("animated"))
+    """Bounds, contacts of all shapes with one volume, and poses of all objects at many times.
+
+    `obb_gltf_0_1.json` etc. have the shapes of all objects STEP after the first contact of a shape, by
+    space and number of the contact, and `obb_gltf_0_-1.json` those as much before it.
+    """
+    more = f"STEP = {STEP}\n" + _AROUND_CONTACTS
+    return export_animation(tmp_path_factory.mktemp("animated"), shapes=CONTACT_SHAPES, more=more)
 
 
 @pytest.fixture(scope="session")

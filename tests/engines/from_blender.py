@@ -49,7 +49,7 @@ bpy.context.view_layer.update()
 """
 )
 
-_SETUP = """
+SETUP = """
 sys.path.insert(0, TOP)
 import io, json
 import numpy as np
@@ -64,7 +64,7 @@ def export_document(name, *options):
 
 # Blender lists the mesh of a curve as an instance of the curve. Matrix products are in double precision.
 _VERTICES = (
-    _SETUP
+    SETUP
     + """
 vertices_by_name = {}
 for item in bpy.context.evaluated_depsgraph_get().object_instances:
@@ -152,8 +152,11 @@ class AnimatedExport:
 
     Attributes
     ----------
+    folder : Path
     documents : dict of str to dict
         Document of contacts by shape.
+    bounds : dict of str to dict
+        Entry of each object in a document with all shapes at frame 1.
     times : (t,) float64
         In frames.
     positions : dict of str to (t, 3) float64
@@ -162,7 +165,9 @@ class AnimatedExport:
         By object, as quaternions with w first.
     """
 
+    folder: Path
     documents: dict[str, dict[str, Any]]
+    bounds: dict[str, dict[str, Any]]
     times: np.ndarray
     positions: dict[str, np.ndarray]
     rotations: dict[str, np.ndarray]
@@ -172,13 +177,17 @@ _INTERVAL_AROUND_CONTACT = 0.002
 """In frames, to each side."""
 
 _POSES = (
-    _SETUP
+    SETUP
     + """
 documents = {}
 for shape in SHAPES:
     export_document(shape + ".json", "contacts", "--shape", shape, "--decimals", "9")
     with open(folder + f"/{shape}.json") as stream:
         documents[shape] = json.load(stream)
+every = "sphere,aabb,obb,capsule,cylinder,spheres"
+export_document("local.json", "bounds", "--frame", "1", "--shapes", every, "--decimals", "9")
+with open(folder + "/local.json") as stream:
+    bounds = {entry["id"]: entry for entry in json.load(stream)["objects"]}
 firsts = [each["first"]["frame"] for document in documents.values() for each in document["contacts"]]
 near = [first + step * AROUND / 8 for first in firsts for step in range(-8, 9)]
 times = sorted({*np.arange(1, 12, 1 / 16).tolist(), *(time for time in near if 1 <= time <= 12)})
@@ -189,13 +198,13 @@ for time in times:
         position, rotation, _ = item.matrix_world.decompose()
         poses.setdefault(item.name, []).append([*position, *rotation])
 with open(folder + "/poses.json", "w") as stream:
-    json.dump([documents, times, poses], stream)
+    json.dump([documents, bounds, times, poses], stream)
 """
 )
 
 
 def export_animation(
-    folder: Path, scene: str = MOVING, shapes: Sequence[str] = ("obb", "sphere"), more: str = ""
+    folder: Path, scene: str = MOVING, shapes: Sequence[str] = ("obb", "sphere", "capsule"), more: str = ""
 ) -> AnimatedExport:
     """Export an animated scene, sampled at sixteenths of frames and more densely around contacts.
 
@@ -203,12 +212,17 @@ def export_animation(
     """
     variables = f"AROUND, SHAPES = {_INTERVAL_AROUND_CONTACT}, {tuple(shapes)}\n"
     in_blender(scene + variables + _POSES + more, folder)
-    documents, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
+    return read_animation(folder)
+
+
+def read_animation(folder: Path) -> AnimatedExport:
+    """Read the documents and poses that a script has written to `poses.json`."""
+    documents, bounds, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
     arrays = {name: np.array(each) for name, each in poses.items()}
     positions, rotations = (
         {name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7))
     )
-    return AnimatedExport(documents, np.array(times), positions, rotations)
+    return AnimatedExport(folder, documents, bounds, np.array(times), positions, rotations)
 
 
 TRACKED = range(1, 13)
@@ -246,7 +260,7 @@ class TrackedExport:
 
 _TRACKS = (
     "keyed(passing, 'hide_viewport', (1, False), (5, True), (9, False))\n"
-    + _SETUP
+    + SETUP
     + """
 for space in ("blender", "unity", "unreal"):
     options = ("--preset", space, "--tracks", "--frames", f"{TRACKED[0]}:{TRACKED[-1]}", "--decimals", "9")

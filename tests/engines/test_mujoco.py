@@ -17,7 +17,7 @@ from tests.engines.checks import (
 
 mujoco = pytest.importorskip("mujoco")
 
-SHAPES = ("sphere", "aabb", "obb")
+SHAPES = ("sphere", "aabb", "obb", "capsule")
 # MuJoCo requires positive sizes.
 MIN_SIZE = 1e-9
 
@@ -67,7 +67,7 @@ class World:
 
 
 @pytest.mark.parametrize("space", ["blender", "unreal"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", (*SHAPES, "cylinder"))
 def test_volumes_enclose_vertices_and_one_is_on_surface(difficult, space, shape):
     objects = difficult.document(f"{space}.json")["objects"]
     world = World([volume_of(entry["world"], shape) for entry in objects])
@@ -105,12 +105,12 @@ def test_depth_of_spheres_matches_document(difficult):
         assert contact["deepest"]["depth"] == pytest.approx(-gap, rel=1e-7, abs=1e-7)
 
 
-@pytest.mark.parametrize("shape", ["obb", "sphere"])
+@pytest.mark.parametrize("shape", ["obb", "sphere", "capsule"])
 def test_first_contacts_match_document(animated, shape):
     document = animated.documents[shape]
     names = [entry["id"] for entry in document["objects"]]
-    local = {"obb": "aabb", "sphere": "sphere"}[shape]
-    world = World([volume_of(entry["local"], local) for entry in document["objects"]])
+    local = {"obb": "aabb"}.get(shape, shape)
+    world = World([volume_of(animated.bounds[name]["local"], local) for name in names])
     pairs = list(combinations(range(len(names)), 2))
     gaps = np.empty((len(pairs), len(animated.times)))
     for t in range(len(animated.times)):

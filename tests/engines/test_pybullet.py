@@ -40,6 +40,10 @@ def bodies(client: int, volumes: list[Volume], at_origin: bool = False) -> list[
     for volume in volumes:
         if volume.kind == "sphere":
             parameters = {"shapeType": bullet.GEOM_SPHERE, "radius": max(volume.sizes[0], MIN_SIZE)}
+        elif volume.kind in ("capsule", "cylinder"):
+            kind = bullet.GEOM_CAPSULE if volume.kind == "capsule" else bullet.GEOM_CYLINDER
+            radius, half = (max(size, MIN_SIZE) for size in volume.sizes)
+            parameters = {"shapeType": kind, "radius": radius, "height": 2 * half}
         else:
             parameters = {
                 "shapeType": bullet.GEOM_BOX,
@@ -63,7 +67,7 @@ def distance(client: int, a: int, b: int, limit: float) -> float:
     return min((point[8] for point in points), default=limit)
 
 
-@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb", "capsule"])
 def test_overlapping_pairs_match_document(difficult, world, shape):
     objects = difficult.document("blender.json")["objects"]
     volumes = [volume_of(entry["world"], shape) for entry in objects]
@@ -76,12 +80,12 @@ def test_overlapping_pairs_match_document(difficult, world, shape):
     )
 
 
-@pytest.mark.parametrize("shape", ["obb", "sphere"])
+@pytest.mark.parametrize("shape", ["obb", "sphere", "capsule"])
 def test_first_contacts_match_document(animated, world, shape):
     document = animated.documents[shape]
     names = [entry["id"] for entry in document["objects"]]
-    local = {"obb": "aabb", "sphere": "sphere"}[shape]
-    volumes = [volume_of(entry["local"], local) for entry in document["objects"]]
+    local = {"obb": "aabb"}.get(shape, shape)
+    volumes = [volume_of(animated.bounds[name]["local"], local) for name in names]
     body_ids = bodies(world, volumes, at_origin=True)
     pairs = list(combinations(range(len(names)), 2))
     gaps = np.empty((len(pairs), len(animated.times)))
@@ -97,7 +101,7 @@ def test_first_contacts_match_document(animated, world, shape):
 
 
 @pytest.mark.parametrize("space", ["unity", "gltf"])
-@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb", "capsule", "cylinder"])
 def test_aabbs_of_bullet_enclose_all_vertices(difficult, world, space, shape):
     objects = difficult.document(f"{space}.json")["objects"]
     body_ids = bodies(world, [volume_of(entry["world"], shape) for entry in objects])

@@ -101,8 +101,9 @@ def exported() -> Exported:
     kinds = ("aabb", "sphere", "capsule", "cylinder", "hull", "spheres")
     detailed = in_every_space(compute_bounds(scene, BoundsSettings(shapes=kinds)))
     contacts, overlaps = {}, {}
-    for shape in ("aabb", "sphere", "obb"):
-        contacts[shape] = in_every_space(finished(find_contacts(scene, ContactSettings(shape=shape))))
+    for shape in ("aabb", "sphere", "obb", "capsule"):
+        if shape != "capsule":
+            contacts[shape] = in_every_space(finished(find_contacts(scene, ContactSettings(shape=shape))))
         in_frame_1 = ContactSettings(shape=shape, frames=(1, 1, 1), ignore_parents=False)
         overlaps[shape] = in_every_space(finished(find_contacts(scene, in_frame_1)))
     return Exported(bounds, contacts, overlaps, detailed, vertices_by_id(bounds["blender"]))

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tests.javascript.conftest import Exported
-from tests.javascript.test_volumes import DOUBLE, LOADERS
+from tests.javascript.test_volumes import DOUBLE, LOADERS, SINGLE, tolerance
+from tests.javascript.volumes import Margin, single_precision
 from tests.node.node import PROGRAMS, run_program
 
 pytestmark = pytest.mark.long
@@ -60,6 +61,44 @@ def test_volumes_enclose_all_vertices_and_shrunk_ones_do_not(exported, run, engi
     for id, kinds in smaller["outside"]["world"].items():
         # Dot is a single vertex, at the center of its shapes. Leaves of a tree overlap.
         assert id == "Dot" or all(kinds[kind] for kind in ("capsule", "cylinder", "hull")), id
+
+
+def grown(document: dict[str, Any], margin: Margin) -> dict[str, Any]:
+    """Enlarge capsules and cylinders on every side."""
+    changed = copy.deepcopy(document)
+    for entry in changed["objects"]:
+        world, amount = entry["world"], margin(entry)
+        for kind in ("capsule", "cylinder"):
+            world[kind]["radius"] = max(world[kind]["radius"] + amount, 0)
+        world["cylinder"]["halfLength"] = max(world["cylinder"]["halfLength"] + amount, 0)
+    return changed
+
+
+@pytest.mark.parametrize(("engine", "space"), SINGLE)
+def test_capsules_and_cylinders_of_rapier_enclose_all_vertices_and_shrunk_ones_do_not(
+    exported, run, engine, space
+):
+    document = exported.detailed[space]
+    exact = grown(document, lambda entry: 2 * single_precision(entry))
+    result, smaller = run(engine, space, exact, grown(shrunk(document, 0.9), single_precision))
+    kinds = ("capsule", "cylinder")
+    counts = result["outside"]["world"]
+    assert {*counts} == {*exported.vertices}
+    assert not {(id, kind): each[kind] for id, each in counts.items() for kind in kinds if each[kind]}
+    for id, each in smaller["outside"]["world"].items():
+        # Margins of single precision are larger than these.
+        assert id in ("Dot", "Tiny", "Far") or all(each[kind] for kind in kinds), (id, each)
+
+
+@pytest.mark.parametrize(("engine", "space"), [DOUBLE[0], *SINGLE])
+def test_overlapping_capsules_match_document(exported, run, engine, space):
+    """All pairs that overlap when shrunk are contacts, and no pair that is apart when enlarged."""
+    document, margin = exported.detailed[space], tolerance(engine)
+    results = run(engine, space, grown(document, lambda entry: -margin(entry)), grown(document, margin))
+    certain, possible = ({tuple(pair) for pair in each["pairs"]["capsule"]} for each in results)
+    contacts = exported.overlaps["capsule"][space]["contacts"]
+    assert certain <= {tuple(sorted((each["a"], each["b"]))) for each in contacts} <= possible
+    assert len(certain) > 10 and len(possible - certain) <= 1
 
 
 @pytest.mark.parametrize(("engine", "space"), DOUBLE)

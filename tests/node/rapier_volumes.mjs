@@ -23,15 +23,28 @@ function axisAlignedBox({ min, max }) {
   return cuboid(center, center.map((middle, i) => max[i] - middle), [0, 0, 0, 1]);
 }
 
+// Capsules and cylinders of Rapier are along their Y axis.
+function axial(shape, { center, axis: [x, y, z] }) {
+  const sign = y < 0 ? -1 : 1; // a shape along the opposite direction is the same
+  const quaternion = [sign * z, 0, -sign * x, 1 + sign * y];
+  const [i, j, k, w] = quaternion.map((value) => value / Math.hypot(...quaternion));
+  return { shape, position: vector(center), rotation: { x: i, y: j, z: k, w } };
+}
+
+const capsule = (each) => axial(new RAPIER.Capsule(each.halfLength, each.radius), each);
+const cylinder = (each) => axial(new RAPIER.Cylinder(each.halfLength, each.radius), each);
+
 function read(document) {
   return new Map(
-    document.objects.map(({ id, world: { aabb, sphere, obb, compound } }) => [
+    document.objects.map(({ id, world: { aabb, sphere, obb, compound, ...more } }) => [
       id,
       {
         world: {
           box: aabb && axisAlignedBox(aabb),
           sphere: sphere && ball(sphere),
           obb: obb && orientedBox(obb),
+          capsule: more.capsule && capsule(more.capsule),
+          cylinder: more.cylinder && cylinder(more.cylinder),
           compound: compound?.map((part) => ({ obb: part.obb && orientedBox(part.obb) })),
         },
       },
@@ -63,6 +76,7 @@ function pairs(volumes) {
 testEngine({
   read,
   point: vector,
+  ownKinds: ["capsule", "cylinder"],
   contains: ({ shape, position, rotation }, point) => shape.containsPoint(position, rotation, point),
   pairs,
 });

@@ -1,7 +1,10 @@
 // Tests in three.js the volumes that its loader in docs/loaders reads from documents, see volumes.mjs.
-import { Plane, Vector3 } from "three";
+import { Line3, Plane, Vector3 } from "three";
 import { readCollisionBounds } from "./collision-bounds.three.mjs";
 import { testEngine } from "./volumes.mjs";
+
+const segment = ({ center, axis, halfLength }) =>
+  new Line3(...[-halfLength, halfLength].map((along) => center.clone().addScaledVector(axis, along)));
 
 testEngine({
   read: (document) => readCollisionBounds(document).objects,
@@ -13,5 +16,6 @@ testEngine({
     box: (a, b) => a.intersectsBox(b),
     sphere: (a, b) => a.intersectsSphere(b),
     obb: (a, b) => a.intersectsOBB(b),
+    capsule: (a, b) => segment(a).distanceSqToLine3(segment(b)) <= (a.radius + b.radius) ** 2,
   },
 });

@@ -6,6 +6,7 @@
 // An engine is { read, point, contains }, and `overlap` (a test of two volumes, by kind) or `pairs` (finds all pairs of
 // a list of volumes). An engine with local volumes has `toLocal`, which converts a point to the space of an object.
 // An engine with hulls has `heightAbove`, the distance of a point from the plane of three points, outside positive.
+// `ownKinds` lists the kinds beyond boxes and spheres that `contains` of the engine tests.
 import { readFileSync } from "node:fs";
 
 const KINDS = ["box", "sphere", "obb"];
@@ -55,6 +56,10 @@ export function testEngine(engine) {
       pairs[kind] = findPairs(engine, volumes, kind);
     }
     pairs.compound = findPairs(engine, partsOf(objects), "obb");
+    if (engine.pairs || engine.overlap.capsule) {
+      const capsules = [...objects].map(([id, { world }]) => [id, world.capsule]).filter(([, volume]) => volume);
+      pairs.capsule = findPairs(engine, capsules, "capsule");
+    }
     return { outside, pairs, bones };
   });
   process.stdout.write(JSON.stringify(results));
@@ -74,7 +79,9 @@ function findPairs(engine, volumes, kind) {
 
 function countOutside(engine, volumes, points) {
   const contains = (kind, point) =>
-    COMPOSED[kind] ? COMPOSED[kind](engine, volumes[kind], point) : engine.contains(volumes[kind], point);
+    COMPOSED[kind] && !engine.ownKinds?.includes(kind)
+      ? COMPOSED[kind](engine, volumes[kind], point)
+      : engine.contains(volumes[kind], point);
   const count = (kind) => points.filter((point) => !contains(kind, point)).length;
   const kinds = [...KINDS, ...Object.keys(COMPOSED)].filter((kind) => volumes[kind]);
   return Object.fromEntries(kinds.map((kind) => [kind, count(kind)]));

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engines.checks import assert_first_contacts_match, volume_of
+from tests.engines.robotics.test_first_contacts import assert_first_contacts, moved_links
 from tests.node.node import PROGRAMS, run_program
 from tests.paths import TOP
 
@@ -94,6 +95,15 @@ def test_first_contacts_in_bullet_match_document(notched):
     bullet.disconnect(client)
     document = notched.animation.documents["compound"]
     assert_first_contacts_match(document, notched.animation.times, gaps, CUT_OFF, slack=1e-4)
+
+
+def test_first_contacts_of_urdf_links_in_bullet_match_document(notched):
+    bullet = pytest.importorskip("pybullet")
+    client = bullet.connect(bullet.DIRECT)
+    animation = notched.animation
+    functions = moved_links(bullet, client, notched.folder / "boxes.urdf", animation.bounds)
+    assert_first_contacts(animation, "compound", *functions, CUT_OFF, slack=1e-4)
+    bullet.disconnect(client)
 
 
 def test_bullet_loads_a_box_for_each_part(notched):

@@ -44,17 +44,22 @@ def robots(tmp_path_factory) -> RobotFiles:
 
 
 _FREE = """
-for shape in ("sphere", "obb"):
-    options = ("--frame", "1", "--shapes", shape, "--free-joints", "--decimals", "9")
-    export_document(shape + ".xml", "bounds", *options)
+for shape in ("sphere", "obb", "capsule"):
+    options = ("--frame", "1", "--shapes", shape, "--decimals", "9")
+    export_document(shape + ".xml", "bounds", *options, "--free-joints")
+    for suffix in (".urdf", ".usda"):
+        export_document(shape + suffix, "bounds", *options)
 """
 
 
 @pytest.fixture(scope="session")
 def free_bodies(tmp_path_factory) -> Path:
-    """Return a folder with `sphere.xml` and `obb.xml` of the animated scene, whose bodies can move."""
+    """Return a folder with `sphere.xml`, `obb.urdf`, `capsule.usda` etc. of the animated scene at frame 1.
+
+    Bodies of `.xml` can move.
+    """
     from tests.engines import from_blender
 
     folder = tmp_path_factory.mktemp("free")
-    in_blender(from_blender.MOVING + from_blender._SETUP + _FREE, folder)
+    in_blender(from_blender.MOVING + from_blender.SETUP + _FREE, folder)
     return folder

@@ -112,7 +112,7 @@ def test_overlapping_pairs_match_document(robots, shape):
     )
 
 
-@pytest.mark.parametrize("shape", ["obb", "sphere"])
+@pytest.mark.parametrize("shape", ["obb", "sphere", "capsule"])
 def test_first_contacts_of_free_bodies_match_document(animated, free_bodies, shape):
     document = animated.documents[shape]
     model = Model(free_bodies / f"{shape}.xml")
