@@ -19,6 +19,7 @@ import pytest
 from tests.batch.conftest import SCRIPT, documents
 from tests.batch.scene_files import make_scenes
 from tests.paths import TOP
+from tests.tiers import times
 
 COMMAND_LINE = TOP / "scripts" / "collision_bounds.py"
 
@@ -74,7 +75,7 @@ def test_run_that_is_killed_at_random_moments_resumes_to_the_same_documents(scen
     assert batch("contacts", scenes, "-o", expected).returncode == 0
     out, rng = tmp_path / "out", random.Random(7)
     command = [sys.executable, str(SCRIPT), "contacts", str(scenes), "-o", str(out)]
-    for _ in range(10):
+    for _ in range(times(4, full=10)):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         time.sleep(rng.uniform(0.2, 3))
         process.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))

@@ -18,6 +18,7 @@ from tests.batch.conftest import SCRIPT, documents
 from tests.batch.scene_files import make_scenes
 from tests.batch.test_batch import states, summary
 from tests.paths import TOP
+from tests.tiers import times
 
 sys.path.insert(0, str(TOP / "scripts"))
 
@@ -115,7 +116,7 @@ def test_split_run_that_is_killed_at_random_moments_resumes_to_the_same_bytes(fe
     rng = random.Random(11)
     words = ("contacts", str(few), "-o", str(out), *LONG, "--split", "3", "--jobs", "2")
     is_done = False
-    for attempt in range(6):
+    for attempt in range(times(3, full=6)):
         process = subprocess.Popen([sys.executable, str(SCRIPT), *words], stderr=subprocess.DEVNULL)
         # At a random moment, or as soon as the first share is done.
         waits_for_share = attempt % 2 == 0
