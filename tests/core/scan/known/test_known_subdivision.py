@@ -54,7 +54,7 @@ def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
     assert compared > 4
 
 
-@pytest.mark.parametrize("has_obstacle", [False, True])
+@pytest.mark.parametrize("has_obstacle", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
     rng, frames, count = np.random.default_rng(3), 6, 11
     mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
