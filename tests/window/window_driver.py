@@ -27,18 +27,17 @@ _NEXT_CYCLE = (
     0.01  # until Blender's next cycle: it handles events, then draws, then runs the timer of the script
 )
 _EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or a key
-_TIMEOUT = 120  # maximum seconds for a condition that is sure to become true
+_TIMEOUT = 300  # maximum seconds for a condition that is sure to become true
 _DRAWING = 0.3  # for a click to take effect and the window to be drawn
 _CYCLES = 4  # for a requested redraw, which can request another
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
-_SIDEBAR_ROUNDS = ((0, 0.0), (5, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
-"""Rounds through the sidebar, which may be too low for its panels: button of the wheel before it, and
-additional seconds at each position."""
+_SIDEBAR_ROUNDS = ((5, 0.0), (4, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
+"""Rounds through the sidebar after the first one, because it may be too low for its panels: button of the
+wheel before the round, and additional seconds at each position."""
 _PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
 _HALF_BUTTON = 10
-_NEAR = 10  # probes above and below the place where a button was seen, before the search from the top
 _PANEL_HEADER = 26  # from one folded panel to the next
 _SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction of the sidebar's width
 _ABOVE_OBJECT_SETTINGS = {"Fit Settings": 2, "Swept Bounds": 1}
@@ -101,26 +100,77 @@ def _scrolled(region: bpy.types.Region) -> float:
     return -region.view2d.region_to_view(0, region.height)[1]
 
 
-def _offsets_near(region: bpy.types.Region, wanted: str, seen: dict[str, float]) -> list[int]:
-    """Return positions around those where the button was seen, nearest first, which are within the region."""
-    # Of several buttons, the first one from the top is wanted.
-    places = sorted(int(place - _scrolled(region)) for name, place in seen.items() if wanted in name)
-    steps = sorted((sign * step for step in range(_NEAR) for sign in (1, -1)), key=abs)
-    around = dict.fromkeys(place + step * _PROBE_STEP for step in steps for place in places)
-    return [offset for offset in around if 4 <= offset < max(region.height, region.width) - 4]
+class _Probes:
+    """Order of the probes along a region in a search for a button.
+
+    The first ones are where the button was seen, or else at the top. A place is a position in the contents of
+    the region, an offset one in its visible part: from the top or from the right.
+    """
+
+    def __init__(self, region: bpy.types.Region, down: bool, wanted: str, seen: dict[str, float]) -> None:
+        self._region, self._down = region, down
+        self._length = region.height if down else region.width
+        self._seen, self._before = seen, dict(seen)
+        self._places = [place for name, place in seen.items() if wanted in name]
+        self._expected = self._places
+        self._tried: set[tuple[float, int]] = set()
+
+    def default_rounds(self) -> Sequence[tuple[int, float]]:
+        """Return button of the wheel or 0, and additional seconds at each position, for each round."""
+        if self._region.type != "UI" or not self._down:
+            return [(0, wait) for wait in _PROBE_WAITS]
+        top, wheel = _scrolled(self._region), 0
+        if self._places and not any(top <= place < top + self._length for place in self._places):
+            wheel = 5 if min(self._places) > top else 4
+        return [(wheel, 0.0), *_SIDEBAR_ROUNDS]
+
+    def next_offset(self, wait: float) -> int | None:
+        """Return the offset of the next probe; None if all places in view were tried with this wait."""
+        top = int(_scrolled(self._region))
+        in_view = range(top + 4 + -(top + 4) % _PROBE_STEP, top + self._length, _PROBE_STEP)
+        untried = [place for place in in_view if (wait, place) not in self._tried]
+        if not untried:
+            return None
+        place = min(untried, key=self._priority)
+        self._tried.add((wait, place))
+        return place - top
+
+    def untried_above(self, wait: float, place: int) -> int:
+        """Return the number of places directly above this one where the button can be, too."""
+        above = 0
+        while self._down and place > 0 and (wait, place - _PROBE_STEP) not in self._tried:
+            above, place = above + 1, place - _PROBE_STEP
+        return above
+
+    def see(self, name: str, place: float) -> None:
+        """Note the place of a button: when panels were opened or folded, the wanted one has moved as far."""
+        if name in self._before:
+            self._expected = [expected + place - self._before[name] for expected in self._places]
+        if name:
+            self._seen[name] = place
+
+    def _priority(self, place: int) -> tuple[float, int]:
+        # Of several buttons, the first one from the top is wanted.
+        return min((abs(place - expected) // _PROBE_STEP for expected in self._expected), default=0), place
 
 
-def _offsets_everywhere(
-    region: bpy.types.Region, down: bool, rounds: Sequence[tuple[int, float]]
-) -> list[tuple[int, float, int]]:
-    """Return a wheel button or 0, seconds to wait, and position for each probe of all rounds."""
-    if not rounds:
-        is_sidebar = region.type == "UI" and down
-        rounds = _SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS]
-    offsets = range(4, region.height if down else region.width, _PROBE_STEP)
-    return [
-        (wheel if offset == offsets[0] else 0, wait, offset) for wheel, wait in rounds for offset in offsets
-    ]
+def _enter_button(
+    name_at: Callable[..., Steps], wanted: str, position: tuple[float, float], down: bool, above: int
+) -> Steps:
+    """Return a position within a button from one on its edge; None if the button is no longer there.
+
+    Of several rows, the first one is wanted: `above` is how many can be above the position.
+    """
+    x, y = position
+    for _ in range(above):
+        if wanted not in (yield from name_at(x, y + _PROBE_STEP)):
+            break
+        y += _PROBE_STEP
+    for away in (-4, 4):
+        inner = (x, y + away) if down else (x + away, y)
+        if wanted in (yield from name_at(*inner)):
+            return inner
+    return None
 
 
 def _position(region: bpy.types.Region, down: bool, across: float, offset: int) -> tuple[float, float]:
@@ -326,28 +376,27 @@ class WindowDriver:
         x11 = self.x11_ids()[-1] if window else ""
         yield from self.redraw(area or self.area)
         seen = self.seen_buttons.setdefault(region.type, {})
+        probes = _Probes(region, down, wanted, seen)
 
         def name_at(x: float, y: float, wait: float = 0.0) -> Steps:
             yield from self.move_mouse(x, y, window, x11)
             yield wait
             return self.button_under_mouse(region, window, area) or ""
 
-        near = [(0, 0.0, offset) for offset in _offsets_near(region, wanted, seen)]
-        for number, (wheel, wait, offset) in enumerate(near + _offsets_everywhere(region, down, rounds)):
+        for wheel, wait in rounds or probes.default_rounds():
             if wheel:
                 yield from self.scroll_sidebar(wheel)
-            x, y = _position(region, down, across, offset)
-            name = yield from name_at(x, y, wait)
-            if name:
-                seen[name] = offset + _scrolled(region)
-            if wanted not in name:
-                continue
-            while down and number < len(near) and wanted in (yield from name_at(x, y + _PROBE_STEP)):
-                y += _PROBE_STEP  # to the first of several rows
-            self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
-            for away in (-4, 4):  # from its edge, into the button
-                inner = (x, y + away) if down else (x + away, y)
-                if wanted in (yield from name_at(*inner)):
+            while (offset := probes.next_offset(wait)) is not None:
+                x, y = _position(region, down, across, offset)
+                name = yield from name_at(x, y, wait)
+                place = offset + int(_scrolled(region))
+                probes.see(name, place)
+                if wanted not in name:
+                    continue
+                self._seen_file.write_text(json.dumps(self.seen_buttons), "utf-8")
+                above = probes.untried_above(wait, place)
+                inner = yield from _enter_button(name_at, wanted, (x, y), down, above)
+                if inner:
                     return inner
         raise LookupError(f"{wanted} is not in the {region.type} region; seen until now: {sorted(seen)}")
 
@@ -362,8 +411,11 @@ class WindowDriver:
         region = self.region("UI")
         yield from self.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 30)
         for _ in range(8):
+            before = _scrolled(region)
             self.xdotool("click", "--repeat", 4, button)
             yield 0.1
+            if _scrolled(region) == before:
+                break
         yield from self.wait_for_redraw()
 
     def open_collider_panel(self) -> Steps:

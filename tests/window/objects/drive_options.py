@@ -27,10 +27,11 @@ def choose_preset(driver: WindowDriver) -> Steps:
         if entry == 1:
             driver.take_screenshot(driver.folder / "menu.ppm")
         yield from driver.click()
-        if driver.settings.padding > 0:
-            return
+        is_chosen = driver.settings.padding > 0
         yield from driver.move_to_viewport()
-        yield from driver.press_keys("Escape")
+        yield from driver.press_keys("Escape")  # because a chosen preset leaves the menu open
+        if is_chosen:
+            return
     raise LookupError("the menu of presets has no entry that sets a padding")
 
 
