@@ -24,6 +24,9 @@ FREE_COLOR = (0.16, 0.52, 1.0)
 CONTACT_COLOR = (1.0, 0.16, 0.1)
 FAINT_ALPHA = 0.3
 
+SMALL = (1000, 800)
+"""Size of the window for scripts whose pictures are not measured, because software rendering is slow."""
+
 Pixels = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.window.harness import Recording
+from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def recording(run_drive_script: Callable[..., Recording]) -> Recording:
     """Record the commands."""
-    return run_drive_script("objects/drive_vertex_group.py")
+    return run_drive_script("objects/drive_vertex_group.py", size=SMALL)
 
 
 @pytest.mark.parametrize(

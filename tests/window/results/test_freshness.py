@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.window.harness import Recording
+from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
 
 
 def test_undone_or_canceled_drag_keeps_results_up_to_date(run_drive_script: Callable[..., Recording]) -> None:
-    note = run_drive_script("results/drive_freshness.py").notes["end"]
+    note = run_drive_script("results/drive_freshness.py", size=SMALL).notes["end"]
     assert note["dragged_x"] != 0 and note["undone_x"] == 0, "dragged, and undone"
     assert note["stale"] == {
         "found": False,
