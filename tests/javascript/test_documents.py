@@ -62,7 +62,7 @@ def test_ajv_and_python_jsonschema_accept_all_documents(documents, tmp_path):
 
 
 def test_documents_are_consistent(documents):
-    assert len(documents) == 5 * (1 + 6 + len(SETTINGS) + len(SCANS))
+    assert len(documents) == 5 * (1 + 7 + len(SETTINGS) + len(SCANS))
     problems = {name: list(document_problems(document)) for name, document in documents.items()}
     assert {name: listed for name, listed in problems.items() if listed} == {}
 

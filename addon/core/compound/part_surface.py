@@ -8,6 +8,7 @@ import numpy as np
 
 from ..mesh.components import connected_components
 from ..numeric.arrays import Bools, Floats, Ints, cross, dot, length, normalized
+from .hull_estimate import inner_products
 
 _ON_PLANE = 1e-9
 """Distance from a plane up to which points count as on it, for a mesh of unit size."""
@@ -133,7 +134,7 @@ class PartSurface(NamedTuple):
         points, triangle = points[-_NOTCH_SAMPLES:], triangle[-_NOTCH_SAMPLES:]
         normal = normalized(_normals(self.corners[triangle]))
         area = float(self.areas().sum()) / max(1, len(points))
-        return Notches(points, points @ normal.T, self.is_solid[triangle], area)
+        return Notches(points, inner_products(points, normal), self.is_solid[triangle], area)
 
 
 class Notches(NamedTuple):
@@ -177,7 +178,7 @@ class Notches(NamedTuple):
 
     def volume_of_sides(self, direction: Floats, offset: float) -> float:
         """Estimate the volume of the notches of both sides of a plane."""
-        is_above = self.points @ direction > offset
+        is_above = dot(self.points, direction) > offset
         return self.volume(is_above) + self.volume(~is_above)
 
 

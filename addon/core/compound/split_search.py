@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints
+from ..numeric.arrays import Floats, Ints, dot
 from ..numeric.geodesic import geodesic_directions
 from .hull_estimate import COARSE, heights_of, hull_measure, measure_between, prefix_extremes
 from .part_surface import Notches, PartSurface
@@ -88,10 +88,10 @@ def _directions(points: Floats, surface: PartSurface) -> Floats:
     at_notches: list[Floats] = []
     while len(at_notches) < _EDGE_DIRECTIONS and weights.any():
         direction = normals[int(weights.argmax())]
-        is_same = np.abs(normals @ direction) > _DISTINCT
-        mean = (normals[is_same] * np.sign(normals[is_same] @ direction)[:, None]).mean(axis=0)
+        is_same = np.abs(dot(normals, direction)) > _DISTINCT
+        mean = (normals[is_same] * np.sign(dot(normals[is_same], direction))[:, None]).mean(axis=0)
         # A single direction of flat faces stays what it is.
-        flat = np.abs(normals[is_same] @ direction) > 1 - 1e-9
+        flat = np.abs(dot(normals[is_same], direction)) > 1 - 1e-9
         at_notches.append(direction if flat.mean() > 0.5 else mean / np.linalg.norm(mean))
         weights = np.where(is_same, 0.0, weights)
     distinct: list[Floats] = []
@@ -105,7 +105,7 @@ def _splits_along(
     direction: Floats, points: Floats, surface: PartSurface, thickness: float
 ) -> list[tuple[float, Floats, float]]:
     """Costs, directions and offsets of splits perpendicular to a direction."""
-    along = points @ direction
+    along = dot(points, direction)
     order = np.argsort(along, kind="stable")
     along = along[order]
     low, high = along[0], along[-1]
@@ -142,7 +142,7 @@ def _offsets(along: Floats, direction: Floats, surface: PartSurface) -> tuple[Fl
     ranks: Ints = np.linspace(0, len(along) - 1, _QUANTILES + 2).astype(np.int64)[1:-1]
     gaps = np.argsort(np.diff(along))[-_GAPS:]
     middles = (along[gaps] + along[gaps + 1]) / 2
-    ends = surface.edges.ends.reshape(-1, 3) @ direction
+    ends = dot(surface.edges.ends.reshape(-1, 3), direction)
     at_edges = ends[np.argsort(-np.repeat(surface.edges.weight, 2), kind="stable")]
     step = (along[-1] - along[0]) * 1e-6
     _, first = np.unique(np.round(at_edges / step), return_index=True)
