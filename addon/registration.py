@@ -15,6 +15,7 @@ from .cli import PROGRAM
 from .cli.process import run_process
 from .scene.blender import object_properties
 from .scene.blender.parts import known_rows
+from .scene.poses import private_scene
 from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
@@ -108,6 +109,7 @@ def register() -> None:
             (job_state.attach, job_state.detach),
             (object_properties.attach, object_properties.detach),
             (known_rows.attach, known_rows.detach),
+            (private_scene.attach, private_scene.detach),
             (menus.attach, menus.detach),
             (presets.attach, presets.detach),
             (overlay.attach, overlay.detach),

@@ -102,16 +102,53 @@ def go_to(scene: bpy.types.Scene, frame: float) -> None:
     Like moving the playhead, this discards changes to animated values that were not keyed.
     """
     whole = math.floor(frame)
-    # Blender 4.5 to 5.2 evaluate drivers of bones and those of the armature object itself in parallel, and
-    # lose up to one in ten values of bones. 4.2 does not, and the versions between them were not tried.
-    may_lose = len(bpy.data.armatures) and bpy.app.version >= (4, 3) and _has_driven_bones_and_object()
+    may_lose = len(bpy.data.armatures) and _may_lose_drivers()
     for _ in range(_EVALUATIONS_OF_LOST_DRIVERS if may_lose else 1):
         scene.frame_set(whole, subframe=frame - whole)
 
 
-def _has_driven_bones_and_object() -> bool:
-    """Return whether there is an armature object with drivers of bones and of its own properties."""
-    for item in bpy.data.objects:
+def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:
+    """Evaluate a scene at a frame as `go_to` does, but let Blender draw no window for it.
+
+    Frame handlers are not called, but those of dependency graphs. Where this does not lead to the same, it is
+    `go_to`.
+    """
+    scenes = bpy.data.scenes
+    frames = np.empty(len(scenes), dtype=np.int32)
+    scenes.foreach_get("frame_current", frames)
+    graphs = [layer.depsgraph for layer in scene.view_layers]
+    # Unless a preference of the user allows them, negative frames would become 0.
+    may_lose = len(bpy.data.armatures) and _may_lose_drivers()
+    if may_lose or not 0 <= frame <= _LAST_FRAME or (frames < 0).any() or None in graphs:
+        go_to(scene, frame)
+        return
+    subframes = np.empty(len(scenes), dtype=np.float32)
+    scenes.foreach_get("frame_subframe", subframes)
+    position = list(scenes).index(scene)
+    # `frame_set` adds in single precision, too.
+    whole = math.floor(frame)
+    single = np.float32(whole) + np.float32(frame - whole)
+    wholes = [int(single)]
+    if frames[position] == wholes[0] and subframes[position] == single - wholes[0]:
+        # Blender evaluates animation only where the frame changes.
+        wholes.insert(0, abs(wholes[0] - 1))
+    for each in wholes:
+        frames[position], subframes[position] = each, single - wholes[-1]
+        # `foreach_set` changes values without an update, which would draw all windows.
+        scenes.foreach_set("frame_current", frames)
+        scenes.foreach_set("frame_subframe", subframes)
+        for graph in graphs:
+            # `update` of the view layer would write what is animated in this scene into its objects.
+            graph.update()
+
+
+def _may_lose_drivers() -> bool:
+    """Return whether Blender may lose values of drivers, so that one evaluation is not enough.
+
+    Blender 4.5 to 5.2 evaluate drivers of bones and those of the armature object itself in parallel, and lose
+    up to one in ten values of bones. 4.2 does not, and the versions between them were not tried.
+    """
+    for item in bpy.data.objects if bpy.app.version >= (4, 3) else ():
         if item.type == "ARMATURE" and item.animation_data is not None:
             is_of_bone = {curve.data_path.startswith("pose.") for curve in item.animation_data.drivers}
             if len(is_of_bone) == 2:

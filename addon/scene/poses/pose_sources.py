@@ -15,7 +15,7 @@ from ..blender.simulation import Simulations
 from .curve_poses import CurvePoses, read_curve_poses, times_to_compare
 from .frame_poses import EvaluatedSubject, FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
-from .private_scene import PrivateScene
+from .private_scene import PrivateScene, go_to_within_step
 from .scene_poses import ScenePoses
 from .subject_index import SubjectIndex
 from .transform_curves import may_show_more, read_visibility
@@ -91,7 +91,7 @@ class PoseSources:
         reader = ObjectReader(index.uids)
         for time in times_to_compare(list(times)):
             scene = scene_by_uid(self._uid)
-            go_to(scene, time)
+            go_to_within_step(scene, time)
             expected.append(ExpectedPoses.read(scene, time, index, is_own, reader))
             curves.compare(*expected[-1][:3])
             yield

@@ -1,7 +1,8 @@
 """A private scene: some objects of a scene, evaluated without all the others.
 
 It exists only while a job takes a step, because whatever is in the file may be saved, undone, or listed in a
-window. Nothing that the user's scene shows changes, and no handler of others runs.
+window; between steps only where a window knows that nothing of that can happen. Nothing that the user's scene
+shows changes, and no handler of others runs.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 import bpy
+from bpy.app.handlers import persistent
 
 from ...core.messages import message
-from ..blender.frames import go_to, playhead, scene_by_uid
+from ..blender.frames import go_to, go_to_without_redraw, playhead, scene_by_uid
 from ..blender.parts.known_rows import HANDLERS
 from ..errors import SceneError
 
@@ -22,6 +24,7 @@ _Yield = TypeVar("_Yield")
 _Result = TypeVar("_Result")
 
 _NAME = ".Collision Bounds"
+_EXTENSION = __name__.removesuffix("scene.poses.private_scene")
 _TIME_SETTINGS = ("fps", "fps_base", "frame_map_old", "frame_map_new")
 _HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
 
@@ -35,10 +38,13 @@ _homes: dict[int, float] = {}
 
 
 @contextmanager
-def keeping_open() -> Iterator[None]:
+def keeping_open(afterwards: bool = False) -> Iterator[None]:
     """Let private scenes outlive the steps of a job until the end of this block.
 
     For those who run several steps in which nobody else can look at the file.
+
+    afterwards : keep them after the block too, because nobody looks at the file before the next one; whoever
+        passes True calls `end_step` after the last block, and before anybody looks
     """
     global _blocks
     _blocks += 1
@@ -46,15 +52,14 @@ def keeping_open() -> Iterator[None]:
         yield
     finally:
         _blocks -= 1
-        end_step()
+        end_step(keeps_scenes=afterwards)
 
 
 @contextmanager
 def returning_between_steps(scene: bpy.types.Scene, frame: float) -> Iterator[None]:
     """Return a scene to a frame at the end of each step, because a window would show the frame it is at.
 
-    Within a step it may go on to other frames: after each step in which a scene has moved, Blender draws the
-    whole window.
+    Within a step it may go on to other frames.
     """
     uid = scene.session_uid
     _homes[uid] = frame
@@ -64,14 +69,40 @@ def returning_between_steps(scene: bpy.types.Scene, frame: float) -> Iterator[No
         del _homes[uid]
 
 
-def end_step() -> None:
-    """Remove all private scenes, unless a `keeping_open` block runs. Call it before a job yields."""
+def go_to_within_step(scene: bpy.types.Scene, frame: float) -> None:
+    """Evaluate a scene at a frame; if it returns between steps, without a redraw where possible.
+
+    `frame_set` would make Blender draw the whole window after the step, and up to 31 times more to smooth the
+    picture. Frame handlers of others have to be called, because they may move
+    objects.
+    """
+    if scene.session_uid in _homes and not _has_frame_handlers_of_others():
+        with silenced_handlers(keep=HANDLERS):
+            go_to_without_redraw(scene, frame)
+    else:
+        go_to(scene, frame)
+
+
+def _has_frame_handlers_of_others() -> bool:
+    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
+    return any(not str(getattr(each, "__module__", "")).startswith(_EXTENSION) for each in handlers)
+
+
+def end_step(keeps_scenes: bool = False) -> None:
+    """Remove all private scenes, unless a `keeping_open` block runs. Call it before a job yields.
+
+    keeps_scenes : whether to leave them until the next step
+    """
     global _is_update_due
     if _blocks:
         return
-    close_scenes(_open_scenes)
+    if keeps_scenes:
+        for private in _open_scenes:
+            private.forget_objects()
+    else:
+        close_scenes(_open_scenes)
     for scene in _scenes_away():
-        go_to(scene, _homes[scene.session_uid])
+        go_to_within_step(scene, _homes[scene.session_uid])
     if not _is_update_due:
         return
     _is_update_due = False
@@ -143,7 +174,7 @@ class PrivateScene:
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
         self.seconds = 0.0
-        self._objects: dict[int, bpy.types.Object] = {}
+        self._objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
         """Evaluate the objects at a frame that may be fractional, and return their dependency graph.
@@ -156,7 +187,7 @@ class PrivateScene:
         scene = scene_by_uid(self.uid)
         begin = perf_counter()
         with silenced_handlers():
-            go_to(scene, time)
+            go_to_without_redraw(scene, time)
         taken = perf_counter() - begin
         self.seconds = min(self.seconds or taken, taken)
         depsgraph = scene.view_layers[0].depsgraph
@@ -172,7 +203,13 @@ class PrivateScene:
 
     def original(self, uid: int) -> bpy.types.Object:
         """Return an object that was evaluated in this step, as it is in the file."""
+        if self._objects is None:
+            self._objects = self._find_objects()
         return self._objects[uid]
+
+    def _find_objects(self) -> dict[int, bpy.types.Object]:
+        every = {item.session_uid: item for item in bpy.data.objects}
+        return {uid: every[uid] for uid in self._uids if uid in every}
 
     def open(self) -> None:
         """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
@@ -180,19 +217,25 @@ class PrivateScene:
         private = bpy.data.scenes.new(_NAME)
         self.uid = private.session_uid
         _open_scenes.append(self)
+        with silenced_handlers():
+            # From now on it has a dependency graph.
+            go_to(private, playhead(private))
         names = [setting.identifier for setting in source.render.bl_rna.properties]
         for name in (*_TIME_SETTINGS, *(name for name in names if "simplify" in name)):
             value = getattr(source.render, name)
             if getattr(private.render, name) != value:
                 setattr(private.render, name, value)
-        every = {item.session_uid: item for item in bpy.data.objects}
-        self._objects = {uid: every[uid] for uid in self._uids if uid in every}
+        self._objects = self._find_objects()
         for item in self._objects.values():
             private.collection.objects.link(item)
 
+    def forget_objects(self) -> None:
+        """Take note that objects may be removed before the next step."""
+        self._objects = None
+
     def forget(self) -> None:
         """Take note that the scene is removed."""
-        self.uid, self._objects = None, {}
+        self.uid, self._objects = None, None
 
 
 @contextmanager
@@ -207,3 +250,29 @@ def silenced_handlers(keep: Container[object] = ()) -> Iterator[None]:
     finally:
         for handlers, functions in zip(lists, before, strict=True):
             handlers[:] = functions
+
+
+# ---- Blender's events
+
+
+@persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
+def _on_file_seen(*_unused: object) -> None:
+    """Remove scenes that were left for the next step before the file is saved or replaced."""
+    close_scenes(_open_scenes)
+
+
+def attach() -> None:
+    """Add the handlers."""
+    for handlers in _seen_by():
+        handlers.append(_on_file_seen)
+
+
+def detach() -> None:
+    """Remove the handlers."""
+    for handlers in _seen_by():
+        handlers.remove(_on_file_seen)
+
+
+def _seen_by() -> tuple[list[Any], ...]:
+    handlers: Any = bpy.app.handlers
+    return handlers.save_pre, handlers.load_pre, handlers.undo_pre, handlers.redo_pre

@@ -13,17 +13,17 @@ from bpy.types import Context, Event, Header, Operator
 
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
-from ...scene.poses.private_scene import is_scene_away, keeping_open
+from ...scene.poses.private_scene import end_step, is_scene_away, keeping_open
 from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
 from ..translation import error_text, iface_
 
-_SLICE, _LONGEST_SLICE = 0.04, 0.05
+_SLICE, _LONGEST_SLICE = 0.035, 0.045
 """Least and most seconds of a slice; Blender handles events between slices."""
 
 _LONGEST_AWAY = 0.1
-"""Most seconds of a slice in which the scene has left its frame: after it, the whole window is drawn."""
+"""Most seconds of a slice in which the scene has left its frame, to which it returns at the end."""
 
 _STEP_DECAY = 0.8
 """Factor of the time that a step is expected to take at most, for each shorter step."""
@@ -61,7 +61,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
     _timer: bpy.types.Timer | None = None
     _slice_ended = _shown_at = 0.0
     _drawing = _step = 0.0
-    _was_shown = False
+    _was_shown = _was_clicked = False
 
     def _create_job(
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
@@ -147,7 +147,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             self.report({"WARNING"}, "Stopped: no results were kept")
             return {"CANCELLED"}
         if event.type != "TIMER":
-            return {"PASS_THROUGH"} if _is_passed_on(context, event) else {"RUNNING_MODAL"}
+            return self._pass_on(context, event)
         slice_began = time.monotonic()
         # Blender draws after each slice: longer slices keep drawing a small part of the time.
         drawing = slice_began - self._slice_ended if self._slice_ended else 0.0
@@ -155,7 +155,8 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             self._drawing = drawing
         until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
         try:
-            with overlay.paused(), keeping_open():
+            keeps_scenes = not self._was_clicked and _is_file_hidden(context)
+            with overlay.paused(), keeping_open(keeps_scenes):
                 now = slice_began
                 while True:
                     running.update(next(self._job))
@@ -178,6 +179,16 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             return {"CANCELLED"}
         self._slice_ended = time.monotonic()
         self._show_progress(context, running)
+        return {"PASS_THROUGH"}
+
+    def _pass_on(self, context: Context, event: Event) -> set[str]:
+        """Let Blender handle an event, unless it could change the scene."""
+        if not _is_passed_on(context, event):
+            return {"RUNNING_MODAL"}
+        if event.type not in _HARMLESS_EVENTS:
+            # What is clicked may store the file for an undo, at any time from now on.
+            self._was_clicked = True
+            end_step()
         return {"PASS_THROUGH"}
 
     def _show_progress(self, context: Context, running: RunningJob) -> None:
@@ -203,6 +214,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         self._end_slices(context)
 
     def _end_slices(self, context: Context) -> None:
+        end_step()
         job_state.end()
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
@@ -230,6 +242,20 @@ _NAVIGATION_EVENTS = frozenset(
     | {"TRACKPADZOOM", "MOUSEROTATE", "NDOF_MOTION", "WINDOW_DEACTIVATE"}
 )
 """Events that navigate the view and, without modifier keys, change nothing in the scene."""
+
+_HARMLESS_EVENTS = _NAVIGATION_EVENTS - {"WINDOW_DEACTIVATE"} | {"TIMER"}
+"""Events after which nobody saves or stores the file."""
+
+
+def _is_file_hidden(context: Context) -> bool:
+    """Return whether no user can see, save or undo what a job adds to the file until its next slice.
+
+    In another window Blender responds to everything, and an outliner can list all scenes.
+    """
+    outliners: list[Any] = [area.spaces.active for area in context.screen.areas if area.type == "OUTLINER"]
+    return len(context.window_manager.windows) == 1 and all(
+        outliner.display_mode == "VIEW_LAYER" for outliner in outliners
+    )
 
 
 def _is_passed_on(context: Context, event: Event) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core import CollisionBoundsError
-from addon.scene.blender.frames import go_to, preserve_frame, sample_times
+from addon.scene.blender.frames import go_to, go_to_without_redraw, preserve_frame, sample_times
 from tests.scene.sampling import add_object
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -63,3 +63,33 @@ def test_drivers_of_bones_have_the_values_of_their_frame_where_the_armature_is_d
         assert (driven[0] if index else driven) == pytest.approx(time / 100, rel=1e-6)
         for bone, axis, rate in rates:
             assert bone.rotation_euler[axis] == pytest.approx(rate * time, rel=1e-6)
+
+
+@pytest.mark.smoke
+def test_scene_is_evaluated_the_same_without_a_redraw_and_others_stay_at_their_frame(tmp_path):
+    scene, other = bpy.context.scene, bpy.data.scenes.new("Other")
+    path = str(tmp_path / "scene.blend")
+    bpy.data.libraries.write(path, {other})
+    with bpy.data.libraries.load(path, link=True) as (_, requested):
+        requested.scenes = ["Other"]
+    scene.view_layers.new("Second")
+    item = add_object("Keyed", bpy.data.meshes.new("Keyed"))
+    for frame, place in ((-20, 3), (1, 0), (90, 7)):
+        item.location.x = place
+        item.keyframe_insert("location", frame=frame)
+    item.driver_add("rotation_euler", 2).driver.expression = "frame"
+
+    def state(function, time):
+        function(scene, time)
+        graphs = [layer.depsgraph for layer in scene.view_layers]
+        evaluated = [np.array(item.evaluated_get(graph).matrix_world).tobytes() for graph in graphs]
+        return scene.frame_current, scene.frame_subframe, evaluated, item.location.x, item.rotation_euler.z
+
+    times = [7, 7.3, 0.1, 89.999, 100000.3, 1048574, -3.4, 1.25, *np.random.default_rng(0).uniform(0, 99, 50)]
+    expected = [state(go_to, time) for time in times]
+    other.frame_set(3, subframe=0.3)
+    rest = [each for each in bpy.data.scenes if each != scene]
+    frames = [(each.frame_current, each.frame_subframe) for each in rest]
+    assert [state(go_to_without_redraw, time) for time in times] == expected
+    assert [(each.frame_current, each.frame_subframe) for each in rest] == frames
+    assert len(rest) == 2

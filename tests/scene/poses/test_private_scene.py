@@ -1,4 +1,4 @@
-"""A private scene exists only within a step, and nobody notices it."""
+"""A private scene exists only within a step, unless it is kept, and nobody notices it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.poses.private_scene import (
     PrivateScene,
+    attach,
+    detach,
     end_step,
+    go_to_within_step,
     is_scene_away,
     keeping_open,
     returning_between_steps,
@@ -34,7 +37,9 @@ def calls():
         getattr(bpy.app.handlers, name).append(record)
     yield made
     for name in HANDLERS:
-        getattr(bpy.app.handlers, name).remove(record)
+        handlers = getattr(bpy.app.handlers, name)
+        if record in handlers:
+            handlers.remove(record)
 
 
 @pytest.fixture
@@ -155,8 +160,71 @@ def test_objects_of_the_file_are_not_moved_by_a_private_scene():
     key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
     bpy.context.scene.frame_set(1)
     private = PrivateScene(bpy.context.scene, [item.session_uid])
-    private.evaluate(11)
+    with keeping_open():
+        for frame in (11, 5, 1, 11):
+            (evaluated,) = private.evaluate(frame).objects
+            assert evaluated.matrix_world.translation[:] == (frame - 1, 0, 0)
+            assert item.matrix_world.translation[:] == (0, 0, 0)
+            assert item.location[:] == (0, 0, 0)
     assert item.matrix_world.translation[:] == (0, 0, 0)
-    assert item.location[:] == (0, 0, 0)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Return two keyed objects, and a private scene with them that was kept after a block."""
+    stays, goes = cube("Stays"), cube("Goes")
+    key_location(stays, {1: (0, 0, 0), 11: (10, 0, 0)})
+    private = PrivateScene(bpy.context.scene, [stays.session_uid, goes.session_uid])
+    with keeping_open(afterwards=True):
+        private.evaluate(6)
+    assert len(bpy.data.scenes) == 2
+    attach()
+    yield stays, goes, private
     end_step()
-    assert item.matrix_world.translation[:] == (0, 0, 0)
+    detach()
+    assert len(bpy.data.scenes) == 1
+
+
+@pytest.mark.smoke
+def test_scene_that_is_kept_for_the_next_step_follows_edits(kept):
+    stays, goes, private = kept
+    uid = private.uid
+    bpy.data.objects.remove(goes)
+    stays.delta_location.z = 3
+    with keeping_open(afterwards=True):
+        (evaluated,) = private.evaluate(6).objects
+        assert evaluated.matrix_world.translation[:] == (5, 0, 3)
+        assert private.original(stays.session_uid) == stays
+    assert private.uid == uid
+
+
+@pytest.mark.smoke
+def test_scene_that_is_kept_for_the_next_step_is_not_saved(kept, tmp_path):
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    with bpy.data.libraries.load(path) as (saved, _):
+        assert saved.scenes == ["Scene"]
+    stays, _, private = kept
+    with keeping_open(afterwards=True):
+        assert len(private.evaluate(6).objects) == 2
+        assert stays.location[:] == (0, 0, 0)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("has_handler", [False, True])
+def test_scene_that_returns_is_moved_with_the_frame_handlers_of_others(calls, has_handler):
+    item = cube()
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    scene = bpy.context.scene
+    scene.frame_set(3)
+    calls.clear()
+    if not has_handler:
+        for name in ("frame_change_pre", "frame_change_post"):
+            getattr(bpy.app.handlers, name).clear()
+    with returning_between_steps(scene, 3):
+        with keeping_open():
+            go_to_within_step(scene, 6)
+            assert item.location.x == 5 and scene.frame_current == 6
+        assert item.location.x == 2 and scene.frame_current == 3
+    # Those of dependency graphs are not called for a frame.
+    assert [frame for _, frame in calls] == ([6, 6, 3, 3] if has_handler else [])

@@ -53,7 +53,9 @@ class Clock:
     def __init__(self) -> None:
         self.slices: list[float] = []
         self.late: list[float] = []
+        self.draws = 0
         self.is_running = True
+        self._handle = bpy.types.SpaceView3D.draw_handler_add(self._count, (), "WINDOW", "POST_PIXEL")
         self._last = time.perf_counter()
         self._job: Any = sys.modules[f"{PACKAGE}.ui.operators.modal_job"].ModalJob
         self._modal = modal = self._job.modal
@@ -70,6 +72,9 @@ class Clock:
         self._job.modal = timed
         bpy.app.timers.register(self._tick, first_interval=INTERVAL)
 
+    def _count(self) -> None:
+        self.draws += 1
+
     def _tick(self) -> float | None:
         now = time.perf_counter()
         self.late.append(now - self._last - INTERVAL)
@@ -80,6 +85,7 @@ class Clock:
         """Stop measuring."""
         self.is_running = False
         self._job.modal = self._modal
+        bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
 
 
 def redraw_time() -> float:
@@ -104,6 +110,7 @@ def scan(driver: WindowDriver, name: str) -> Steps:
         "slices": clock.slices,
         "late": max(clock.late),
         "redraw": max(redraws),
+        "draws": clock.draws,
         "contacts": sum(not row.is_near_miss for row in driver.settings.rows),
     }
 

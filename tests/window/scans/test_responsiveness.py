@@ -29,3 +29,11 @@ def test_scan_of_1000_objects_does_not_block_the_window(recording: Recording, sc
     if is_full():
         # A timer waits for a slice and a redraw of the window at most; the last slice also shows the results.
         assert note["late"] < 0.05 + max(note["redraw"], 0.2)
+
+
+@pytest.mark.parametrize("scene", ["keyed", "drivers"])
+def test_scan_draws_the_viewport_only_when_it_shows_another_state(recording: Recording, scene: str) -> None:
+    note = recording.notes[scene]
+    # When a private scene is made or removed, and when the results are shown.
+    assert len(note["slices"]) > 30
+    assert note["draws"] <= 6

@@ -15,10 +15,10 @@ from ....core import Progress, ScanSettings
 from ....core.messages import message
 from ...animation.obstacles import MeshObstacles
 from ...animation.scene_motion import SceneMotion
-from ...blender.frames import advance_to, go_to, playhead, sample_times, scene_by_uid
+from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
 from ...blender.simulation import Simulations
 from ...errors import SceneError
-from ...poses.private_scene import returning_between_steps
+from ...poses.private_scene import go_to_within_step, returning_between_steps
 from ...poses.subject_index import SubjectIndex, SubjectReading
 from ...progress import JobProgress
 from ...settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, SHAPES_OF_TRIANGLES, ContactSettings, FitSettings
@@ -102,9 +102,9 @@ def prepare_motion(
     with nullcontext() if bpy.app.background else returning_between_steps(scene_by_uid(uid), home):
         for _ in prepared.motion.comparing(times):
             yield begun
-    if not prepared.motion.is_played and playhead(scene_by_uid(uid)) != home:
-        # From here on the playhead stays where it was.
-        go_to(scene_by_uid(uid), home)
+        if not prepared.motion.is_played and playhead(scene_by_uid(uid)) != home:
+            # From here on the playhead stays where it was.
+            go_to_within_step(scene_by_uid(uid), home)
     has_switches = settings.motion == "adaptive" and bool(
         prepared.bounds.subjects or prepared.motion.may_have_late_instances
     )
@@ -138,7 +138,7 @@ def _prepare(
     late : more subjects
     """
     uid, first_time = scene.session_uid, frames.times[0]
-    advance_to(scene, first_time, Simulations.of(scene), None)
+    _go_to_first_frame(scene, first_time)
     yield begun
     scene = scene_by_uid(uid)
     readings: list[SubjectReading] = []
@@ -183,6 +183,16 @@ def _prepare(
         obstacles=obstacles.for_scan,
     )
     return PreparedScan(replace(bounds, obstacles=tuple(obstacles.indices.tolist())), motion, scan)
+
+
+def _go_to_first_frame(scene: bpy.types.Scene, time: float) -> None:
+    """Evaluate the first frame; values without keys are reset, also where the scene is at it already."""
+    simulations = Simulations.of(scene)
+    if bpy.app.background or simulations.first_frame is not None or time != playhead(scene):
+        advance_to(scene, time, simulations, None)
+        return
+    with returning_between_steps(scene, time):
+        go_to_within_step(scene, time)
 
 
 def _split_meshes(
