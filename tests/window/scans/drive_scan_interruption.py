@@ -165,9 +165,46 @@ def keep_the_playhead(driver: WindowDriver) -> Steps:
     yield 1.0
 
 
+def click_while_scanning(driver: WindowDriver) -> Steps:
+    """Click a switch of the sidebar during a scan that keeps a private scene, and undo both steps."""
+    path = bpy.data.filepath
+    remove_what_is_played()
+    item = bpy.data.objects["Projectile"].copy()
+    bpy.context.scene.collection.objects.link(item)
+    item.animation_data_clear()
+    item.driver_add("location", 2).driver.expression = "sin(frame)"
+    bpy.context.view_layer.objects.active = item
+    yield from driver.open_tab("Collision Bounds")
+    # The switch in the header of a panel.
+    x, y = yield from driver.find_button(driver.region("UI"), "use_object_settings", across=0.16)
+    start_scan(driver.window)
+    yield from driver.wait_for_scan(20)
+    entry: dict[str, Any] = {"scanning": sorted(scene.name for scene in bpy.data.scenes)}
+    yield from driver.move_mouse(x, y)
+    yield from driver.click()
+    yield from driver.wait_until(lambda: item.collision_bounds.use_object_settings, "the switch is on")
+    seen: set[str] = set()
+    for _ in range(20):
+        seen |= {scene.name for scene in bpy.data.scenes}
+        yield 0.05
+    entry.update(clicked=sorted(seen), running=is_running())
+    yield from driver.press_keys("Escape")
+    yield from driver.wait_until(lambda: not is_running(), "the scan stops")
+    for step in ("stopped", "undone", "undone twice"):
+        if step != "stopped":
+            with bpy.context.temp_override(window=driver.window):
+                bpy.ops.ed.undo()
+            yield from driver.wait_for_redraw()
+        entry[step] = sorted(scene.name for scene in bpy.data.scenes)
+    driver.notes["clicked"] = entry
+    bpy.ops.wm.open_mainfile(filepath=path)
+    yield 1.0
+
+
 def scenario(driver: WindowDriver) -> Steps:
     """Start a scan before each interruption."""
     yield from keep_the_playhead(driver)
+    yield from click_while_scanning(driver)
     yield from interrupt_at_random(driver, int(sys.argv[-1]))
     start_scan(driver.window)
     yield from driver.wait_until(lambda: bpy.context.scene.frame_current > 5, "the scan has started")

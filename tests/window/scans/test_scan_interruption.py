@@ -42,6 +42,14 @@ def test_scan_of_keyframes_keeps_the_playhead(recording: Recording) -> None:
     assert set(recording.notes["keyed, scanning"]["frames"]) == {7}
 
 
+def test_private_scene_is_not_in_a_file_that_a_click_stores_for_undo(recording: Recording) -> None:
+    entry, without = recording.notes["clicked"], ["Factory"]
+    assert len(entry["scanning"]) > len(without), "nothing was kept that a click could store"
+    assert entry["running"]
+    for step in ("clicked", "stopped", "undone", "undone twice"):
+        assert entry[step] == without, step
+
+
 def test_scan_stops_animation_playback(recording: Recording) -> None:
     assert recording.notes["playing"] == {"before": True, "after": False}
 
