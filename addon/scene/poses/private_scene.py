@@ -25,6 +25,8 @@ _Result = TypeVar("_Result")
 
 _NAME = ".Collision Bounds"
 _EXTENSION = __name__.removesuffix("scene.poses.private_scene")
+_MARK = "collision_bounds_private"
+"""Custom property of private scenes."""
 _TIME_SETTINGS = ("fps", "fps_base", "frame_map_old", "frame_map_new")
 _HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
 
@@ -215,6 +217,7 @@ class PrivateScene:
         """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
         source = scene_by_uid(self._source_uid)
         private = bpy.data.scenes.new(_NAME)
+        private[_MARK] = True
         self.uid = private.session_uid
         _open_scenes.append(self)
         with silenced_handlers():
@@ -261,18 +264,28 @@ def _on_file_seen(*_unused: object) -> None:
     close_scenes(_open_scenes)
 
 
+@persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
+def _on_loaded(*_unused: object) -> None:
+    """Remove scenes of a file that Blender stored when it was quit during a job, or when it crashed."""
+    if left := [scene for scene in bpy.data.scenes if scene.get(_MARK)]:
+        bpy.data.batch_remove(left)
+
+
 def attach() -> None:
     """Add the handlers."""
-    for handlers in _seen_by():
-        handlers.append(_on_file_seen)
+    for handlers, function in _lists():
+        handlers.append(function)
 
 
 def detach() -> None:
     """Remove the handlers."""
-    for handlers in _seen_by():
-        handlers.remove(_on_file_seen)
+    for handlers, function in _lists():
+        handlers.remove(function)
 
 
-def _seen_by() -> tuple[list[Any], ...]:
-    handlers: Any = bpy.app.handlers
-    return handlers.save_pre, handlers.load_pre, handlers.undo_pre, handlers.redo_pre
+def _lists() -> list[tuple[list[Any], Any]]:
+    """Return lists of Blender, each with the function that it calls; some Blenders have no `exit_pre`."""
+    every: Any = bpy.app.handlers
+    names = ("save_pre", "load_pre", "undo_pre", "redo_pre", "exit_pre")
+    before = [getattr(every, name) for name in names if hasattr(every, name)]
+    return [*((handlers, _on_file_seen) for handlers in before), (every.load_post, _on_loaded)]

@@ -69,7 +69,7 @@ def test_drivers_of_bones_have_the_values_of_their_frame_where_the_armature_is_d
 def test_scene_is_evaluated_the_same_without_a_redraw_and_others_stay_at_their_frame(tmp_path):
     scene, other = bpy.context.scene, bpy.data.scenes.new("Other")
     path = str(tmp_path / "scene.blend")
-    bpy.data.libraries.write(path, {other})
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
     with bpy.data.libraries.load(path, link=True) as (_, requested):
         requested.scenes = ["Other"]
     scene.view_layers.new("Second")

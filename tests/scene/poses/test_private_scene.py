@@ -211,6 +211,19 @@ def test_scene_that_is_kept_for_the_next_step_is_not_saved(kept, tmp_path):
 
 
 @pytest.mark.smoke
+def test_scene_that_was_stored_when_blender_was_quit_is_removed_on_load(kept, tmp_path):
+    path = str(tmp_path / "quit.blend")
+    detach()
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    attach()
+    with bpy.data.libraries.load(path) as (saved, _):
+        assert len(saved.scenes) == 2
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+    assert bpy.context.scene.name == "Scene"
+
+
+@pytest.mark.smoke
 @pytest.mark.parametrize("has_handler", [False, True])
 def test_scene_that_returns_is_moved_with_the_frame_handlers_of_others(calls, has_handler):
     item = cube()
