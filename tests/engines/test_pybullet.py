@@ -109,3 +109,27 @@ def test_aabbs_of_bullet_enclose_all_vertices(difficult, world, space, shape):
         low, high = bullet.getAABB(body, physicsClientId=world)
         points = convert_vertices(space, difficult.vertices_of(entry))
         assert (points >= low).all() and (points <= high).all(), entry["name"]
+
+
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb", "capsule", "cylinder"])
+def test_no_vertex_is_outside_and_one_is_on_the_surface(difficult, world, shape):
+    # Bullet's distance of a small ball around each vertex, without the radius of the ball.
+    objects = difficult.document("blender.json")["objects"]
+    volumes = [volume_of(entry["world"], shape) for entry in objects]
+    has_corners = shape not in ("sphere", "capsule")
+    measured = 0
+    for entry, volume, body in zip(objects, volumes, bodies(world, volumes), strict=True):
+        size = max(volume.sizes)
+        points = difficult.vertices_of(entry)
+        if min(volume.sizes) < 20 * MARGIN or np.abs(points).max() > 1e3:
+            continue  # its margin is not small, or its numbers are not exact enough
+        measured += 1
+        (ball,) = bodies(world, [Volume("sphere", (0.01 * size,), (0.0, 0.0, 0.0))])
+        outside = []
+        for point in points.tolist():
+            bullet.resetBasePositionAndOrientation(ball, point, NO_ROTATION, physicsClientId=world)
+            outside.append(distance(world, body, ball, 1e6) + 0.01 * size)
+        bullet.removeBody(ball, physicsClientId=world)
+        near = (CUT_OFF if has_corners else 0) + 2e-5 * size
+        assert -near <= max(outside) <= near, entry["name"]
+    assert measured >= 10

@@ -50,7 +50,7 @@ def test_boxes_match_exported_vertices(difficult, meshes):
         )
 
 
-@pytest.mark.parametrize("shape", ["sphere", "obb"])
+@pytest.mark.parametrize("shape", ["sphere", "obb", "capsule", "cylinder"])
 def test_volumes_enclose_exported_vertices_tightly(difficult, meshes, shape):
     for entry, points in entries(difficult, meshes):
         volume = volume_of(entry["world"], shape)
@@ -59,8 +59,15 @@ def test_volumes_enclose_exported_vertices_tightly(difficult, meshes, shape):
         matrix[:3, 3] = volume.position
         local = trimesh.transform_points(points, np.linalg.inv(matrix))
         near = 2e-6 * np.abs(points).max() + 1e-7
+        across, along = np.linalg.norm(local[:, :2], axis=1), np.abs(local[:, 2])
         if shape == "sphere":
             outside = np.linalg.norm(local, axis=1) - volume.sizes[0]
+        elif shape == "capsule":
+            radius, half = volume.sizes
+            outside = np.hypot(across, np.maximum(along - half, 0)) - radius
+        elif shape == "cylinder":
+            radius, half = volume.sizes
+            outside = np.maximum(across - radius, along - half)
         else:
             outside = (np.abs(local) - volume.sizes).max(axis=1)
         assert outside.max() == pytest.approx(0, abs=near), entry["name"]
