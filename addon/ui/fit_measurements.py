@@ -13,7 +13,7 @@ from ..scene.blender.depsgraph_updates import edited_object_uids
 from ..scene.blender.instances import MESH_LIKE
 from ..scene.fitting.quality import FitQuality, measure_fit
 from ..scene.settings import BoundShape, FitSettings
-from .properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, fit_settings, settings_of
+from .properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, bounds_fit_settings, settings_of
 
 _MAX_MEASUREMENTS = 1000
 """Number of cached measurements; the oldest are dropped first."""
@@ -27,7 +27,7 @@ class FitMeasurement:
     ----------
     quality : FitQuality
     fit : FitSettings
-        Settings of the scene at the time of the measurement.
+        Settings of Compute Bounds at the time of the measurement.
     shapes : tuple of BoundShape
         Shapes that are measured.
     stale : bool
@@ -47,7 +47,7 @@ _measures: dict[int, FitMeasurement] = {}
 def measure(item: bpy.types.Object, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Measure an object and cache the measurement. Raises SceneError if the object cannot be fitted."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    fit, shapes = fit_settings(settings), bound_shapes(settings)
+    fit, shapes = bounds_fit_settings(settings), bound_shapes(settings)
     _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit, shapes), fit, shapes)
     if len(_measures) > _MAX_MEASUREMENTS:
         del _measures[next(iter(_measures))]
@@ -75,7 +75,7 @@ def find_measurement(item: bpy.types.Object, settings: COLLISION_BOUNDS_PG_scene
     kept = _measures.get(item.session_uid)
     if kept is None:
         return None
-    is_same = kept.fit == fit_settings(settings) and kept.shapes == bound_shapes(settings)
+    is_same = kept.fit == bounds_fit_settings(settings) and kept.shapes == bound_shapes(settings)
     return kept if is_same else replace(kept, stale=True)
 
 

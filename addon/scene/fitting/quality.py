@@ -14,12 +14,14 @@ from ...core import Aabb, Capsule, CollisionBoundsError, Cylinder, Obb, Shape, S
 from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ...core.shapes.axial import axial_coordinates, distance_from_segment
-from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
+from ..blender.mesh_data import Geometry, decompose_matrix
 from ..blender.names import name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_overrides
+from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
+from ..subjects.geometry import read_vertices_of_fit
 from .fit import plain_shapes
 from .fit_cache import FitCache
 from .local_and_world import fit_local_and_world
@@ -62,9 +64,9 @@ class FitQuality:
     Attributes
     ----------
     volume : float or None
-        Volume of the mesh; None if it is not closed.
+        Volume of the mesh, or of the faces in a vertex group; None if they are not closed.
     vertices : int
-        Number of vertices of the mesh.
+        Number of vertices of the mesh, or in the vertex group.
     outside : int
         Number of vertices outside the override; 0 without one.
     shapes : tuple of ShapeQuality
@@ -86,7 +88,8 @@ def measure_fit(
     evaluated : bpy.types.Object
         From the dependency graph.
     fit : FitSettings
-        Settings of the scene; those of the object take precedence.
+        Settings of the scene; those of the object take precedence. Of a vertex group, its vertices are
+        measured.
     shapes : sequence of BoundShape
         Plain shapes, capsules and cylinders.
 
@@ -97,14 +100,16 @@ def measure_fit(
     Raises
     ------
     SceneError
-        If it cannot be fitted; the message names the object.
+        If it cannot be fitted, or has no vertices of the vertex group; the message names the object.
     """
     original = evaluated.original
     settings = object_fit_settings(original, fit)
-    points = vertex_positions(evaluated, settings.modifiers)
-    triangles = triangle_indices(evaluated, settings.modifiers)
+    points, triangles = read_vertices_of_fit(evaluated, settings, needs_triangles=True)
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
     overrides = read_overrides(original)
+    if (group := settings.vertex_group) and (overrides or not len(points)):
+        reason = reason_without_vertices(group, bool(overrides))
+        raise SceneError(message("{name}: {reason}", name=name_of(original), reason=reason))
     geometry = Geometry(points, matrix)
     if len(overrides) == 1:
         geometry = Geometry(overrides[0].points, matrix, overrides[0].radius)

@@ -14,6 +14,7 @@ from ...core.numeric.distinct import distinct_rows
 from ...formats import Skipped
 from ..blender.mesh_data import Geometry, Placement, decompose_matrices, decompose_matrix
 from ..blender.missing_inputs import reasons_without_vertices
+from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
@@ -100,10 +101,7 @@ def _reason_without_points(subject: Subject, fit: FitSettings, missing: Mapping[
     group = fit.vertex_group
     if group is None or subject.key[1] in missing:
         return missing.get(subject.key[1], message("no vertices"))
-    if subject.override is not None:
-        return message("has a custom shape, and so no vertices of a group")
-    template = "has no vertices of weight {weight} or more in vertex group {group!r}"
-    return message(template, weight=f"{group.threshold:g}", group=group.name)
+    return reason_without_vertices(group, subject.override is not None)
 
 
 def _grouped(placed: Sequence[_Placed], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:

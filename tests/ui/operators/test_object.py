@@ -101,6 +101,29 @@ def test_fit_statistics_are_stale_after_object_or_settings_change():
     assert not measure().stale
 
 
+def test_vertices_of_the_group_of_compute_bounds_are_measured():
+    item = add_vertices("A", [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 4)], [(0, 2, 6, 4)])
+    group = item.vertex_groups.new(name="Bottom")
+    group.add([0, 2, 4, 6], 1.0, "REPLACE")
+    group.add([1], 0.2, "REPLACE")
+    select_objects(item)
+    settings = bpy.context.scene.collision_bounds
+    bpy.ops.collision_bounds.measure_fit()
+    settings.vertex_group, settings.group_threshold = "Bottom", 0.5
+    assert fit_measurements.find_measurement(item, settings).stale
+    bpy.ops.collision_bounds.measure_fit()
+    found = fit_measurements.find_measurement(item, settings)
+    assert not found.stale and found.quality.vertices == 4 and found.quality.volume is None
+    (box,) = (shape for shape in found.quality.shapes if shape.label == "Box")
+    assert box.center.tolist() == [0.5, 0.5, 0] and box.touching == 4
+    settings.group_threshold = 0.1
+    bpy.ops.collision_bounds.measure_fit()
+    assert fit_measurements.find_measurement(item, settings).quality.vertices == 5
+    settings.vertex_group = "Missing"
+    with pytest.raises(RuntimeError, match=r"A: has no vertices of weight .* in vertex group"):
+        bpy.ops.collision_bounds.measure_fit()
+
+
 def test_copy_to_selected_copies_collision_responses_alone():
     source, target = add_vertices("A"), add_vertices("B")
     settings = source.collision_bounds

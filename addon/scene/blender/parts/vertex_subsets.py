@@ -122,6 +122,14 @@ def rows_of_group(evaluated: bpy.types.Object, modifiers: Modifiers, group: Vert
     return _rows_of(evaluated, modifiers, number, group.threshold)
 
 
+def reason_without_vertices(group: VertexGroup, has_custom_shape: bool) -> str:
+    """Return why an object has no vertices of a vertex group."""
+    if has_custom_shape:
+        return message("has a custom shape, and so no vertices of a group")
+    template = "has no vertices of weight {weight} or more in vertex group {group!r}"
+    return message(template, weight=f"{group.threshold:g}", group=group.name)
+
+
 def _rows_of(evaluated: bpy.types.Object, modifiers: Modifiers, number: int, threshold: float) -> Ints:
     _, ((rows, weights),) = group_weights(evaluated, modifiers, [number])
     return rows[weights >= np.float32(threshold)]
