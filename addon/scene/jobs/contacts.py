@@ -23,7 +23,7 @@ from .scan.mesh_confirmation import confirm_contacts
 from .scan.preparation import (
     PreparedScan,
     ScanFrames,
-    check_frames,
+    check_settings,
     prepare_first_frame,
     prepare_motion,
     read_late_instances,
@@ -90,7 +90,7 @@ def _find(
     scene: bpy.types.Scene, settings: ContactSettings, control: ScanControl
 ) -> Generator[Progress, None, Result]:
     """See `find_contacts`."""
-    frames = check_frames(scene, settings)
+    frames = check_settings(scene, settings)
     uid = scene.session_uid
     with preserve_frame(scene):
         late, job = LateInstances(), JobProgress()

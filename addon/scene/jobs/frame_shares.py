@@ -18,7 +18,7 @@ from ..settings import ContactSettings
 from .contacts import ScanControl, confirmed_result, find_contacts, join_shares
 from .result import Result
 from .scan.late_instances import LateInstances
-from .scan.preparation import PreparedScan, ScanFrames, check_frames, prepare_motion, read_late_instances
+from .scan.preparation import PreparedScan, ScanFrames, check_settings, prepare_motion, read_late_instances
 
 
 def scan_frame_share(
@@ -49,7 +49,7 @@ def scan_frame_share(
     SceneError
         As `find_contacts`.
     """
-    frames = check_frames(scene, settings)
+    frames = check_settings(scene, settings)
     refusal = refusal_of(scene)
     if not has_sections(scene, settings):
         refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
@@ -116,7 +116,7 @@ def _scan_and_join(
     exchange: Callable[[ScanShare], Sequence[ScanShare]],
 ) -> Generator[Progress, None, tuple[Sequence[ScanShare], Result | None]]:
     """See `scan_and_join`: all shares, and the result unless one of them cannot be joined."""
-    frames, uid, job = check_frames(scene, settings), scene.session_uid, JobProgress()
+    frames, uid, job = check_settings(scene, settings), scene.session_uid, JobProgress()
     job.begin_phase(0.5 if settings.confirm else 1.0)
     with preserve_frame(scene):
         share, prepared, skips = yield from job.track(_scan_frame_share(scene, settings, frames, number, job))

@@ -62,7 +62,7 @@ class ScanFrames(NamedTuple):
     times: list[float]
 
 
-def check_frames(scene: bpy.types.Scene, settings: ContactSettings) -> ScanFrames:
+def check_settings(scene: bpy.types.Scene, settings: ContactSettings) -> ScanFrames:
     """Check the settings and return the frames to scan. Raises SceneError."""
     require_active_scene(scene)
     span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
