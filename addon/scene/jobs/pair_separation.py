@@ -15,7 +15,7 @@ from ...core.scan.obstacle_space import ObstacleSpace
 from ...core.sweep.interpolation import at
 from ..animation.obstacles import MeshObstacles
 from ..animation.scene_motion import SceneMotion
-from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
+from ..blender.frames import advance_to, playhead, preserve_frame, sample_times
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..poses.private_scene import without_private_scenes
@@ -23,6 +23,7 @@ from ..settings import ContactSettings, Selection
 from ..subjects.subject import Subject
 from .bounds import require_active_scene
 from .result import Result
+from .scan.preparation import choose_sources
 
 _PARTS = 8
 """Parts of a frame in which a pair begins or ends to touch, or is deepest or closest."""
@@ -107,19 +108,15 @@ def _sample(
     frames = sample_times(span.start, span.end, span.step)
     between = times_near_contacts(result, pair, frames)
     with preserve_frame(scene):
-        home, uid = playhead(scene), scene.session_uid
+        home = playhead(scene)
         advance_to(scene, frames[0], Simulations.of(scene), None)
         is_obstacle = np.isin(np.array(pair), np.array(result.obstacles, dtype=np.int64))
         obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
         selection = Selection(patterns=tuple(subject.name for subject in subjects))
         motion = SceneMotion(scene, subjects, selection, settings.shape, settings.fit, obstacles)
         begun = Progress(0, len(frames), frames[0])
-        for _ in motion.comparing(frames):
-            if not bpy.app.background:
-                go_to(scene_by_uid(uid), home)
+        for _ in choose_sources(scene, motion, frames, home):
             yield begun
-        if not motion.is_played:
-            go_to(scene_by_uid(uid), home)
         is_sampled = settings.motion == "adaptive" and bool(motion.refinable.all())
         times = sorted({*frames, *between}) if is_sampled else frames
         for done, time in enumerate(times):

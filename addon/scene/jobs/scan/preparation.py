@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Generator, Mapping
+from collections.abc import Container, Generator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from types import MappingProxyType
@@ -99,17 +99,27 @@ def prepare_motion(
     yield begun
     for _ in prepared.motion.fitting():
         yield begun
-    with nullcontext() if bpy.app.background else returning_between_steps(scene_by_uid(uid), home):
-        for _ in prepared.motion.comparing(times):
-            yield begun
-        if not prepared.motion.is_played and playhead(scene_by_uid(uid)) != home:
-            # From here on the playhead stays where it was.
-            go_to_within_step(scene_by_uid(uid), home)
+    for _ in choose_sources(scene_by_uid(uid), prepared.motion, times, home):
+        yield begun
     has_switches = settings.motion == "adaptive" and bool(
         prepared.bounds.subjects or prepared.motion.may_have_late_instances
     )
     prepared = prepared._replace(played=prepared.motion.played)
     return prepared, prepared.motion.with_switches(times) if has_switches else times
+
+
+def choose_sources(
+    scene: bpy.types.Scene, motion: SceneMotion, times: Sequence[float], home: float
+) -> Generator[None, None, None]:
+    """Choose the sources of motion, and return the scene to a frame: at the end, unless it has to be played.
+
+    In a window the scene returns at each yield.
+    """
+    uid = scene.session_uid
+    with nullcontext() if bpy.app.background else returning_between_steps(scene, home):
+        yield from motion.comparing(times)
+        if not motion.is_played and playhead(scene_by_uid(uid)) != home:
+            go_to_within_step(scene_by_uid(uid), home)
 
 
 def prepare_first_frame(
