@@ -34,6 +34,21 @@ function axial(shape, { center, axis: [x, y, z] }) {
 const capsule = (each) => axial(new RAPIER.Capsule(each.halfLength, each.radius), each);
 const cylinder = (each) => axial(new RAPIER.Cylinder(each.halfLength, each.radius), each);
 
+// Its faces are used as they are: Rapier computes no hull again. It refuses flat ones, which are left out then.
+// It finds points of polyhedra by iteration, so a point may be off by a ten-thousandth of the size.
+function hull({ vertices, faces }) {
+  const shape = new RAPIER.ConvexPolyhedron(Float32Array.from(vertices.flat()), Uint32Array.from(faces.flat()));
+  if (!isAccepted(shape)) return undefined;
+  const tolerance = 1e-4 * Math.max(...vertices.flat().map(Math.abs));
+  return { shape, position: vector([0, 0, 0]), rotation: NO_ROTATION, tolerance };
+}
+
+function isAccepted(shape) {
+  const raw = shape.intoRaw();
+  raw?.free();
+  return raw !== undefined;
+}
+
 function read(document) {
   return new Map(
     document.objects.map(({ id, world: { aabb, sphere, obb, compound, ...more } }) => [
@@ -45,6 +60,8 @@ function read(document) {
           obb: obb && orientedBox(obb),
           capsule: more.capsule && capsule(more.capsule),
           cylinder: more.cylinder && cylinder(more.cylinder),
+          hull: more.hull && hull(more.hull),
+          spheres: more.spheres?.map((node) => ({ sphere: ball(node), children: node.children })),
           compound: compound?.map((part) => ({ obb: part.obb && orientedBox(part.obb) })),
         },
       },
@@ -73,10 +90,16 @@ function pairs(volumes) {
   return found;
 }
 
+function contains({ shape, position, rotation, tolerance }, point) {
+  if (tolerance === undefined) return shape.containsPoint(position, rotation, point);
+  const { x, y, z } = shape.projectPoint(position, rotation, point, true).point;
+  return Math.hypot(x - point.x, y - point.y, z - point.z) <= tolerance;
+}
+
 testEngine({
   read,
   point: vector,
-  ownKinds: ["capsule", "cylinder"],
-  contains: ({ shape, position, rotation }, point) => shape.containsPoint(position, rotation, point),
+  ownKinds: ["capsule", "cylinder", "hull"],
+  contains,
   pairs,
 });
