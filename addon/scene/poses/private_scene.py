@@ -43,10 +43,10 @@ _homes: dict[int, float] = {}
 def keeping_open(afterwards: bool = False) -> Iterator[None]:
     """Let private scenes outlive the steps of a job until the end of this block.
 
-    For those who run several steps in which nobody else can look at the file.
+    For callers that run several steps in which nobody else has access to the file.
 
-    afterwards : keep them after the block too, because nobody looks at the file before the next one; whoever
-        passes True calls `end_step` after the last block, and before anybody looks
+    afterwards : whether to keep them after the block too, for the next one. The caller then has to call
+        `end_step` after the last block, and before the file is shown, saved or stored for an undo
     """
     global _blocks
     _blocks += 1
@@ -75,8 +75,7 @@ def go_to_within_step(scene: bpy.types.Scene, frame: float) -> None:
     """Evaluate a scene at a frame; if it returns between steps, without a redraw where possible.
 
     `frame_set` would make Blender draw the whole window after the step, and up to 31 times more to smooth the
-    picture. Frame handlers of others have to be called, because they may move
-    objects.
+    picture. Frame handlers of others have to be called, because they may move objects.
     """
     if scene.session_uid in _homes and not _has_frame_handlers_of_others():
         with silenced_handlers(keep=HANDLERS):
@@ -259,8 +258,8 @@ def silenced_handlers(keep: Container[object] = ()) -> Iterator[None]:
 
 
 @persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
-def _on_file_seen(*_unused: object) -> None:
-    """Remove scenes that were left for the next step before the file is saved or replaced."""
+def _on_file_stored(*_unused: object) -> None:
+    """Remove scenes that were left for the next step, before the file is stored or replaced."""
     close_scenes(_open_scenes)
 
 
@@ -273,19 +272,19 @@ def _on_loaded(*_unused: object) -> None:
 
 def attach() -> None:
     """Add the handlers."""
-    for handlers, function in _lists():
+    for handlers, function in _handler_lists():
         handlers.append(function)
 
 
 def detach() -> None:
     """Remove the handlers."""
-    for handlers, function in _lists():
+    for handlers, function in _handler_lists():
         handlers.remove(function)
 
 
-def _lists() -> list[tuple[list[Any], Any]]:
+def _handler_lists() -> list[tuple[list[Any], Any]]:
     """Return lists of Blender, each with the function that it calls; some Blenders have no `exit_pre`."""
     every: Any = bpy.app.handlers
     names = ("save_pre", "load_pre", "undo_pre", "redo_pre", "exit_pre")
     before = [getattr(every, name) for name in names if hasattr(every, name)]
-    return [*((handlers, _on_file_seen) for handlers in before), (every.load_post, _on_loaded)]
+    return [*((handlers, _on_file_stored) for handlers in before), (every.load_post, _on_loaded)]

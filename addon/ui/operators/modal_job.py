@@ -155,7 +155,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             self._drawing = drawing
         until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
         try:
-            keeps_scenes = not self._was_clicked and _is_file_hidden(context)
+            keeps_scenes = not self._was_clicked and _may_keep_scenes(context)
             with overlay.paused(), keeping_open(keeps_scenes):
                 now = slice_began
                 while True:
@@ -247,7 +247,7 @@ _HARMLESS_EVENTS = _NAVIGATION_EVENTS - {"WINDOW_DEACTIVATE"} | {"TIMER"}
 """Events after which nobody saves or stores the file."""
 
 
-def _is_file_hidden(context: Context) -> bool:
+def _may_keep_scenes(context: Context) -> bool:
     """Return whether no user can see, save or undo what a job adds to the file until its next slice.
 
     In another window Blender responds to everything, and an outliner can list all scenes.
