@@ -94,7 +94,9 @@ def test_release_has_repository_scene_schema_loaders_and_licenses(releases):
         files["collision-bounds.schema.json"]
         == (TOP / "addon" / "formats" / "validation" / "schema.json").read_bytes()
     )
-    loaders = {path.name: path.read_bytes() for path in (TOP / "docs" / "loaders").iterdir()}
+    loaders = {
+        path.name: path.read_bytes() for path in (TOP / "docs" / "loaders").iterdir() if path.is_file()
+    }
     assert "LICENSE" in loaders
     released = {name[8:]: data for name, data in files.items() if name.startswith("loaders/")}
     assert released == loaders
