@@ -11,6 +11,7 @@ Rooms, in reading order; each imports only from those above it:
 `progress`       progress of long jobs
 `numeric`        arrays, batches, rounding errors, directions
 `curves`         animation curves and transforms: values at times, bounds of what happens in between
+`skins`          points that bones carry by shares: boxes around them, at a time and over an interval
 `shapes`         spheres, boxes, oriented boxes, capsules, cylinders, segments, triangles
 `broad_phase`    pairs of boxes that overlap, by a grid, by sorting, and by a hierarchy
 `fitting`        shapes fitted to points: spheres, boxes, capsules, cylinders, convex hulls

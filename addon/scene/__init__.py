@@ -3,6 +3,7 @@
 Rooms, in reading order; each imports only from those above it:
 
 - `blender`: data that Blender provides, as arrays and plain values.
+- `curves`: objects, bones and bent meshes whose motion follows from F-curves.
 - `subjects`: the objects, instances, loose parts and merged collections that get bounds.
 - `fitting`: shapes around the vertices of subjects.
 - `poses`: where all subjects are at a time, from curves or from an evaluated scene.

@@ -29,6 +29,7 @@ ROOMS = {
     "core": (
         "numeric",
         "curves",
+        "skins",
         "shapes",
         "broad_phase",
         "fitting",
@@ -44,6 +45,7 @@ ROOMS = {
     "formats": ("validation", "document", "export"),
     "scene": (
         "blender",
+        "curves",
         "subjects",
         "fitting",
         "poses",

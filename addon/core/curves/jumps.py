@@ -8,6 +8,9 @@ from ..numeric.arrays import Floats, Ints
 from .segments import CONSTANT
 from .transforms import Transforms
 
+SHORT = 2.0**-10
+"""Frames before or after a time from which its limit is computed; any would do."""
+
 
 class Jumps:
     """Jumps of objects (n,), those of their parents included.

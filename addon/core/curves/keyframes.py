@@ -215,3 +215,9 @@ class Curves:
             settings = all_segments.settings[chosen]
             result[rows] = eased_values(kind[rows] - EASED, times[rows], *sides, settings)
         return np.asarray(result)
+
+
+def rounded_times(times: Floats) -> Floats:
+    """Round times (t,) as Blender does: the part of a frame to single precision, and then the sum."""
+    whole = np.floor(times)
+    return np.asarray(whole.astype(np.float32) + (times - whole).astype(np.float32), dtype=np.float64)

@@ -156,6 +156,76 @@ def successive_location_deviations(transforms: Transforms, objects: Ints, times:
     return _offsets(transforms, np.tile(objects, count), rows, chords_of).reshape(count, -1)
 
 
+def all_chords(transforms: Transforms, begin: Floats, end: Floats) -> TransformChords:
+    """Compute the motion of all objects over intervals of time, for hierarchies that are deep, as of bones.
+
+    The bounds are as conservative as those of `transform_chords`. They are computed from parents to children,
+    so that those of a parent are computed once for all its children.
+
+    Parameters
+    ----------
+    transforms : Transforms
+        Objects (n,).
+    begin, end : (q,) float64
+        Times in frames, begin before end.
+
+    Returns
+    -------
+    chords : TransformChords, (q * n,)
+        Those of all objects in the first interval, then in the second, and so on; `arc` is inf.
+    """
+    count = len(transforms.rest)
+    return _all_chords(
+        transforms, len(begin), _chords_between(transforms, np.repeat(begin, count), np.repeat(end, count))
+    )
+
+
+def successive_all_chords(transforms: Transforms, times: Floats) -> TransformChords:
+    """Compute `all_chords` between successive times (t + 1,)."""
+    chords_of = _successive_chords(transforms, len(transforms.rest), times)
+    return _all_chords(transforms, len(times) - 1, chords_of)
+
+
+def _all_chords(transforms: Transforms, intervals: int, chords_of: _ChordsOf) -> TransformChords:
+    """Chords of all objects over intervals, of which `chords_of` has those of the curves."""
+    count = len(transforms.rest)
+    shape = intervals, count
+    level = _level(transforms, np.tile(np.arange(count), intervals), np.arange(intervals * count), chords_of)
+    begin, end = level.begin.reshape(*shape, 4, 4), level.end.reshape(*shape, 4, 4)
+    offset, linear, turn, scale = (
+        values.reshape(shape) for values in (level.offset, level.linear, level.turn, level.largest_scale)
+    )
+    inverse = transforms.parent_inverse.astype(np.float64)
+    norms = np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2)) * (1 + 1e-12)
+    for rows in transforms.generations()[1:]:
+        parent, norm = transforms.parent[rows], norms[rows]
+        # The same bound as in `_chords`: of a point at distance r, each is a constant and a factor of r.
+        first, last = inverse[rows] @ begin[:, rows], inverse[rows] @ end[:, rows]
+        places = first[..., :3, 3], last[..., :3, 3]
+        reach, path = np.maximum(*map(length, places)), length(places[1] - places[0])
+        deviation = scale[:, parent] * norm * offset[:, rows] + (
+            linear[:, parent] * reach + turn[:, parent] * path / 4
+        ) * (1 + 1e-12)
+        linear[:, rows] = norm * (
+            scale[:, parent] * linear[:, rows]
+            + linear[:, parent] * scale[:, rows]
+            + turn[:, parent] * turn[:, rows] / 4
+        )
+        offset[:, rows] = offset[:, parent] + deviation
+        scale[:, rows] *= scale[:, parent] * norm
+        begin[:, rows], end[:, rows] = begin[:, parent] @ first, end[:, parent] @ last
+        change = (end - begin)[:, rows, :3, :3]
+        turn[:, rows] = np.sqrt((change**2).sum(axis=(2, 3))) * (1 + 1e-12)
+    flat = intervals * count
+    return TransformChords(
+        begin.reshape(flat, 4, 4),
+        end.reshape(flat, 4, 4),
+        offset.reshape(flat),
+        linear.reshape(flat),
+        np.full(flat, np.inf),
+    )
+
+
 def _chords_between(transforms: Transforms, begin: Floats, end: Floats) -> _ChordsOf:
     """Return a function that returns chords over intervals (m,), computed on demand."""
 

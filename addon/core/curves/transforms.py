@@ -68,7 +68,7 @@ class Transforms:
         if len(changing):
             channels = self._channels(changing, slice(0, CHANNELS), values)
             world[:, changing, :3, :3] = self._linear_parts(changing, channels)
-        for rows in self._generations()[1:]:
+        for rows in self.generations()[1:]:
             above = _product(world[:, self.parent[rows]], self.parent_inverse[rows])
             world[:, rows] = _product(above, world[:, rows])
         return world
@@ -166,7 +166,7 @@ class Transforms:
         linear = rotations * _sizes(by_time.reshape(-1, CHANNELS))[:, None, :]
         return np.swapaxes(linear.reshape(len(objects), count, 3, 3), 0, 1)
 
-    def _generations(self) -> list[Ints]:
+    def generations(self) -> list[Ints]:
         """Rows of objects without parents, then of their children, and so on."""
         depth = np.zeros(len(self.parent), dtype=np.int64)
         for row, parent in enumerate(self.parent.tolist()):

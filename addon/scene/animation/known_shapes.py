@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...core import Shape
+from ...core.curves.jumps import SHORT
 from ...core.curves.transform_bounds import TransformChords
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ..curves.curve_poses import CurvePoses
 from ..fitting.fit_cache import FitCache
-from ..poses.curve_poses import CurvePoses
 from ..settings import ShapeName
-
-_SHORT = 2.0**-10
-"""Frames before or after a time from which its limit is computed; any would do."""
 
 
 class KnownShapes:
@@ -43,14 +41,15 @@ class KnownShapes:
         """Shapes (m,), each at its own time (m,) in frames; with `is_before` the limit from earlier times."""
         subjects = self._owners[shapes]
         if is_before:
-            matrices = self._poses.chords(subjects, times - _SHORT, times).end
+            matrices = self._poses.chords(subjects, times - SHORT, times).end
         else:
             matrices = self._poses.matrices(times, subjects)
             # Blender shows a key from a little before it on. Between a time before that and one after it, a
             # jump at the key would be very fast linear motion.
-            rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < _SHORT)
-            matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + _SHORT).begin
-        return self._fits.shapes_at(shapes, matrices)[0]
+            rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < SHORT)
+            matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + SHORT).begin
+        skins = self._poses.skins.boxes(subjects, times, is_before)
+        return self._fits.shapes_at(shapes, matrices, skins)[0]
 
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """Bound the deviation (m,) of shapes (m,) from linear motion over intervals (m,)."""
@@ -60,16 +59,22 @@ class KnownShapes:
         result[is_simple] = self._poses.location_deviations(
             subjects[is_simple], begin[is_simple], end[is_simple]
         )
-        if not is_simple.all():
-            rows = np.flatnonzero(~is_simple)
+        is_skinned = self._poses.skins.is_skinned[subjects]
+        if not (is_simple | is_skinned).all():
+            rows = np.flatnonzero(~(is_simple | is_skinned))
             chords = self._poses.chords(subjects[rows], begin[rows], end[rows])
             result[rows] = self._bounds(subjects[rows], chords)
+        if is_skinned.any():
+            skins = self._poses.skins
+            result[is_skinned] = skins.deviations(subjects[is_skinned], begin[is_skinned], end[is_skinned])
         return result
 
     def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
         """Deviations (t, N) between times (t + 1,), and which shapes jump at the end of the interval."""
         known = np.flatnonzero(self.known)
-        simple, turning = known[self._only_moves[known]], known[~self._only_moves[known]]
+        is_skinned = self._poses.skins.is_skinned[known]
+        simple, bent = known[self._only_moves[known]], known[is_skinned]
+        turning = known[~(self._only_moves[known] | is_skinned)]
         shape = (len(times) - 1, len(self.known))
         deviations, jumps = np.zeros(shape), np.zeros(shape, dtype=bool)
         deviations[:, simple] = self._poses.successive_location_deviations(simple, times)
@@ -77,6 +82,8 @@ class KnownShapes:
             chords = self._poses.successive_chords(turning, times)
             bounds = self._bounds(np.tile(turning, shape[0]), chords)
             deviations[:, turning] = bounds.reshape(shape[0], -1)
+        if len(bent):
+            deviations[:, bent] = self._poses.skins.successive_deviations(bent, times)
         jumps[:, known] = self._poses.jumps_at(known, times[1:])
         return deviations[:, self._owners], jumps[:, self._owners]
 

@@ -13,6 +13,7 @@ from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
 from ..blender.instances import InstanceKey
+from ..curves.skin_poses import SkinPoses
 from ..errors import describe_error
 from ..fitting.fit_cache import FitCache
 from ..fitting.own_frames import FitsInOwnFrames
@@ -181,6 +182,8 @@ class PoseBatcher:
         Number of poses from which on they should be flushed.
     samples : list of Sample
         Shapes at the times that were flushed, each of one or more times.
+    skins : SkinPoses or None
+        Boxes of bent subjects, at their times.
     """
 
     def __init__(self, fits: FitCache | FitsInOwnFrames, obstacles: MeshObstacles, count: int) -> None:
@@ -194,6 +197,7 @@ class PoseBatcher:
         self._reported_absent = np.zeros(count, dtype=bool)
         self.queue: list[FramePoses] = []
         self.samples: list[Sample] = []
+        self.skins: SkinPoses | None = None
 
     def flush(self) -> list[Skip]:
         """Compute the shapes of all queued poses; return the subjects skipped."""
@@ -206,7 +210,10 @@ class PoseBatcher:
             matrices = np.concatenate([poses.matrices for poses in frames])
             # Not a number compares as False.
             if np.abs(matrices).max(initial=0) <= _MAX_COORDINATE:
-                shapes, errors = self._fits.shapes_at(np.tile(self._all, len(frames)), matrices)
+                subjects = np.tile(self._all, len(frames))
+                times = np.repeat([poses.time for poses in frames], len(self._all))
+                skins = None if self.skins is None else self.skins.boxes(subjects, times)
+                shapes, errors = self._fits.shapes_at(subjects, matrices, skins)
                 if not errors:
                     moved = np.stack([poses.moved for poses in frames])
                     self.samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
@@ -250,7 +257,8 @@ class PoseBatcher:
         if is_obstacle.any():
             obstacle_poses = self._obstacles.poses(matrices[is_obstacle], present[is_obstacle], time)
             bodies, body_matrices = subjects[~is_obstacle], matrices[~is_obstacle]
-        shapes, errors = self._fits.shapes_at(bodies, body_matrices)
+        skins = None if self.skins is None else self.skins.boxes(bodies, np.full(len(bodies), time))
+        shapes, errors = self._fits.shapes_at(bodies, body_matrices, skins)
         for index, error in errors.items():
             skips.append(Skip(index, time, describe_error(error)))
             present[np.searchsorted(subjects, index)] = False

@@ -178,10 +178,13 @@ class SceneMotion:
         times : sequence of float
             Increasing times of the samples to come, in frames.
         """
-        yield from self._sources.choose(times, lambda name: self._skips.accepts((name, name, ())))
+        yield from self._sources.choose(
+            times, lambda name: self._skips.accepts((name, name, ())), self._may_be_skinned()
+        )
         curves = self._sources.curves
         if curves is None or not curves.is_known.any():
             return
+        self._batch.skins = curves.skins if curves.skins.is_skinned.any() else None
         self._fit_all()
         is_eligible = np.array([subject.override is None for subject in self._subjects.subjects], dtype=bool)
         solid = self._obstacles.indices
@@ -190,6 +193,15 @@ class SceneMotion:
             solid = solid[~curves.is_switched[solid]]
         at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
         self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
+
+    def _may_be_skinned(self) -> Bools:
+        """Mask (n,) of subjects whose boxes at any time may follow from the curves of bones."""
+        is_wanted = self.shape == "aabb" and not self._in_own_frames and self._settings.vertex_group is None
+        subjects = self._subjects
+        of_each = zip(subjects.subjects, subjects.modifiers, strict=True)
+        is_whole = [is_wanted and each.part is None and source == "evaluated" for each, source in of_each]
+        result: Bools = subjects.may_deform & np.array(is_whole, dtype=bool)
+        return result
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
         """Add the times at which known subjects appear or disappear, so that samples show that.
@@ -376,6 +388,7 @@ class SceneMotion:
             is_present = curves.are_shown(np.array(times), self._all)
             matrices = curves.matrices_at(np.array(times), self._all)
             moved = self._moved(matrices)
+            moved[:, curves.skins.is_skinned] = True
             for frame, time in enumerate(times):
                 poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
                 self._batch.queue.append(poses)
@@ -396,6 +409,8 @@ class SceneMotion:
         moved = self._moved(poses.matrices[None])[0]
         if not is_first:
             moved[list(self._changed)] = True
+            if self._batch.skins is not None:
+                moved |= self._batch.skins.is_skinned
         self._changed.clear()
         return poses._replace(moved=moved)
 

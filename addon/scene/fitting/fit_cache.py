@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.mesh_data import Geometry
+from ..curves.skin_poses import SkinBoxes
 from ..settings import DrawnShape, FitSettings
 from .fit import PartVertices, padded, padding_error
 from .moved_fits import MovedArrays, MovedFits
@@ -179,7 +180,9 @@ class FitCache:
             self.is_fitted[subject] = False
         return errors
 
-    def shapes_at(self, subjects: Ints, matrices: Floats) -> tuple[Shape, dict[int, CollisionBoundsError]]:
+    def shapes_at(
+        self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
+    ) -> tuple[Shape, dict[int, CollisionBoundsError]]:
         """Move the fits of subjects to their matrices, padding included.
 
         All vertices are inside. Subjects are fitted again where a fit cannot be moved.
@@ -190,6 +193,8 @@ class FitCache:
             Indices of subjects; the same one may occur at several matrices.
         matrices : (m, 4, 4) float64
             World matrices.
+        replaced : SkinBoxes, optional
+            World boxes of those subjects that are bent, among boxes along the world's axes.
 
         Returns
         -------
@@ -202,10 +207,16 @@ class FitCache:
         differs = linear != self._linear[subjects]
         arrays = self._fits.take(subjects)
         errors: dict[int, CollisionBoundsError] = {}
+        if replaced is not None:
+            differs[replaced.rows] = False
         if differs.any():
             changed = np.flatnonzero(differs.any(axis=(1, 2)) & self.is_fitted[subjects])
             if len(changed):
                 self._fits.follow(arrays, subjects, linear, changed, errors)  # type: ignore[arg-type]  # its own
+        if replaced is not None:
+            assert isinstance(arrays, AabbArrays), "only boxes along the world's axes are replaced"
+            arrays.min[replaced.rows] = replaced.low - offset[replaced.rows]
+            arrays.max[replaced.rows] = replaced.high - offset[replaced.rows]
         owners = subjects
         if self._fits.has_parts:
             owners = subjects.repeat(self._counts[subjects])

@@ -10,6 +10,7 @@ import numpy as np
 from ...core import CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix
 from ..blender.mesh_data import decompose_matrices
+from ..curves.skin_poses import SkinBoxes
 from .fit_cache import FitCache
 
 _STEP = 2.0**-40
@@ -36,11 +37,14 @@ class FitsInOwnFrames:
         """See `FitCache`."""
         return self._fits.is_fitted
 
-    def shapes_at(self, subjects: Ints, matrices: Floats) -> tuple[Shape, dict[int, CollisionBoundsError]]:
+    def shapes_at(
+        self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
+    ) -> tuple[Shape, dict[int, CollisionBoundsError]]:
         """Scale the fits of subjects (m,) as their world matrices (m, 4, 4) do; see `FitCache.shapes_at`.
 
         All vertices are inside, but for rounding errors of 1e-12 of their distance from the origin.
         """
+        assert replaced is None, "boxes of bent meshes are along the world's axes"
         return self._fits.shapes_at(subjects, _without_pose(matrices))
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.messages import message
 from ...formats.wording import valid_text
 from ..blender.names import name_of
+from ..curves.channels import curves_of_action
 from ..errors import SceneError
-from ..poses.transform_curves import curves_of_action
 from .pair_separation import SeparationCurve
 
 MAX_NAME = 63

@@ -4,11 +4,6 @@ Modules in reading order:
 
 - `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
-- `curve_keys`: keys of F-curves as arrays, repeated where a curve is cyclic.
-- `frame_drivers`: drivers whose results follow from the frame number alone.
-- `transform_curves`: objects whose world matrices follow from F-curves and such drivers alone.
-- `visibility`: when keys hide and show objects.
-- `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
 - `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
 - `scene_poses`: reads subjects of any kind in the user's scene, which is evaluated at their time.
 - `private_scene`: a scene with some objects alone, which exists only while a job takes a step.
@@ -16,7 +11,7 @@ Modules in reading order:
 - `private_poses`: reads subjects in a private scene, compared with the user's scene at a few times.
 - `pose_sources`: the cheapest source of each subject that gives the same as the user's scene.
 
-May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` of `scene`.
+May import `core`, `formats`, and the rooms `blender`, `curves`, `subjects` and `fitting` of `scene`.
 
 Evaluating the user's scene evaluates all of it, moves the playhead and calls handlers. So it is played only
 where the other sources cannot give the same. Curves are computed without Blender, and bounded between

@@ -6,19 +6,21 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.curves.keyframes import NEAR_KEY
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
+from ..blender.mesh_data import vertex_positions
 from ..blender.names import full_name_of
 from ..blender.simulation import Simulations
-from .curve_poses import CurvePoses, read_curve_poses, times_to_compare
+from ..curves.curve_poses import CurvePoses, read_curve_poses, times_to_compare
+from ..curves.transform_curves import may_show_more, read_visibility
 from .frame_poses import EvaluatedSubject, FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
 from .private_scene import PrivateScene, go_to_within_step
 from .scene_poses import ScenePoses
 from .subject_index import SubjectIndex
-from .transform_curves import may_show_more, read_visibility
 
 _FRAMES, _MATRICES = 8, 1 << 12
 """Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
@@ -62,7 +64,9 @@ class PoseSources:
         self.follow_curves = False
         self.reasons: dict[int, str] = {}
 
-    def choose(self, times: Sequence[float], is_selected: Callable[[str], bool]) -> _Steps:
+    def choose(
+        self, times: Sequence[float], is_selected: Callable[[str], bool], may_be_skinned: Bools | None = None
+    ) -> _Steps:
         """Compare all sources at a few times, and choose; yields after each look at a scene.
 
         Parameters
@@ -71,6 +75,8 @@ class PoseSources:
             Increasing times that will be read, in frames.
         is_selected : callable
             Returns by its full name whether an object that is not shown yet would be a subject.
+        may_be_skinned : (n,) bool, optional
+            Subjects of which boxes at any time are enough, as curves of bones give them.
         """
         index = self._index
         is_simulated = index.is_simulated(self._simulations)
@@ -86,14 +92,16 @@ class PoseSources:
         if not is_own.any():
             return
         is_candidate, span = is_own & ~index.may_deform, (times[0], times[-1])
-        curves = yield from read_curve_poses(self._uid, index.uids, is_candidate, span)
+        if may_be_skinned is not None:
+            may_be_skinned = may_be_skinned & is_own
+        curves = yield from read_curve_poses(self._uid, index.uids, is_candidate, span, may_be_skinned)
         expected: list[ExpectedPoses] = []
         reader = ObjectReader(index.uids)
         for time in times_to_compare(list(times)):
             scene = scene_by_uid(self._uid)
             go_to_within_step(scene, time)
             expected.append(ExpectedPoses.read(scene, time, index, is_own, reader))
-            curves.compare(*expected[-1][:3])
+            curves.compare(*expected[-1][:3], self._vertices(curves.skins.is_skinned & expected[-1].is_shown))
             yield
         self.curves, self._times = curves, np.array(times)
         self._read_switches(is_own & ~curves.is_known)
@@ -107,6 +115,19 @@ class PoseSources:
             index.needs_walk or not self.is_elsewhere.all() or may_show_more(scene, self._others(is_selected))
         )
         self.follow_curves = not self.is_played and bool(curves.is_known.all())
+
+    def _vertices(self, mask: Bools) -> dict[int, NDArray[np.float32]]:
+        """Read the vertices of subjects (n,) in the user's scene as it is now."""
+        if not mask.any():
+            return {}
+        objects = {item.session_uid: item for item in scene_by_uid(self._uid).objects}
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        return {
+            subject: vertex_positions(
+                objects[int(self._index.uids[subject])].evaluated_get(depsgraph), "evaluated"
+            )
+            for subject in np.flatnonzero(mask).tolist()
+        }
 
     def _read_switches(self, mask: Bools) -> None:
         """Find the times at which keys hide or show subjects (n,) that do not follow curves."""

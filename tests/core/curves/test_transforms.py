@@ -9,7 +9,7 @@ from addon.core.curves.animated_values import AnimatedValues
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 from addon.core.curves.segments import LINEAR, Keys
-from addon.core.curves.transform_bounds import transform_chords
+from addon.core.curves.transform_bounds import all_chords, successive_all_chords, transform_chords
 from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
 
@@ -82,6 +82,40 @@ def test_no_point_deviates_by_more_than_its_bound(seed):
         assert (distance <= bound + 1e-9).all()
         ratios.append(distance / np.maximum(bound, 1e-6))
     assert np.max(ratios) > 0.8
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_point_deviates_by_more_than_its_bound_among_all_objects(seed):
+    rng = np.random.default_rng(seed)
+    transforms, count = random_transforms(rng, 60), 60
+    begin = rng.uniform(FIRST, LAST - 1, 8)
+    end = begin + 10 ** rng.uniform(-3, 1, 8)
+    chords = all_chords(transforms, begin, end)
+    objects, begin, end = np.tile(np.arange(count), 8), np.repeat(begin, count), np.repeat(end, count)
+    alone = transform_chords(transforms, objects, begin, end)
+    for found, expected in ((chords.begin, alone.begin), (chords.end, alone.end)):
+        sizes = np.abs(expected).max(axis=(1, 2), keepdims=True)
+        assert (np.abs(found - expected) <= 1e-12 * sizes).all()
+    points = rng.normal(size=(len(objects), 3)) * 10 ** rng.uniform(-1, 1, (len(objects), 1))
+    bound = chords.offset + chords.linear * np.linalg.norm(points, axis=1)
+    homogeneous = np.column_stack([points, np.ones(len(objects))])[:, :, None]
+    first, last = chords.begin @ homogeneous, chords.end @ homogeneous
+    ratios = []
+    for part in np.linspace(0, 1, 18)[1:-1]:
+        time = begin + part * (end - begin)
+        place = transform_chords(transforms, objects, time, np.nextafter(time, np.inf)).begin @ homogeneous
+        distance = np.linalg.norm((place - first - part * (last - first))[:, :3, 0], axis=1)
+        assert (distance <= bound * (1 + 1e-12) + 1e-9).all()
+        ratios.append(distance / np.maximum(bound, 1e-6))
+    assert np.max(ratios) > 0.8
+
+
+def test_successive_chords_of_all_objects_are_those_of_their_intervals():
+    transforms = random_transforms(np.random.default_rng(9), 30)
+    times = np.array([3.0, 4.0, 4.5, 9.0])
+    found, expected = successive_all_chords(transforms, times), all_chords(transforms, times[:-1], times[1:])
+    for pair in zip(found, expected, strict=True):
+        np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))

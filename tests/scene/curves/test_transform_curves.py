@@ -11,7 +11,7 @@ import pytest
 from addon.core.curves.easings import FAMILIES
 from addon.core.curves.easings import MODES as MODES_OF_EASING
 from addon.scene.blender.frames import go_to
-from addon.scene.poses.transform_curves import TransformCurves, may_show_more
+from addon.scene.curves.transform_curves import TransformCurves, may_show_more
 from tests.scene.building import curves, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.poses.curve_poses import read_curve_poses
+from addon.scene.curves.curve_poses import read_curve_poses
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
 from tests.scene.building import add_vertices, curves, key_location
@@ -101,9 +101,9 @@ def test_object_that_something_else_hides_is_not_known():
     poses = known_poses([item, other])
     both = np.ones(2, dtype=bool)
     matrices = np.tile(np.eye(4), (2, 1, 1))
-    poses.compare(2, both, matrices)
+    poses.compare(2, both, matrices, {})
     assert poses.is_known.all()
-    poses.compare(6, np.array([False, True]), matrices)
+    poses.compare(6, np.array([False, True]), matrices, {})
     assert poses.is_known.tolist() == [True, False]
 
 

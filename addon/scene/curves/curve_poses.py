@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Generator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.curves.jumps import Jumps
+from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
     TransformChords,
     location_deviations,
@@ -21,6 +23,7 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
+from .skin_poses import SkinPoses, read_skin_poses
 from .transform_curves import TransformCurves
 from .visibility import Visibility
 
@@ -43,23 +46,31 @@ class CurvePoses:
     ----------
     is_known : (n,) bool
         Subjects whose matrices and visibility follow from curves.
+    skins : SkinPoses
+        Boxes of those of them whose vertices follow from curves of bones.
     """
 
-    def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools) -> None:
+    def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses) -> None:
         """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
         self._transforms = curves.transforms()
         self._jumps = Jumps(self._transforms)
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
+        self.skins = skins
+        skins.keep(self.is_known)
 
-    def compare(self, time: float, is_shown: Bools, expected: Floats) -> None:
+    def compare(
+        self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]
+    ) -> None:
         """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
 
         Only the matrices of those that are shown are compared, because Blender need not evaluate the others.
 
         is_shown, expected : (n,), (n, 4, 4) of all subjects
+        vertices : of shown subjects that are skinned
         """
+        self.is_known[self.skins.differing(time, expected, vertices)] = False
         subjects = np.flatnonzero(self.is_known)
         is_shown, expected = is_shown[subjects], expected[subjects]
         found = self.matrices(np.full(len(subjects), time), subjects)
@@ -67,10 +78,11 @@ class CurvePoses:
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
         is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]
         self.is_known[subjects[~is_same]] = False
+        self.skins.keep(self.is_known)
 
     def are_shown(self, times: Floats, subjects: Ints) -> Bools:
         """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
-        return self._visibility.are_shown(self._rows[subjects], _rounded_by_blender(times))
+        return self._visibility.are_shown(self._rows[subjects], rounded_times(times))
 
     @property
     def is_switched(self) -> Bools:
@@ -95,7 +107,8 @@ class CurvePoses:
     def only_moves(self) -> Bools:
         """Mask (n,) of known subjects without parents that neither turn nor change their size."""
         is_simple = only_moves(self._transforms)
-        return self.is_known & is_simple[np.maximum(self._rows, 0)] if len(is_simple) else self.is_known
+        known = self.is_known & ~self.skins.is_skinned
+        return known & is_simple[np.maximum(self._rows, 0)] if len(is_simple) else known
 
     def location_deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
         """Deviation (m,) of subjects (m,) that only move from linear motion, over intervals (m,)."""
@@ -120,11 +133,13 @@ class CurvePoses:
 
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
-        return self._jumps.next_after(self._rows[subjects], begin)
+        jumps = self._jumps.next_after(self._rows[subjects], begin)
+        return np.minimum(jumps, self.skins.next_jumps(subjects, begin))
 
     def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
         """Mask (t, m) of known subjects that jump at times (t,)."""
-        return self._jumps.at(self._rows[subjects], times)
+        jumps: Bools = self._jumps.at(self._rows[subjects], times) | self.skins.jumps_at(subjects, times)
+        return jumps
 
     @property
     def keeps_form(self) -> Bools:
@@ -134,23 +149,15 @@ class CurvePoses:
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
-        return self._transforms.matrices_of(self._rows[subjects], _rounded_by_blender(times)).astype(
-            np.float64
-        )
+        return self._transforms.matrices_of(self._rows[subjects], rounded_times(times)).astype(np.float64)
 
     def matrices_at(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (t, m, 4, 4) of known subjects (m,) at times (t,) in frames.
 
         Computes all that is known, which takes less time than `matrices` if most of it is wanted.
         """
-        world = self._transforms.world_matrices(_rounded_by_blender(times))
+        world = self._transforms.world_matrices(rounded_times(times))
         return world[:, self._rows[subjects]].astype(np.float64)
-
-
-def _rounded_by_blender(times: Floats) -> Floats:
-    """Round times as Blender does: the part of a frame to single precision, and then the sum."""
-    whole = np.floor(times)
-    return np.asarray(whole.astype(np.float32) + (times - whole).astype(np.float32), dtype=np.float64)
 
 
 def times_to_compare(times: list[float]) -> list[float]:
@@ -164,7 +171,11 @@ def times_to_compare(times: list[float]) -> list[float]:
 
 
 def read_curve_poses(
-    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
+    scene_uid: int,
+    uids: Ints,
+    is_candidate: Bools,
+    times: tuple[float, float],
+    may_be_skinned: Bools | None = None,
 ) -> Generator[None, None, CurvePoses]:
     """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
 
@@ -178,13 +189,21 @@ def read_curve_poses(
         Subjects that neither deform nor are instances or merged objects.
     times : (float, float)
         First and last frame.
+    may_be_skinned : (n,) bool, optional
+        Subjects that may be known if curves of bones bend their meshes, and boxes along the world's axes are
+        wanted.
     """
+    span = times[0] - _BEYOND, times[1] + _BEYOND
+    skins = SkinPoses(len(uids))
+    if may_be_skinned is not None and may_be_skinned.any():
+        skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
+        is_candidate = is_candidate | skins.is_skinned
     curves, wanted = TransformCurves(), uids[is_candidate].tolist()
     for start in range(0, len(wanted), _OBJECTS_PER_STEP):
         scene = scene_by_uid(scene_uid)
         items = {item.session_uid: item for item in scene.objects}
         step = (items[uid] for uid in wanted[start : start + _OBJECTS_PER_STEP] if uid in items)
-        curves.read(scene, step, (times[0] - _BEYOND, times[1] + _BEYOND))
+        curves.read(scene, step, span)
         if len(wanted) > _OBJECTS_PER_STEP:
             yield
-    return CurvePoses(curves, uids, is_candidate)
+    return CurvePoses(curves, uids, is_candidate, skins)

@@ -7,7 +7,7 @@ them: no NLA, no physics, and no constraint but a copied location. Blender compu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import bpy
@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.curves.animated_values import AnimatedValues
 from ...core.curves.bezier import Singles
-from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
+from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
 from ...core.curves.transforms import (
     CHANNELS,
     DELTA_LOCATION,
@@ -27,29 +27,17 @@ from ...core.curves.transforms import (
     Transforms,
 )
 from ..blender.simulation import animated_paths
+from .bones import movable_bones
+from .channels import HIDING, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_object
 from .curve_keys import CurveKeys, joined_curves, known_keys
 from .frame_drivers import FrameDriver, frame_driver, joined_expressions
 from .visibility import Visibility, is_switch
 
-_MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
-    "QUATERNION": QUATERNION,
-    "AXIS_ANGLE": AXIS_ANGLE,
-}
-_ROTATIONS = {QUATERNION: "rotation_quaternion", AXIS_ANGLE: "rotation_axis_angle"}
-_ROTATION_PATHS = frozenset({"rotation_euler", *_ROTATIONS.values()})
-_CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location": DELTA_LOCATION.start}
-_PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
-"""Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
-
-_HIDDEN = CHANNELS
-"""Number of the channel that hides an object, after those of its transform."""
-
-_Channel: TypeAlias = tuple[int, bpy.types.FCurve]
-"""Channel of an object, and the curve or driver's curve that animates it."""
-
-
-_Added: TypeAlias = dict[int, tuple[bpy.types.Object, list[_Channel]]]
+_Added: TypeAlias = dict[int, tuple[bpy.types.Object, list[Channel]]]
 """Objects that nothing but curves may move, after their parents, and their channels, by session_uid."""
+
+_Source: TypeAlias = tuple[int, CurveKeys | FrameDriver | None]
+"""A channel, and what animates it; None if it is unknown."""
 
 _UNKNOWN_PARENT = -2
 
@@ -62,13 +50,14 @@ class TransformCurves:
     Attributes
     ----------
     index_of : dict
-        Index of each known object in the transforms, by its session_uid.
+        Index of each known object in the transforms, by its session_uid; of a bone that was read, by that of
+        the armature's object and its name.
     hidden_by : list of (CurveKeys or None)
         The curve that hides and shows each known object, if there is one.
     """
 
     def __init__(self) -> None:
-        self.index_of: dict[int, int] = {}
+        self.index_of: dict[int | tuple[int, str], int] = {}
         self.hidden_by: list[CurveKeys | None] = []
         self._unknown: set[int] = set()
         self._rest: list[Singles] = []
@@ -87,13 +76,22 @@ class TransformCurves:
         added: _Added = {}
         for item in objects:
             self._add(item, added)
-        curves = [curve for _, channels in added.values() for _, curve in channels]
-        sources = (
-            keys if curve.driver is None else frame_driver(curve, keys)
-            for curve, keys in zip(curves, known_keys(curves, times), strict=True)
-        )
-        for item, channels in added.values():
-            self._index(item, [(channel, next(sources)) for channel, _ in channels])
+        for (item, _), sources in zip(
+            added.values(), _sources([channels for _, channels in added.values()], times), strict=True
+        ):
+            self._index(item, sources)
+
+    def read_bones(self, item: bpy.types.Object, times: tuple[float, float]) -> None:
+        """Read the bones of an armature's object, if it is known, as far as their motion is."""
+        uid = item.session_uid
+        if uid not in self.index_of:
+            return
+        bones = movable_bones(item)
+        for bone, sources in zip(bones, _sources([bone.channels for bone in bones], times), strict=True):
+            above = uid if bone.parent is None else (uid, bone.parent)
+            if above in self.index_of and all(source is not None for _, source in sources):
+                self.index_of[uid, bone.name] = len(self._rest)
+                self._append(bone.rest, bone.offset, bone.mode, self.index_of[above], sources)
 
     def _add(self, item: bpy.types.Object, added: _Added) -> bool:
         """Add an object after its parents; return whether nothing but curves may move it."""
@@ -111,28 +109,34 @@ class TransformCurves:
         added[uid] = item, channels
         return True
 
-    def _index(
-        self, item: bpy.types.Object, sources: Sequence[tuple[int, CurveKeys | FrameDriver | None]]
-    ) -> None:
+    def _index(self, item: bpy.types.Object, sources: Sequence[_Source]) -> None:
         """Index an object after its parent, if the source of each of its channels is known."""
         uid, parent = item.session_uid, -1
         if item.parent is not None:
             parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
         if parent == _UNKNOWN_PARENT or any(
-            source is None or (channel == _HIDDEN and not is_switch(source)) for channel, source in sources
+            source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
         ):
             self._unknown.add(uid)
             return
-        self.index_of[uid] = row = len(self._rest)
+        self.index_of[uid] = len(self._rest)
+        inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
+        self._append(_rest_values(item), inverse, ROTATION_MODES[item.rotation_mode], parent, sources)
+
+    def _append(
+        self, rest: Singles, inverse: Singles, mode: int, parent: int, sources: Sequence[_Source]
+    ) -> None:
+        """Append an object or bone after its parent."""
+        row = len(self._rest)
         self.hidden_by.append(None)
-        self._rest.append(_rest_values(item))
-        self._inverses.append(np.array(item.matrix_parent_inverse, dtype=np.float32))
-        self._modes.append(_MODES[item.rotation_mode])
+        self._rest.append(rest)
+        self._inverses.append(inverse)
+        self._modes.append(mode)
         self._parents.append(parent)
         for channel, source in sources:
             if isinstance(source, FrameDriver):
                 self._drivers.append((row, channel, source))
-            elif channel == _HIDDEN:
+            elif channel == HIDING:
                 self.hidden_by[-1] = source
             elif source is not None:
                 self._curves.append((row, channel, source))
@@ -149,6 +153,16 @@ class TransformCurves:
         curves = joined_curves([keys for *_, keys in self._curves])
         animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
         return Transforms(rest, curve_of, modes, parents, inverse, animated)
+
+
+def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> list[list[_Source]]:
+    """Read what animates the channels of each of some objects or bones between `times`."""
+    curves = [curve for each in channels for _, curve in each]
+    found = (
+        keys if curve.driver is None else frame_driver(curve, keys)
+        for curve, keys in zip(curves, known_keys(curves, times), strict=True)
+    )
+    return [[(channel, next(found)) for channel, _ in each] for each in channels]
 
 
 def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
@@ -175,13 +189,8 @@ def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, flo
 def _hiding_curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
     """Return the curve that hides and shows an object, if nothing else does."""
     animation = item.animation_data
-    if animation is None or animation.use_tweak_mode or not _is_action_all(animation):
-        return None
-    hiding: list[bpy.types.FCurve] = [
-        curve
-        for curve in (*curves_of_action(animation), *animation.drivers)
-        if curve.data_path == "hide_viewport" and not (curve.mute or (curve.group and curve.group.mute))
-    ]
+    curves = applied_curves(animation) if animation is not None else None
+    hiding = [curve for curve in curves or () if curve.data_path == "hide_viewport"]
     return hiding[0] if len(hiding) == 1 and hiding[0].driver is None else None
 
 
@@ -219,12 +228,12 @@ def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
     return target if is_alone and is_free else None
 
 
-def _channels_with_location(item: bpy.types.Object) -> list[_Channel] | None:
+def _channels_with_location(item: bpy.types.Object) -> list[Channel] | None:
     """Return the animated channels of an object, those of its location from the object that gives it."""
-    channels, source = _channels_of(item), _source_of_location(item)
+    channels, source = channels_of_object(item), _source_of_location(item)
     if channels is None or source is None or source == item:
         return channels
-    of_source = _channels_of(source)
+    of_source = channels_of_object(source)
     if of_source is None:
         return None
     is_location = [[_is_location(channel) for channel, _ in each] for each in (channels, of_source)]
@@ -237,89 +246,14 @@ def _is_location(channel: int) -> bool:
     return any(group.start <= channel < group.stop for group in (LOCATION, DELTA_LOCATION))
 
 
-def _channels_of(item: bpy.types.Object) -> list[_Channel] | None:
-    """Return the animated channels of an object; None if these are not all there is."""
-    animation = item.animation_data
-    if animation is None:
-        return []
-    if animation.use_tweak_mode or not _is_action_all(animation):
-        return None
-    mode = _MODES[item.rotation_mode]
-    found: dict[int, bpy.types.FCurve] = {}
-    for curve in [*curves_of_action(animation), *animation.drivers]:
-        path = curve.data_path
-        if curve.mute or (curve.group is not None and curve.group.mute) or _moves_nothing(path):
-            continue
-        channels = _channels_of_path(path, mode)
-        if channels is None:
-            return None
-        # Blender ignores the index of a property that has one value.
-        index = curve.array_index if path != "hide_viewport" else 0
-        if not 0 <= index < len(channels):
-            continue
-        channel = channels[index]
-        # A driver replaces the value of a curve, but only while it is valid.
-        if channel in found:
-            return None
-        found[channel] = curve
-    return list(found.items())
-
-
-def _channels_of_path(path: str, mode: int) -> range | None:
-    """Return the channels of a data path: none for a rotation of another mode, None for other paths."""
-    if path in _CURVES_OF:
-        return range(_CURVES_OF[path], _CURVES_OF[path] + 3)
-    if path == "hide_viewport":
-        return range(_HIDDEN, _HIDDEN + 1)
-    if path not in _ROTATION_PATHS:
-        return None
-    if path != _ROTATIONS.get(mode, "rotation_euler"):
-        return range(0)
-    return range(ROTATION.start, ROTATION.start + (4 if mode in _ROTATIONS else 3))
-
-
-def _is_action_all(animation: bpy.types.AnimData) -> bool:
-    """Return whether no NLA track has a part in an animation, and the action counts in full."""
-    tracks = animation.nla_tracks
-    if not len(tracks) or not animation.use_nla:
-        return True
-    # While there are tracks, even muted ones, these settings apply to the action.
-    is_whole = animation.action_influence == 1 and animation.action_blend_type == "REPLACE"
-    return is_whole and animation.action_extrapolation == "HOLD" and all(track.mute for track in tracks)
-
-
-def _moves_nothing(path: str) -> bool:
-    """Return whether a data path of an object is none that its matrix or visibility depends on."""
-    return path.startswith(_PATHS_THAT_MOVE_NOTHING) or (path.startswith('["') and path.endswith('"]'))
-
-
-def curves_of_action(animation: Any) -> Iterator[bpy.types.FCurve]:
-    """Iterate over the F-curves of an action that apply to one data-block."""
-    action: Any = animation.action
-    if action is None:
-        return
-    slot = getattr(animation, "action_slot", None)
-    if not hasattr(action, "layers") or not len(action.layers):
-        # Until Blender 4.3 an action is a list of curves.
-        yield from getattr(action, "fcurves", ())
-        return
-    if slot is None:
-        return
-    for layer in action.layers:
-        for strip in layer.strips:
-            channelbag = strip.channelbag(slot)
-            if channelbag is not None:
-                yield from channelbag.fcurves
-
-
 def _rest_values(item: Any) -> Singles:
     """Return the values (CHANNELS,) of all channels of an object now."""
     values: Singles = np.zeros(CHANNELS, dtype=np.float32)
-    mode = _MODES[item.rotation_mode]
+    mode = ROTATION_MODES[item.rotation_mode]
     source: Any = _source_of_location(item)
     values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
     values[SCALE], values[DELTA_SCALE] = item.scale, item.delta_scale
-    rotation = getattr(item, _ROTATIONS.get(mode, "rotation_euler"))
+    rotation = getattr(item, ROTATION_PATHS.get(mode, "rotation_euler"))
     values[ROTATION][: len(rotation)] = rotation
     if mode == QUATERNION:
         values[DELTA_ROTATION] = item.delta_rotation_quaternion

@@ -1,0 +1,7 @@
+"""Points that bones carry by shares, as armatures bend meshes.
+
+====================  ==========================================================================
+`box_deviations`      deviation of the sides of boxes around such points from linear motion
+`blended_points`      points at the weighted mean of their places in the spaces of bones: boxes
+====================  ==========================================================================
+"""

@@ -1,0 +1,220 @@
+"""Points that several bones carry, each by a share: linear blend skinning."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numeric.arrays import Bools, Floats, Ints, length
+from .box_deviations import BoneBalls
+
+_LEAF = 16
+"""Points of a smallest node, at most."""
+_HALVINGS = 3
+"""Times that a node is halved from one level of the tree to the next."""
+_CHILDREN = 1 << _HALVINGS
+_TOP = 32
+"""Nodes of the first level, at most."""
+_DIRECTIONS = 1536
+"""Directions that are computed together, which bounds memory."""
+
+
+class _Nodes(NamedTuple):
+    """Nodes (k,) of points, and what bounds them: a box in the space of each bone (j,) that carries any.
+
+    Nodes with fewer bones have further ones with a share of 0.
+
+    Attributes
+    ----------
+    bones : (k, j) int64
+    center, half : (k, j, 3) float64
+        Box around the places of the points of a node that a bone carries, in the space of the bone.
+    least, most : (k, j) float64
+        Smallest and largest share of each bone, among all points of a node.
+    """
+
+    bones: Ints
+    center: Floats
+    half: Floats
+    least: Floats
+    most: Floats
+
+    def upper_bounds(self, directions: Floats, row: Ints, node: Ints) -> Floats:
+        """Bound the coordinates (p,) of nodes (p,) along directions (d, b, 4) at rows (p,)."""
+        along = directions[row[:, None], self.bones[node]]
+        farthest = (along[..., :3] * self.center[node] + np.abs(along[..., :3]) * self.half[node]).sum(
+            axis=-1
+        )
+        farthest += along[..., 3]
+        # The shares are 1 in sum, so only differences from one of the bones count.
+        beyond = farthest - farthest[:, :1]
+        extra = np.maximum(self.least[node] * beyond, self.most[node] * beyond).sum(axis=1)
+        return np.asarray(farthest[:, 0] + extra)
+
+
+class BlendedPoints:
+    """Points (n,), each at the mean of its places in the spaces of some bones (j,), weighted by shares.
+
+    Attributes
+    ----------
+    balls : BoneBalls
+        Around the places of the points that each bone carries.
+    """
+
+    def __init__(self, bones: Ints, shares: Floats, places: Floats, rest: Floats) -> None:
+        """Build a tree of points.
+
+        Parameters
+        ----------
+        bones : (n, j) int64
+            Bones that carry each point, 0 to b - 1, each of which carries one; any where the share is 0.
+        shares : (n, j) float64
+            Not negative; 1 in sum.
+        places : (n, j, 3) float64
+            Place of each point in the space of each of its bones.
+        rest : (n, 3) float64
+            Places of the points in any one space: neighbors become neighbors in the tree.
+        """
+        self.balls = _balls(bones[shares > 0], places[shares > 0])
+        depth = max(0, int(np.ceil(np.log2(max(len(rest), 1) / _LEAF))))
+        order = _tree_order(rest, depth)
+        shape = (1 << depth, -1, bones.shape[1])
+        self._bones = bones[order].reshape(shape)
+        self._place_of = np.empty(len(rest), dtype=np.int64)
+        self._place_of[order] = np.arange(len(order))
+        # Zeros where a bone has no share, whatever place is given.
+        ones = np.ones((*places.shape[:2], 1))
+        self._terms = (shares[..., None] * np.concatenate([places, ones], axis=2))[order].reshape(*shape, 4)
+        self._levels = _levels(self._bones, shares[order].reshape(shape), places[order].reshape(*shape, 3))
+
+    def boxes(self, matrices: Floats) -> tuple[Floats, Floats]:
+        """Compute the minima and maxima (q, 3) of all points, with matrices (q, b, 4, 4) of all bones.
+
+        The tree skips nodes that cannot have an extreme point, so the result is that of all points.
+        """
+        rows = matrices[:, :, :3].transpose(0, 2, 1, 3)
+        directions = np.concatenate([-rows, rows], axis=1).reshape(-1, *rows.shape[2:])
+        starts = range(0, len(directions), _DIRECTIONS)
+        parts = [self._farthest(directions[start : start + _DIRECTIONS]) for start in starts]
+        farthest = np.concatenate([np.empty(0), *parts]).reshape(-1, 2, 3)
+        return -farthest[:, 0], farthest[:, 1]
+
+    def positions(self, matrices: Floats) -> Floats:
+        """Compute the places (n, 3) of all points, with matrices (b, 4, 4) of all bones."""
+        bones = self._bones.reshape(-1, self._bones.shape[2])[self._place_of]
+        terms = self._terms.reshape(-1, self._bones.shape[2], 4)[self._place_of]
+        return np.asarray(np.einsum("njik,njk->ni", matrices[bones, :3], terms))
+
+    def _farthest(self, directions: Floats) -> Floats:
+        """Largest coordinate (d,) along directions (d, b, 4): rows of the matrices of all bones."""
+        top = len(self._levels[0].bones)
+        row, node = np.divmod(np.arange(len(directions) * top), top)
+        bounds = self._levels[0].upper_bounds(directions, row, node)
+        farthest = self._farthest_of_best(directions, bounds.reshape(-1, top))
+        for level in self._levels[1:]:
+            row, node = _children(row, node, bounds >= farthest[row])
+            bounds = level.upper_bounds(directions, row, node)
+        kept = bounds >= farthest[row]
+        np.maximum.at(farthest, row[kept], self._farthest_of(directions, row[kept], node[kept]))
+        return farthest
+
+    def _farthest_of_best(self, directions: Floats, bounds: Floats) -> Floats:
+        """Largest coordinate (d,) of one leaf for each direction, with bounds (d, k) of the first level."""
+        row, node = np.arange(len(directions)), bounds.argmax(axis=1)
+        for level in self._levels[1:]:
+            every, children = _children(row, node, np.ones(len(row), dtype=bool))
+            best = level.upper_bounds(directions, every, children).reshape(-1, _CHILDREN).argmax(axis=1)
+            node = node * _CHILDREN + best
+        return self._farthest_of(directions, row, node)
+
+    def _farthest_of(self, directions: Floats, row: Ints, leaf: Ints) -> Floats:
+        """Largest coordinate (p,) of the points of leaves (p,) along directions at rows (p,)."""
+        along = directions[row[:, None, None], self._bones[leaf]]
+        return np.asarray(np.einsum("pnjk,pnjk->pn", along, self._terms[leaf]).max(axis=1))
+
+
+def _balls(bones: Ints, places: Floats) -> BoneBalls:
+    """Balls around places (e, 3) of points, each in the space of its bone (e,)."""
+    order = np.argsort(bones, kind="stable")
+    places, starts = places[order], np.searchsorted(bones[order], np.arange(bones.max() + 1))
+    counts = np.diff(np.append(starts, len(order)))
+    center = (np.minimum.reduceat(places, starts) + np.maximum.reduceat(places, starts)) / 2
+    radius = np.maximum.reduceat(length(places - np.repeat(center, counts, axis=0)), starts)
+    return BoneBalls(center, radius, np.maximum.reduceat(length(places), starts))
+
+
+def _children(row: Ints, node: Ints, is_kept: Bools) -> tuple[Ints, Ints]:
+    """Rows and children of the nodes that are kept."""
+    row, node = row[is_kept], node[is_kept]
+    children = node[:, None] * _CHILDREN + np.arange(_CHILDREN)
+    return np.repeat(row, _CHILDREN), children.reshape(-1)
+
+
+def _tree_order(rest: Floats, depth: int) -> Ints:
+    """Order (m,) of points (n, 3) in which equally many are the leaves of a tree; some points repeat."""
+    size = -(-len(rest) // (1 << depth))
+    order: Ints = np.minimum(np.arange(size << depth), len(rest) - 1)
+    for level in range(depth):
+        groups = order.reshape(1 << level, -1)
+        points = rest[groups]
+        axis = (points.max(axis=1) - points.min(axis=1)).argmax(axis=1)
+        along = np.take_along_axis(points, axis[:, None, None], axis=2)[..., 0]
+        halves = np.argpartition(along, groups.shape[1] // 2, axis=1)
+        order = np.asarray(np.take_along_axis(groups, halves, axis=1).reshape(-1))
+    return order
+
+
+class _Pairs(NamedTuple):
+    """Pairs (e,) of a node and a bone that carries some of its points."""
+
+    node: Ints
+    bone: Ints
+    low: Floats
+    high: Floats
+    least: Floats
+    most: Floats
+
+    def joined(self, bones: int, members: int) -> _Pairs:
+        """Join pairs of the same node and bone; the least share is 0 unless all members of a node have it."""
+        key = self.node * bones + self.bone
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
+        counts = np.diff(np.append(starts, len(key)))
+        least = np.minimum.reduceat(self.least[order], starts)
+        return _Pairs(
+            key[starts] // bones,
+            key[starts] % bones,
+            np.minimum.reduceat(self.low[order], starts),
+            np.maximum.reduceat(self.high[order], starts),
+            np.where(counts == members, least, 0.0),
+            np.maximum.reduceat(self.most[order], starts),
+        )
+
+    def nodes(self) -> _Nodes:
+        """Return all nodes, each with as many bones as the one with the most."""
+        starts = np.flatnonzero(np.append(True, self.node[1:] != self.node[:-1]))
+        place = np.arange(len(self.node)) - np.repeat(starts, np.diff(np.append(starts, len(self.node))))
+        shape = (len(starts), int(place.max(initial=0)) + 1)
+        bones = np.zeros(shape, dtype=np.int64)
+        result = _Nodes(bones, *np.zeros((2, *shape, 3)), *np.zeros((2, *shape)))
+        cell = self.node, place
+        result.bones[cell], result.center[cell] = self.bone, (self.low + self.high) / 2
+        result.half[cell] = (self.high - self.low) / 2
+        result.least[cell], result.most[cell] = self.least, self.most
+        return result
+
+
+def _levels(bones: Ints, shares: Floats, places: Floats) -> list[_Nodes]:
+    """Levels of the tree with leaves (l, s) of points, the one with the fewest nodes first."""
+    leaf, *cell = np.nonzero(shares > 0)
+    cells = leaf, *cell
+    count = int(bones.max()) + 1
+    pairs = _Pairs(leaf, bones[cells], places[cells], places[cells], shares[cells], shares[cells])
+    pairs = pairs.joined(count, bones.shape[1])
+    levels = [pairs.nodes()]
+    while len(levels[0].bones) > _TOP:
+        pairs = pairs._replace(node=pairs.node // _CHILDREN).joined(count, _CHILDREN)
+        levels.insert(0, pairs.nodes())
+    return levels

@@ -1,0 +1,131 @@
+"""Bones of an armature whose motion follows from F-curves and from drivers of the frame alone.
+
+Such a bone and its parents have keyed, driven or constant channels, inherit all of their parents' motion, and
+no bone of the armature has a constraint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.curves.bezier import Singles
+from ...core.curves.rotation import QUATERNION
+from ...core.curves.transforms import CHANNELS, DELTA_ROTATION, DELTA_SCALE, LOCATION, ROTATION, SCALE
+from ...core.numeric.arrays import Floats
+from .channels import BONES, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_paths
+
+_PATHS_THAT_MOVE_NOTHING = ("bbone_", "color", "custom_shape", "hide", "ik_", "lock_", "select", "use_custom")
+"""Beginnings of data paths of a bone that its matrix does not depend on, without constraints and segments."""
+
+_PATH = re.compile(re.escape(BONES) + r'((?:[^"\\]|\\.)*)"\]\.(.+)')
+"""Data path of a bone: its name, with escapes, and the path below it."""
+
+
+class PoseBone(NamedTuple):
+    """A bone, as `Transforms` has objects.
+
+    Attributes
+    ----------
+    name : str
+    parent : str or None
+        Bone, or the armature's object.
+    rest : (CHANNELS,) float32
+    offset : (4, 4) float32
+        Matrix at rest, in the space of its parent at rest.
+    mode : int
+    channels : list of Channel
+    """
+
+    name: str
+    parent: str | None
+    rest: Singles
+    offset: Singles
+    mode: int
+    channels: list[Channel]
+
+
+def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
+    """Read the bones of an armature's object that nothing but curves may move, parents before children."""
+    armature: Any = item.data
+    pose: Any = item.pose
+    curves = _curves_by_bone(item)
+    if curves is None or armature.animation_data is not None or armature.is_editmode:
+        return []
+    if armature.pose_position != "POSE" or any(_is_constrained(bone) for bone in pose.bones):
+        return []
+    found: dict[str, PoseBone] = {}
+    for bone in armature.bones:
+        posed, parent = pose.bones[bone.name], bone.parent
+        if not _inherits_all(bone) or (parent is not None and parent.name not in found):
+            continue
+        mode = ROTATION_MODES[posed.rotation_mode]
+        channels = channels_of_paths(_moving(curves.get(bone.name, [])), mode)
+        if channels is None:
+            continue
+        rest = _rest_values(posed, mode)
+        if bone.use_connect:
+            # Blender ignores the location of a bone whose head stays at the tail of its parent.
+            rest[LOCATION] = 0
+            channels = [each for each in channels if not LOCATION.start <= each[0] < LOCATION.stop]
+        offset: Floats = np.array(bone.matrix_local, dtype=np.float64)
+        if parent is not None:
+            offset = np.asarray(np.linalg.solve(np.array(parent.matrix_local, dtype=np.float64), offset))
+        name = None if parent is None else parent.name
+        found[bone.name] = PoseBone(bone.name, name, rest, offset.astype(np.float32), mode, channels)
+    return list(found.values())
+
+
+def _curves_by_bone(item: bpy.types.Object) -> dict[str, list[tuple[str, bpy.types.FCurve]]] | None:
+    """Return the curves of each bone with their paths below the bone; None if they are not all there is."""
+    animation, pose = item.animation_data, item.pose
+    if animation is None:
+        return {}
+    curves = applied_curves(animation)
+    if curves is None:
+        return None
+    names = {bpy.utils.escape_identifier(bone.name): bone.name for bone in pose.bones}
+    result: dict[str, list[tuple[str, bpy.types.FCurve]]] = {}
+    for curve in curves:
+        if not curve.data_path.startswith("pose."):
+            continue
+        found = _PATH.fullmatch(curve.data_path)
+        if found is not None and found[1] in names:
+            result.setdefault(names[found[1]], []).append((found[2], curve))
+        elif not curve.data_path.endswith('"]'):
+            return None
+    return result
+
+
+def _moving(curves: list[tuple[str, bpy.types.FCurve]]) -> Iterator[tuple[str, bpy.types.FCurve]]:
+    """Iterate over the curves of a bone that may move it."""
+    return ((path, curve) for path, curve in curves if not path.startswith(_PATHS_THAT_MOVE_NOTHING))
+
+
+def _is_constrained(bone: Any) -> bool:
+    return any(not constraint.mute for constraint in bone.constraints)
+
+
+def _inherits_all(bone: Any) -> bool:
+    """Return whether a bone is a single segment and moves with all its parent does."""
+    return bool(
+        bone.use_inherit_rotation
+        and bone.inherit_scale == "FULL"
+        and bone.use_local_location
+        and bone.bbone_segments == 1
+    )
+
+
+def _rest_values(bone: Any, mode: int) -> Singles:
+    """Return the values (CHANNELS,) of all channels of a bone now."""
+    values: Singles = np.zeros(CHANNELS, dtype=np.float32)
+    values[LOCATION], values[SCALE], values[DELTA_SCALE] = bone.location, bone.scale, 1
+    rotation = getattr(bone, ROTATION_PATHS.get(mode, "rotation_euler"))
+    values[ROTATION][: len(rotation)] = rotation
+    if mode == QUATERNION:
+        values[DELTA_ROTATION] = 1, 0, 0, 0
+    return values

@@ -1,0 +1,86 @@
+"""Boxes around points that bones carry by shares, against all points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core.skins.blended_points import BlendedPoints
+
+RNG = np.random.default_rng
+
+
+def blended(rng, count, bones, most):
+    """Return bones, shares and places (count, most, ...) of points at random, and their places at rest."""
+    rest = rng.normal(size=(count, 3)) * (3, 1, 1)
+    of_point = np.array([rng.choice(bones, most, replace=False) for _ in range(count)]).reshape(count, most)
+    shares = rng.random((count, most)) ** 4
+    shares[rng.random((count, most)) < 0.4] = 0
+    # Each bone carries a point.
+    of_point[:bones, 0], shares[:bones, 0] = np.arange(bones), 1
+    for row in range(bones):
+        shares[row, 1:][of_point[row, 1:] == row] = 0
+    shares[shares.sum(axis=1) == 0, 0] = 1
+    shares /= shares.sum(axis=1, keepdims=True)
+    return of_point, shares, rest[:, None] + rng.normal(size=(count, most, 3)) * 0.1, rest
+
+
+def all_positions(bones, shares, places, matrices):
+    """Places (q, n, 3) of all points."""
+    of_bones = matrices[:, bones]
+    moved = np.einsum("qnjik,njk->qnji", of_bones[..., :3, :3], places) + of_bones[..., :3, 3]
+    return np.einsum("nj,qnji->qni", shares, moved)
+
+
+def random_matrices(rng, count, bones):
+    """Affine maps (count, bones, 4, 4), sheared and mirrored ones too."""
+    matrices = np.tile(np.eye(4), (count, bones, 1, 1))
+    matrices[..., :3, :] += rng.normal(size=(count, bones, 3, 4)) * rng.choice((0.01, 0.3, 5))
+    return matrices
+
+
+@pytest.mark.parametrize("count", [1, 2, 16, 17, 100, 700, 5000])
+@pytest.mark.parametrize("seed", range(4))
+def test_boxes_are_those_of_all_points(count, seed):
+    rng = RNG(seed)
+    bones = min(count, 7)
+    given = blended(rng, count, bones, min(bones, 3))
+    points, matrices = BlendedPoints(*given), random_matrices(rng, 9, bones)
+    low, high = points.boxes(matrices)
+    expected = all_positions(*given[:3], matrices)
+    assert low == pytest.approx(expected.min(axis=1), rel=1e-12, abs=1e-12)
+    assert high == pytest.approx(expected.max(axis=1), rel=1e-12, abs=1e-12)
+
+
+def test_positions_are_in_the_order_of_the_points():
+    rng = RNG(5)
+    given = blended(rng, 300, 5, 3)
+    points, matrices = BlendedPoints(*given), random_matrices(rng, 1, 5)
+    assert points.positions(matrices[0]) == pytest.approx(all_positions(*given[:3], matrices)[0], abs=1e-12)
+
+
+def test_balls_hold_the_places_that_each_bone_carries():
+    bones, shares, places, rest = blended(RNG(6), 300, 5, 3)
+    balls = BlendedPoints(bones, shares, places, rest).balls
+    for bone in range(5):
+        carried = places[(bones == bone) & (shares > 0)]
+        distances = np.linalg.norm(carried - balls.center[bone], axis=1)
+        assert distances.max() == pytest.approx(balls.radius[bone])
+        assert np.linalg.norm(carried, axis=1).max() == pytest.approx(balls.reach[bone])
+
+
+def test_many_poses_are_computed_in_parts():
+    rng = RNG(7)
+    given = blended(rng, 40, 4, 2)
+    points, matrices = BlendedPoints(*given), random_matrices(rng, 700, 4)
+    low, high = points.boxes(matrices)
+    for row in (0, 255, 256, 699):
+        alone = points.boxes(matrices[row : row + 1])
+        assert (low[row] == alone[0][0]).all()
+        assert (high[row] == alone[1][0]).all()
+
+
+def test_no_pose_gives_no_box():
+    points = BlendedPoints(*blended(RNG(8), 20, 3, 2))
+    low, high = points.boxes(np.empty((0, 3, 4, 4)))
+    assert low.shape == high.shape == (0, 3)
