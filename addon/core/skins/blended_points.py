@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints, length
+from ..numeric.arrays import Floats, Ints, length
 from .box_deviations import BoneBalls
 
 _LEAF = 16
@@ -14,7 +14,7 @@ _LEAF = 16
 _HALVINGS = 3
 """Times that a node is halved from one level of the tree to the next."""
 _CHILDREN = 1 << _HALVINGS
-_TOP = 32
+_TOP = 256
 """Nodes of the first level, at most."""
 _DIRECTIONS = 1536
 """Directions that are computed together, which bounds memory."""
@@ -52,12 +52,29 @@ class _Nodes(NamedTuple):
         extra = np.maximum(self.least[node] * beyond, self.most[node] * beyond).sum(axis=1)
         return np.asarray(farthest[:, 0] + extra)
 
+    def all_upper_bounds(self, directions: Floats) -> Floats:
+        """Bound the coordinates (k, d) of all nodes along directions (d, b, 4)."""
+        bones, center, half = self.bones.reshape(-1), self.center.reshape(-1, 3), self.half.reshape(-1, 3)
+        farthest = np.empty((len(bones), len(directions)))
+        for bone in np.unique(bones).tolist():
+            rows, turn = np.flatnonzero(bones == bone), directions[:, bone, :3].T
+            farthest[rows] = center[rows] @ turn + half[rows] @ np.abs(turn) + directions[:, bone, 3]
+        farthest = farthest.reshape(*self.bones.shape, -1)
+        first, *further = np.moveaxis(farthest, 1, 0)
+        result: Floats = first.copy()
+        for place, of_bone in enumerate(further, start=1):
+            beyond = of_bone - first
+            result += np.maximum(self.least[:, place, None] * beyond, self.most[:, place, None] * beyond)
+        return result
+
 
 class BlendedPoints:
     """Points (n,), each at the mean of its places in the spaces of some bones (j,), weighted by shares.
 
     Attributes
     ----------
+    count : int
+        Number of points.
     balls : BoneBalls
         Around the places of the points that each bone carries.
     """
@@ -76,6 +93,7 @@ class BlendedPoints:
         rest : (n, 3) float64
             Places of the points in any one space: neighbors become neighbors in the tree.
         """
+        self.count = len(rest)
         self.balls = _balls(bones[shares > 0], places[shares > 0])
         depth = max(0, int(np.ceil(np.log2(max(len(rest), 1) / _LEAF))))
         order = _tree_order(rest, depth)
@@ -100,30 +118,29 @@ class BlendedPoints:
         farthest = np.concatenate([np.empty(0), *parts]).reshape(-1, 2, 3)
         return -farthest[:, 0], farthest[:, 1]
 
-    def positions(self, matrices: Floats) -> Floats:
-        """Compute the places (n, 3) of all points, with matrices (b, 4, 4) of all bones."""
-        bones = self._bones.reshape(-1, self._bones.shape[2])[self._place_of]
-        terms = self._terms.reshape(-1, self._bones.shape[2], 4)[self._place_of]
+    def positions(self, matrices: Floats, points: Ints) -> Floats:
+        """Compute the places (k, 3) of some points (k,), with matrices (b, 4, 4) of all bones."""
+        bones = self._bones.reshape(-1, self._bones.shape[2])[self._place_of[points]]
+        terms = self._terms.reshape(-1, self._bones.shape[2], 4)[self._place_of[points]]
         return np.asarray(np.einsum("njik,njk->ni", matrices[bones, :3], terms))
 
     def _farthest(self, directions: Floats) -> Floats:
         """Largest coordinate (d,) along directions (d, b, 4): rows of the matrices of all bones."""
-        top = len(self._levels[0].bones)
-        row, node = np.divmod(np.arange(len(directions) * top), top)
-        bounds = self._levels[0].upper_bounds(directions, row, node)
-        farthest = self._farthest_of_best(directions, bounds.reshape(-1, top))
+        all_bounds = self._levels[0].all_upper_bounds(directions)
+        farthest = self._farthest_of_best(directions, all_bounds.argmax(axis=0))
+        row, node = np.nonzero((all_bounds >= farthest).T)
         for level in self._levels[1:]:
-            row, node = _children(row, node, bounds >= farthest[row])
-            bounds = level.upper_bounds(directions, row, node)
-        kept = bounds >= farthest[row]
-        np.maximum.at(farthest, row[kept], self._farthest_of(directions, row[kept], node[kept]))
+            row, node = _children(row, node)
+            kept = level.upper_bounds(directions, row, node) >= farthest[row]
+            row, node = row[kept], node[kept]
+        np.maximum.at(farthest, row, self._farthest_of(directions, row, node))
         return farthest
 
-    def _farthest_of_best(self, directions: Floats, bounds: Floats) -> Floats:
-        """Largest coordinate (d,) of one leaf for each direction, with bounds (d, k) of the first level."""
-        row, node = np.arange(len(directions)), bounds.argmax(axis=1)
+    def _farthest_of_best(self, directions: Floats, node: Ints) -> Floats:
+        """Largest coordinate (d,) of one leaf for each direction, below nodes (d,) of the first level."""
+        row = np.arange(len(directions))
         for level in self._levels[1:]:
-            every, children = _children(row, node, np.ones(len(row), dtype=bool))
+            every, children = _children(row, node)
             best = level.upper_bounds(directions, every, children).reshape(-1, _CHILDREN).argmax(axis=1)
             node = node * _CHILDREN + best
         return self._farthest_of(directions, row, node)
@@ -144,9 +161,8 @@ def _balls(bones: Ints, places: Floats) -> BoneBalls:
     return BoneBalls(center, radius, np.maximum.reduceat(length(places), starts))
 
 
-def _children(row: Ints, node: Ints, is_kept: Bools) -> tuple[Ints, Ints]:
-    """Rows and children of the nodes that are kept."""
-    row, node = row[is_kept], node[is_kept]
+def _children(row: Ints, node: Ints) -> tuple[Ints, Ints]:
+    """Rows and nodes (p * CHILDREN,) of the children of nodes (p,) at rows (p,)."""
     children = node[:, None] * _CHILDREN + np.arange(_CHILDREN)
     return np.repeat(row, _CHILDREN), children.reshape(-1)
 
@@ -155,12 +171,13 @@ def _tree_order(rest: Floats, depth: int) -> Ints:
     """Order (m,) of points (n, 3) in which equally many are the leaves of a tree; some points repeat."""
     size = -(-len(rest) // (1 << depth))
     order: Ints = np.minimum(np.arange(size << depth), len(rest) - 1)
+    single = rest.astype(np.float32)
     for level in range(depth):
         groups = order.reshape(1 << level, -1)
-        points = rest[groups]
-        axis = (points.max(axis=1) - points.min(axis=1)).argmax(axis=1)
-        along = np.take_along_axis(points, axis[:, None, None], axis=2)[..., 0]
-        halves = np.argpartition(along, groups.shape[1] // 2, axis=1)
+        points = single[groups]
+        axis = np.ptp(points, axis=1).argmax(axis=1)
+        along = points[np.arange(len(groups)), :, axis]
+        halves = along.argpartition(groups.shape[1] // 2, axis=1)
         order = np.asarray(np.take_along_axis(groups, halves, axis=1).reshape(-1))
     return order
 
