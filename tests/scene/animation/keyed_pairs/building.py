@@ -44,12 +44,12 @@ def add_pairs(seed: int, count: int, shape: str, with_drivers: bool = True) -> l
         cell = [number % side, number // side % side, number // side**2]
         center = Vector([_SPACING * (index - (side - 1) / 2) for index in cell])
         can_stretch = shape == "aabb"
-        pairs.append(_Builder(generator, f"{number}", center, can_stretch, with_drivers).pair())
+        pairs.append(PairBuilder(generator, f"{number}", center, can_stretch, with_drivers).pair())
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
     return pairs
 
 
-class _Builder:
+class PairBuilder:
     """Builds one pair around a center."""
 
     def __init__(

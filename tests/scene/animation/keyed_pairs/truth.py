@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import bpy
 import numpy as np
 
 from tests.scene.animation.keyed_pairs.building import Pair
@@ -18,6 +19,7 @@ from tests.scene.sampling import (
     Gaps,
     Trajectory,
     compute_gaps,
+    go_to,
     is_near_key,
     matrices_at,
     refined_times,
@@ -72,6 +74,24 @@ def gaps_of_boxes(pairs: list[Pair], shape: str, times: Array) -> Array:
 def gaps_of_matrices(pairs: list[Pair], shape: str, matrices: dict[str, Array]) -> Array:
     """Compute the gaps (p, t) of boxes by the matrices (t, 4, 4) of their objects."""
     return np.array([_gaps(shape, pair, matrices).largest() for pair in pairs])
+
+
+def gaps_of_vertices(pairs: list[Pair], times: Array) -> Array:
+    """Compute the gaps (p, t) of boxes along the axes around the evaluated vertices."""
+    corners = np.empty((2, len(pairs), len(times), 2, 3))
+    flat = np.empty(24, dtype=np.float32)
+    for row, time in enumerate(times):
+        go_to(time)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        for side in range(2):
+            for index, pair in enumerate(pairs):
+                item = bpy.data.objects[pair.names[side]].evaluated_get(depsgraph)
+                item.data.vertices.foreach_get("co", flat)
+                matrix = np.array(item.matrix_world)
+                points = flat.reshape(8, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+                corners[side, index, row] = points.min(axis=0), points.max(axis=0)
+    a, b = corners
+    return np.maximum(a[..., 0, :] - b[..., 1, :], b[..., 0, :] - a[..., 1, :]).max(axis=-1)
 
 
 def _gaps(shape: str, pair: Pair, matrices: dict[str, Array]) -> Gaps:

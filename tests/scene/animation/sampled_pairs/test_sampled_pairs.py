@@ -5,15 +5,13 @@ The motion is smooth on a quarter of a frame. The full tier tries 500 pairs.
 
 from __future__ import annotations
 
-import bpy
-import numpy as np
 import pytest
 
 from addon.scene.settings import Selection
 from tests.scene.animation.keyed_pairs.building import Pair
-from tests.scene.animation.keyed_pairs.truth import Array, Sampled, gaps_of_boxes, judge
+from tests.scene.animation.keyed_pairs.truth import Array, Sampled, gaps_of_boxes, gaps_of_vertices, judge
 from tests.scene.animation.sampled_pairs.building import FIRST, LAST, add_pairs
-from tests.scene.sampling import go_to, scan_scene
+from tests.scene.sampling import scan_scene
 from tests.tiers import is_full
 
 SCENES, PAIRS = (10, 50) if is_full() else (1, 12)
@@ -24,24 +22,6 @@ def scan_of_pair(pair: Pair, shape: str) -> object:
     """Return the contact of a pair, or None, by a scan of it alone: samples for other pairs would help it."""
     contacts = scan_scene(shape=shape, static_pairs=True, selection=Selection(pair.names)).report.contacts
     return contacts[0] if contacts else None
-
-
-def gaps_of_vertices(pairs: list[Pair], times: Array) -> Array:
-    """Compute the gaps (p, t) of boxes along the axes around the evaluated vertices."""
-    corners = np.empty((2, len(pairs), len(times), 2, 3))
-    flat = np.empty(24, dtype=np.float32)
-    for row, time in enumerate(times):
-        go_to(time)
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        for side in range(2):
-            for index, pair in enumerate(pairs):
-                item = bpy.data.objects[pair.names[side]].evaluated_get(depsgraph)
-                item.data.vertices.foreach_get("co", flat)
-                matrix = np.array(item.matrix_world)
-                points = flat.reshape(8, 3) @ matrix[:3, :3].T + matrix[:3, 3]
-                corners[side, index, row] = points.min(axis=0), points.max(axis=0)
-    a, b = corners
-    return np.maximum(a[..., 0, :] - b[..., 1, :], b[..., 0, :] - a[..., 1, :]).max(axis=-1)
 
 
 @pytest.mark.long
