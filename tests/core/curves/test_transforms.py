@@ -12,6 +12,7 @@ from addon.core.curves.segments import LINEAR, Keys
 from addon.core.curves.transform_bounds import all_chords, successive_all_chords, transform_chords
 from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
+from tests.tiers import times
 
 
 def keyed_object(channels, mode=0):
@@ -61,7 +62,7 @@ def test_transform_is_scale_then_rotation_then_location():
     np.testing.assert_allclose(matrix[:, 3], [4, 0, 0, 1])
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(times(2, full=4)))
 def test_no_point_deviates_by_more_than_its_bound(seed):
     rng = np.random.default_rng(seed)
     transforms = random_transforms(rng, 60)

@@ -18,6 +18,7 @@ from addon.core import (
 )
 from tests.core import exact
 from tests.core.scenes import random_rotations
+from tests.tiers import times
 
 
 def random_capsule(rng: np.random.Generator, spread: float = 2.0) -> Capsule:
@@ -69,7 +70,7 @@ def searched_separation(capsule: Capsule, other) -> float:
 
 
 @pytest.mark.parametrize("kind", [Capsule, Sphere, Aabb, Obb])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(times(30, full=60)))
 def test_separation_of_shapes_that_do_not_cross_is_that_of_a_search(kind, seed):
     rng = np.random.default_rng(seed)
     capsule, other = random_capsule(rng), random_other(kind, rng)
@@ -97,7 +98,7 @@ def test_separation_of_capsules_is_that_of_exact_segments(seed):
 
 
 @pytest.mark.parametrize("kind", [Capsule, Aabb, Obb])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(times(15, full=30)))
 def test_depth_of_overlap_is_the_least_translation_of_many_directions(kind, seed):
     """Along a direction, two convex shapes come apart after the overlap of their projections."""
     rng = np.random.default_rng(seed)

@@ -27,7 +27,7 @@ from tests.core.fitting.point_sets import random_mesh
 from tests.core.scenes import random_rotations
 from tests.tiers import times
 
-MESHES = times(16, full=1000)
+MESHES = times(8, full=1000)
 ROUNDING = 8 * np.finfo(float).eps
 """Rounding of the fit, as part of the largest coordinate: few operations on numbers of this size."""
 

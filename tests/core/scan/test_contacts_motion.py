@@ -33,7 +33,7 @@ from tests.finished import finished
 from tests.tiers import times
 
 PAIRS = {
-    **dict.fromkeys(("sphere", "aabb"), times(8, full=14)),
+    **dict.fromkeys(("sphere", "aabb"), times(5, full=14)),
     **dict.fromkeys(("obb", "capsule"), times(5, 3, full=8)),
 }
 """Pairs for each motion and pace; rotating boxes take longest."""

@@ -318,7 +318,7 @@ def test_rotating_cube_next_to_wall_never_touches():
     assert_never(run(lambda t: (placed(about_z=1.5 * t), placed(2.45)), (CUBE, CUBE), (0, times(2, 1)))[0])
 
 
-@pytest.mark.parametrize("seed", range(times(4, 2, full=6)))
+@pytest.mark.parametrize("seed", range(times(2, full=6)))
 def test_tumbling_meshes_match_dense_samples(seed):
     rng = np.random.default_rng(seed)
     a, b = mesh_of(meshes.torus(12, 6) * 0.3), mesh_of(meshes.ball_with_limbs()[::4] * 0.3)

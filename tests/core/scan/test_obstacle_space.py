@@ -140,7 +140,7 @@ def test_normal_points_from_group_a_to_group_b_when_obstacle_is_a():
     assert contact.first.normal == pytest.approx([0, 0, 1])
 
 
-@pytest.mark.parametrize("seed", range(times(4, 2)))
+@pytest.mark.parametrize("seed", range(times(2, full=4)))
 def test_balls_on_parabolas_hit_terrain_at_formula_time(seed):
     rng = np.random.default_rng(seed)
     corners = terrain(7, 0.15, rng)

@@ -117,7 +117,7 @@ def test_bouncing_ball_is_distinguished_from_ball_that_stops_short(least):
 @pytest.mark.parametrize("kind", [Sphere, Aabb, Obb])
 def test_contacts_that_begin_or_end_next_to_either_end_of_a_scan_are_in_time(kind):
     # Balls or cubes swing by a sine of 1.8 rad per frame, each past one at rest that is 1 wide, like itself.
-    rng, count, last = np.random.default_rng(3), times(150, 50, full=400), 4
+    rng, count, last = np.random.default_rng(3), times(80, 50, full=400), 4
     reach, phase = rng.uniform(0.5, 6, count), rng.uniform(0, 7, count)
     place = np.column_stack([reach * rng.uniform(0, 1.1, count), 3.0 * np.arange(count), np.zeros(count)])
 
@@ -154,7 +154,7 @@ def test_waves_of_a_radian_in_a_quarter_of_a_frame_are_not_missed(rate):
     # A ball moves up and down by 2 sin(rate t + phase) above another one that is at rest, alone. Frames show
     # less than two thirds of a wave, and its turn may be in the first or in the last interval.
     found = 0
-    for phase in np.linspace(0, 6, times(9, full=17)):
+    for phase in np.linspace(0, 6, times(6, full=17)):
         for place in (2.45, 1.5):
 
             def shapes(time: float, phase: float = phase, place: float = place) -> Sphere:

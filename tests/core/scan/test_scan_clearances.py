@@ -132,7 +132,7 @@ class Swings:
     """Balls or cubes 1 wide that swing along X, each past one at rest."""
 
     def __init__(self, kind: type, pace: float) -> None:
-        rng, count = np.random.default_rng(7), times(300, 40)
+        rng, count = np.random.default_rng(7), times(120, 40, full=300)
         self.kind, self.pace = kind, pace
         self.reach, self.phase = rng.uniform(0.5, 6, count), rng.uniform(0, 7, count)
         self.place = np.column_stack(

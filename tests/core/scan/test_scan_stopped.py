@@ -25,7 +25,7 @@ from tests.core.scan.scans import ball_meets_wall
 from tests.finished import finished
 from tests.tiers import times
 
-COUNT, FRAMES = times(28, 20, full=40), 30
+COUNT, FRAMES = times(22, 20, full=40), 30
 
 
 class Wandering:

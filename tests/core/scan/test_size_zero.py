@@ -101,7 +101,7 @@ def test_rounding_of_a_linear_motion_takes_hardly_a_sample(kind, far):
     assert sum(motion.samples.values()) <= 4
 
 
-@pytest.mark.parametrize("seed", range(times(25, 10, full=60)))
+@pytest.mark.parametrize("seed", range(times(15, 10, full=60)))
 def test_uncertainty_covers_a_brief_contact_that_samples_cannot_resolve(seed):
     # Two small bodies fly side by side along a curve, a fortieth of their size apart. They touch for a five
     # hundredth of a frame or less at `brief`, and again from `later` on.

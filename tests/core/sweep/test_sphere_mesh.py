@@ -114,7 +114,7 @@ MESHES = {
 @pytest.mark.parametrize("kind", MESHES)
 def test_mesh_queries_match_best_of_all_triangles(kind, one_sided):
     corners, spread = MESHES[kind]
-    count = times(24, 12, full=60)
+    count = times(16, 12, full=60)
     mesh = mesh_of(corners, one_sided)
     start, end = (spheres[-count:] for spheres in flying(60, spread))
     each = [start[:, None], end[:, None], mesh.triangles, mesh.triangles]

@@ -53,7 +53,7 @@ def random_motion(count: int, spread: float, turn: float, seed: int) -> MovingTr
 @pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
 @pytest.mark.parametrize("clearance", [0.0, 0.1])
 def test_random_motion_matches_dense_sampling(turn, clearance):
-    count = times(75, 30, full=150)
+    count = times(40, 30, full=150)
     a, b = random_motion(count, 1.2, turn, 1), random_motion(count, 1.2, turn, 2)
     found = times_of(a, b, clearance)
     assert_first(a, b, found, clearance)
