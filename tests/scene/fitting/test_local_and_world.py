@@ -43,7 +43,7 @@ def fitted(source, settings, kinds):
 @pytest.mark.parametrize("axes", ["checked", "world"])
 @pytest.mark.parametrize("method", ["minimal", "ritter", "centroid", "box"])
 def test_each_shape_encloses_the_rounded_vertices_of_each_instance(method, axes):
-    for seed in range(times(20, full=125)):
+    for seed in range(times(10, full=125)):
         rng = np.random.default_rng(seed)
         points = rng.normal(size=(int(rng.integers(1, 40)), 3)).astype(np.float32)
         kinds = rng.integers(0, 3, 50)

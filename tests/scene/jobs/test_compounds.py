@@ -99,7 +99,7 @@ def random_solid(rng):
 @pytest.mark.parametrize("part_shape", ["hull", "box", "sphere", "capsule"])
 def test_parts_of_random_meshes_hold_each_triangle(add_mesh, part_shape):
     rng = np.random.default_rng(18)
-    meshes = {f"{n:04}": random_solid(rng) for n in range(times(8, 3, full=250))}
+    meshes = {f"{n:04}": random_solid(rng) for n in range(times(5, 3, full=250))}
     items = {
         name: add_triangles(
             add_mesh, name, triangles, Matrix.Translation(rng.normal(size=3) * 10) @ POSES["scaled"]

@@ -43,7 +43,7 @@ from tests.tiers import is_quick, times
 
 FIRST, LAST = 1, 5
 TIMES = np.linspace(FIRST, LAST, times(128, 64, full=256) * (LAST - FIRST) + 1)
-PAIRS = times(48, 15, full=132)
+PAIRS = times(39, 15, full=132)
 SHAPES = ("sphere", "aabb", "obb")
 GRAZE = 1e-3
 SINGLE = 1e-5
