@@ -1,7 +1,7 @@
 """Bones of an armature whose motion follows from F-curves and from drivers of the frame alone.
 
 Such a bone and its parents have keyed, driven or constant channels, inherit all of their parents' motion, and
-no bone of the armature has a constraint.
+no constraint moves them, not even one of another bone.
 """
 
 from __future__ import annotations
@@ -56,12 +56,14 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
     curves = _curves_by_bone(item)
     if curves is None or armature.animation_data is not None or armature.is_editmode:
         return []
-    if armature.pose_position != "POSE" or any(_is_constrained(bone) for bone in pose.bones):
+    if armature.pose_position != "POSE":
         return []
+    constrained = _constrained_bones(pose)
     found: dict[str, PoseBone] = {}
     for bone in armature.bones:
         posed, parent = pose.bones[bone.name], bone.parent
-        if not _inherits_all(bone) or (parent is not None and parent.name not in found):
+        is_free = bone.name not in constrained and _inherits_all(bone)
+        if not is_free or (parent is not None and parent.name not in found):
             continue
         mode = ROTATION_MODES[posed.rotation_mode]
         channels = channels_of_paths(_moving(curves.get(bone.name, [])), mode)
@@ -106,8 +108,22 @@ def _moving(curves: list[tuple[str, bpy.types.FCurve]]) -> Iterator[tuple[str, b
     return ((path, curve) for path, curve in curves if not path.startswith(_PATHS_THAT_MOVE_NOTHING))
 
 
-def _is_constrained(bone: Any) -> bool:
-    return any(not constraint.mute for constraint in bone.constraints)
+def _constrained_bones(pose: Any) -> set[str]:
+    """Return the names of the bones that constraints may move."""
+    names = set()
+    for bone in pose.bones:
+        for constraint in bone.constraints:
+            if constraint.mute:
+                continue
+            names.add(bone.name)
+            if constraint.type in ("IK", "SPLINE_IK"):
+                above = bone.parent_recursive
+                # A chain begins at the bone, or at its parent. Another solver may move all.
+                count = constraint.chain_count if pose.ik_solver == "LEGACY" else 0
+                begins_here = getattr(constraint, "use_tail", True)
+                above = above[: count - begins_here if count else len(above)]
+                names.update(parent.name for parent in above)
+    return names
 
 
 def _inherits_all(bone: Any) -> bool:

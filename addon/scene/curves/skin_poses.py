@@ -23,8 +23,8 @@ from ..blender.frames import scene_by_uid
 from .skinned_meshes import Skin, bending_armature, read_skin
 from .transform_curves import TransformCurves
 
-_ROUNDING = 2.0**-18
-"""Difference of vertices, relative to the largest coordinate, that single precision may cause."""
+_ROUNDING = 2.0**-16
+"""Difference of vertices, relative to the largest coordinate, that single precision may cause in chains."""
 
 _COMPARED = 1000
 """Vertices of a mesh that are compared with Blender's at each time, at least, if there are so many."""

@@ -60,6 +60,8 @@ class TransformCurves:
         self.index_of: dict[int | tuple[int, str], int] = {}
         self.hidden_by: list[CurveKeys | None] = []
         self._unknown: set[int] = set()
+        # Armatures' objects whose bones were read.
+        self._with_bones: set[int] = set()
         self._rest: list[Singles] = []
         self._inverses: list[Singles] = []
         self._modes: list[int] = []
@@ -79,13 +81,14 @@ class TransformCurves:
         for (item, _), sources in zip(
             added.values(), _sources([channels for _, channels in added.values()], times), strict=True
         ):
-            self._index(item, sources)
+            self._index(item, sources, times)
 
     def read_bones(self, item: bpy.types.Object, times: tuple[float, float]) -> None:
         """Read the bones of an armature's object, if it is known, as far as their motion is."""
         uid = item.session_uid
-        if uid not in self.index_of:
+        if uid not in self.index_of or uid in self._with_bones:
             return
+        self._with_bones.add(uid)
         bones = movable_bones(item)
         for bone, sources in zip(bones, _sources([bone.channels for bone in bones], times), strict=True):
             above = uid if bone.parent is None else (uid, bone.parent)
@@ -109,10 +112,15 @@ class TransformCurves:
         added[uid] = item, channels
         return True
 
-    def _index(self, item: bpy.types.Object, sources: Sequence[_Source]) -> None:
+    def _index(self, item: bpy.types.Object, sources: Sequence[_Source], times: tuple[float, float]) -> None:
         """Index an object after its parent, if the source of each of its channels is known."""
         uid, parent = item.session_uid, -1
-        if item.parent is not None:
+        inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
+        if item.parent is not None and item.parent_type == "BONE":
+            self.read_bones(item.parent, times)
+            parent = self.index_of.get((item.parent.session_uid, item.parent_bone), _UNKNOWN_PARENT)
+            inverse = _from_tail(item) @ inverse
+        elif item.parent is not None:
             parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
         if parent == _UNKNOWN_PARENT or any(
             source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
@@ -120,7 +128,6 @@ class TransformCurves:
             self._unknown.add(uid)
             return
         self.index_of[uid] = len(self._rest)
-        inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
         self._append(_rest_values(item), inverse, ROTATION_MODES[item.rotation_mode], parent, sources)
 
     def _append(
@@ -201,8 +208,25 @@ def _is_moved_by_others(item: bpy.types.Object) -> bool:
         _source_of_location(item) is None
         or item.rigid_body is not None
         or item.rigid_body_constraint is not None
-        or (parent is not None and (item.parent_type != "OBJECT" or parent.type == "CURVE"))
+        or (parent is not None and (item.parent_type not in ("OBJECT", "BONE") or parent.type == "CURVE"))
+        or (item.parent_type == "BONE" and not _is_child_of_tail(item))
     )
+
+
+def _is_child_of_tail(item: bpy.types.Object) -> bool:
+    """Return whether an object whose parent is a bone moves with the tail of that bone."""
+    parent: Any = item.parent
+    bones = parent.data.bones if parent is not None and parent.type == "ARMATURE" else {}
+    return item.parent_bone in bones and not bones[item.parent_bone].use_relative_parent
+
+
+def _from_tail(item: bpy.types.Object) -> Singles:
+    """Return the matrix (4, 4) from the tail of the bone that is the parent of an object to its head."""
+    parent: Any = item.parent
+    matrix = np.eye(4, dtype=np.float32)
+    if item.parent_bone in parent.data.bones:
+        matrix[1, 3] = parent.data.bones[item.parent_bone].length
+    return matrix
 
 
 def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:

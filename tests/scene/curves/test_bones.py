@@ -40,7 +40,7 @@ def add_armature(seed, bones=12):
     item.location, item.rotation_euler, item.scale = (1, 2, 3), (0.4, 1, -2), (1.5, 1, 0.5)
     for bone in item.pose.bones:
         key_at_random(bone, generator)
-    for curve in curves(item.animation_data.action):
+    for curve in curves(item.animation_data.action) if bones else ():
         for key in curve.keyframe_points:
             key.interpolation = generator.choice(("BEZIER", "LINEAR", "CONSTANT", "ELASTIC"))
         curve.update()
@@ -101,11 +101,11 @@ def test_muted_constraints_and_custom_properties_leave_bones_known():
 
 
 CHANGES = {
-    "constraint": lambda item: item.pose.bones[1].constraints.new("IK"),
     "rest position": lambda item: setattr(item.data, "pose_position", "REST"),
     "animated armature": lambda item: item.data.bones[0].keyframe_insert("use_deform", frame=1),
 }
 ONE_BONE = {
+    "constraint": lambda item: item.pose.bones[1].constraints.new("LIMIT_ROTATION"),
     "hinge": lambda item: setattr(item.data.bones[1], "use_inherit_rotation", False),
     "scale of its own": lambda item: setattr(item.data.bones[1], "inherit_scale", "ALIGNED"),
     "location in the armature": lambda item: setattr(item.data.bones[1], "use_local_location", False),
@@ -141,3 +141,82 @@ def test_bone_that_more_than_curves_may_move_is_not_known_and_neither_are_its_ch
         *(one.name for one in bone.children_recursive),
     }
     assert known_bones(item) == expected
+
+
+@pytest.mark.parametrize("solver", ["LEGACY", "ITASC"])
+@pytest.mark.parametrize("use_tail", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_bones_of_a_chain_that_reaches_for_a_target_are_not_known(count, use_tail, solver):
+    item = add_chain()
+    item.pose.ik_solver = solver
+    constraint = item.pose.bones["Bone 3"].constraints.new("IK")
+    constraint.target, constraint.chain_count = bpy.data.objects.new("Target", None), count
+    constraint.use_tail, constraint.target.location = use_tail, (2, 1, 0.5)
+    bpy.context.scene.collection.objects.link(constraint.target)
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    moved = {
+        bone.name
+        for bone in evaluated.pose.bones
+        if not np.allclose(bone.matrix, bone.bone.matrix_local, atol=1e-4)
+    }
+    assert moved
+    # The other solver is not followed at all, and neither is the bone with the constraint.
+    is_legacy = solver == "LEGACY"
+    assert not known_bones(item) & moved
+    assert known_bones(item) == ({"Bone 0", "Bone 1", "Bone 2"} - moved if is_legacy else set())
+
+
+def add_chain():
+    """Add an armature of four bones in a row."""
+    item = add_armature(0, bones=0)
+    bpy.ops.object.mode_set(mode="EDIT")
+    above = None
+    for number in range(4):
+        bone = item.data.edit_bones.new(f"Bone {number}")
+        bone.head, bone.tail, bone.parent = (0, 0, number), (0, 0, number + 1), above
+        above = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return item
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_children_of_bones_move_with_their_tails(seed):
+    item = add_armature(seed)
+    generator = random.Random(seed)
+    children = []
+    for bone in item.data.bones:
+        child = bpy.data.objects.new(f"Child of {bone.name}", None)
+        bpy.context.scene.collection.objects.link(child)
+        child.parent, child.parent_type, child.parent_bone = item, "BONE", bone.name
+        child.location = [generator.uniform(-2, 2) for _ in range(3)]
+        child.matrix_parent_inverse = item.matrix_world.inverted()
+        children.append(child)
+    children[0].keyframe_insert("location", frame=3)
+    known = TransformCurves()
+    known.read(bpy.context.scene, children, (TIMES[0], TIMES[-1]))
+    rows = [known.index_of[child.session_uid] for child in children]
+    found = known.transforms().world_matrices(np.array(TIMES))[:, rows]
+    for time, matrices in zip(TIMES, found, strict=True):
+        go_to(bpy.context.scene, time)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        expected = np.array([child.evaluated_get(depsgraph).matrix_world for child in children])
+        sizes = np.abs(expected).max(axis=(1, 2), keepdims=True)
+        assert (np.abs(matrices - expected) <= 1e-5 * sizes).all()
+
+
+@pytest.mark.parametrize("case", ["relative to the bone", "no such bone", "constraint of the bone"])
+def test_child_of_a_bone_that_is_not_known_is_not_known(case):
+    item = add_armature(0, bones=3)
+    bone = item.data.bones[0]
+    child = bpy.data.objects.new("Child", None)
+    bpy.context.scene.collection.objects.link(child)
+    child.parent, child.parent_type, child.parent_bone = item, "BONE", bone.name
+    if case == "relative to the bone":
+        bone.use_relative_parent = True
+    elif case == "no such bone":
+        child.parent_bone = "Gone"
+    else:
+        item.pose.bones[0].constraints.new("COPY_ROTATION")
+    known = TransformCurves()
+    known.read(bpy.context.scene, [child], (TIMES[0], TIMES[-1]))
+    assert child.session_uid not in known.index_of
