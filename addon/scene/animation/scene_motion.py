@@ -184,7 +184,7 @@ class SceneMotion:
         curves = self._sources.curves
         if curves is None or not curves.is_known.any():
             return
-        self._batch.skins = curves.skins if curves.skins.is_skinned.any() else None
+        self._batch.use_skins(curves.skins)
         self._fit_all()
         is_eligible = np.array([subject.override is None for subject in self._subjects.subjects], dtype=bool)
         solid = self._obstacles.indices
