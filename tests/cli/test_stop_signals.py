@@ -181,7 +181,7 @@ def test_signal_during_imports_ends_program_at_once(number, tmp_path):
 def test_signal_at_any_moment_ends_program_with_130_and_leaves_nothing(scene, tmp_path):
     target = scene.with_suffix(".json")
     codes = set()
-    count = times(20, full=60)
+    count = times(10, full=60)
     for i in range(count):
         number = list(STOP_LINES)[i % 2]
         code, errors, left = stopped_after(

@@ -20,9 +20,11 @@ pytestmark = pytest.mark.long
 _PYTHON = "Scripts/python.exe" if sys.platform == "win32" else "bin/python"
 PYTHONS = {path.name.removeprefix("blender-"): path / _PYTHON for path in sorted(TOP.glob(ENVIRONMENTS))}
 
-LONG = f"1:{times(60, full=120)}"
+SHORT = f"1:{times(20, 20, full=60)}"
+LONG = f"1:{times(40, 40, full=120)}"
+"""Frames of the scans: all first contacts of the example scene are before frame 40."""
 COMMANDS = {
-    "bounds": ("bounds", "--shapes", "sphere,aabb,obb", "--envelope", "--tracks", "--frames", "1:60"),
+    "bounds": ("bounds", "--shapes", "sphere,aabb,obb", "--envelope", "--tracks", "--frames", SHORT),
     "unreal": ("bounds", "--preset", "unreal", "--decimals", "9", "--padding", "0.01"),
     "base": ("bounds", "--modifiers", "base", "--method", "ritter"),
     "boxes": ("contacts", "--shape", "aabb", "--confirm", "--frames", LONG),
