@@ -16,6 +16,8 @@ _HALVINGS = 3
 _CHILDREN = 1 << _HALVINGS
 _TOP = 256
 """Nodes of the first level, at most."""
+_ROUNDING = 1e-12
+"""Rounding error of bounds, relative to the largest coordinate of a bound."""
 _DIRECTIONS = 1536
 """Directions that are computed together, which bounds memory."""
 
@@ -128,10 +130,12 @@ class BlendedPoints:
         """Largest coordinate (d,) along directions (d, b, 4): rows of the matrices of all bones."""
         all_bounds = self._levels[0].all_upper_bounds(directions)
         farthest = self._farthest_of_best(directions, all_bounds.argmax(axis=0))
-        row, node = np.nonzero((all_bounds >= farthest).T)
+        # Bounds have other rounding errors than points.
+        least = farthest - _ROUNDING * np.abs(all_bounds).max(axis=0)
+        row, node = np.nonzero((all_bounds >= least).T)
         for level in self._levels[1:]:
             row, node = _children(row, node)
-            kept = level.upper_bounds(directions, row, node) >= farthest[row]
+            kept = level.upper_bounds(directions, row, node) >= least[row]
             row, node = row[kept], node[kept]
         np.maximum.at(farthest, row, self._farthest_of(directions, row, node))
         return farthest
@@ -148,7 +152,9 @@ class BlendedPoints:
     def _farthest_of(self, directions: Floats, row: Ints, leaf: Ints) -> Floats:
         """Largest coordinate (p,) of the points of leaves (p,) along directions at rows (p,)."""
         along = directions[row[:, None, None], self._bones[leaf]]
-        return np.asarray(np.einsum("pnjk,pnjk->pn", along, self._terms[leaf]).max(axis=1))
+        # Not einsum, which rounds rows of equal numbers differently: what rests would seem to move.
+        products = (along * self._terms[leaf]).reshape(*along.shape[:2], -1)
+        return np.asarray(products.sum(axis=2).max(axis=1))
 
 
 def _balls(bones: Ints, places: Floats) -> BoneBalls:

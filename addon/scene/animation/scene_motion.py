@@ -141,6 +141,7 @@ class SceneMotion:
         for index, source in self._unfitted.items():
             settings[index] = source.fit
         self._last_matrices: Floats | None = None
+        self._last_time: float | None = None
         self._rotations = RotationLog(count)
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
@@ -319,7 +320,7 @@ class SceneMotion:
         deforming -= self._obstacles.slots.keys()
         subjects.restore_faces()
         self._fits.restart(deforming)
-        self._last_matrices = None
+        self._last_matrices = self._last_time = None
         self._changed.clear()
 
     @property
@@ -387,8 +388,7 @@ class SceneMotion:
             assert curves is not None
             is_present = curves.are_shown(np.array(times), self._all)
             matrices = curves.matrices_at(np.array(times), self._all)
-            moved = self._moved(matrices)
-            moved[:, curves.skins.is_skinned] = True
+            moved = self._moved(matrices, times)
             for frame, time in enumerate(times):
                 poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
                 self._batch.queue.append(poses)
@@ -406,22 +406,24 @@ class SceneMotion:
         """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
         poses = self._apply(self._sources.advance(time))
         is_first = self._last_matrices is None
-        moved = self._moved(poses.matrices[None])[0]
+        moved = self._moved(poses.matrices[None], [poses.time])[0]
         if not is_first:
             moved[list(self._changed)] = True
-            if self._batch.skins is not None:
-                moved |= self._batch.skins.is_skinned
         self._changed.clear()
         return poses._replace(moved=moved)
 
-    def _moved(self, matrices: Floats) -> Bools:
-        """Mask (t, n) of subjects whose matrices (t, n, 4, 4) differ from those of the frame before."""
+    def _moved(self, matrices: Floats, times: Sequence[float]) -> Bools:
+        """Mask (t, n) of subjects whose matrices (t, n, 4, 4), or bones, differ from the frame before."""
         before = matrices[:1] if self._last_matrices is None else self._last_matrices[None]
         self._last_matrices = matrices[-1]
         # Sixteen bytes each, of which numpy would take any() one by one.
         differs = (matrices != np.concatenate([before, matrices[:-1]])).reshape(len(matrices), -1, 16)
         halves = differs.view(np.uint64)
         moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
+        if self._batch.skins is not None:
+            before_first = times[0] if self._last_time is None else self._last_time
+            moved |= self._batch.skins.moved(np.array([before_first, *times]))
+        self._last_time = times[-1]
         if self.shape == "aabb":
             self._rotations.log(matrices, np.flatnonzero(moved.any(axis=0)))
         return moved

@@ -15,7 +15,15 @@ import numpy as np
 
 from ...core.curves.bezier import Singles
 from ...core.curves.rotation import QUATERNION
-from ...core.curves.transforms import CHANNELS, DELTA_ROTATION, DELTA_SCALE, LOCATION, ROTATION, SCALE
+from ...core.curves.transforms import (
+    CHANNELS,
+    DELTA_LOCATION,
+    DELTA_ROTATION,
+    DELTA_SCALE,
+    LOCATION,
+    ROTATION,
+    SCALE,
+)
 from ...core.numeric.arrays import Floats
 from .channels import BONES, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_paths
 
@@ -67,7 +75,7 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
             continue
         mode = ROTATION_MODES[posed.rotation_mode]
         channels = channels_of_paths(_moving(curves.get(bone.name, [])), mode)
-        if channels is None:
+        if channels is None or any(channel >= DELTA_LOCATION.start for channel, _ in channels):
             continue
         rest = _rest_values(posed, mode)
         if bone.use_connect:

@@ -146,6 +146,16 @@ class SkinPoses:
                     low[mine[wanted]], high[mine[wanted]] = minima[of_used], maxima[of_used]
         return SkinBoxes(rows, low, high)
 
+    def moved(self, times: Floats) -> Bools:
+        """Mask (t, n) of skinned subjects that a bone moves between times (t + 1,)."""
+        result = np.zeros((len(times) - 1, len(self.is_skinned)), dtype=bool)
+        for rig in self._rigs:
+            world = rig.transforms.world_matrices(rounded_times(times))
+            differs = (world[1:] != world[:-1]).any(axis=(2, 3))
+            for skin in rig.skins:
+                result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
+        return result
+
     def deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
         """Bound the deviation (m,) of the sides of boxes of skinned subjects (m,) from linear motion."""
         result = np.empty(len(subjects))

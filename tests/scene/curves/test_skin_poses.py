@@ -13,7 +13,7 @@ from addon.scene.curves.curve_poses import read_curve_poses
 from addon.scene.poses.private_scene import PrivateScene
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
-from tests.scene.building import add_vertices, curves
+from tests.scene.building import add_vertices, curves, key_location
 from tests.scene.curves.test_bones import add_armature
 from tests.scene.sampling import contacts_by_names, scan_scene
 
@@ -181,6 +181,25 @@ def test_touch_of_a_bone_within_a_frame_is_proven_and_at_the_time_of_blenders_ve
     first = contact[frozenset(("Arm", "Wall"))].first
     assert first.motion == "proven"
     assert touching[0] - 1 / 256 - 1e-3 <= first.frame <= touching[0] + 1e-3
+
+
+def test_bent_mesh_at_rest_is_at_rest():
+    # It touches the wall at all frames, and neither moves. So the pair is not tested.
+    item = add_waving_arm()
+    add_vertices("Wall", [(x, y, z) for x in (-1, 1) for y in (0, 0.2) for z in (0, 3)])
+    mover = add_vertices("Mover", [(9, 9, 9), (9, 9, 10)])
+    key_location(mover, {6: (0, 0, 0), 10: (0, 0, 5)})
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 6, 10
+    assert not contacts_by_names(scan_scene(shape="aabb"))
+    assert contacts_by_names(scan_scene(shape="aabb", static_pairs=True))
+    # Within a box that never changes, the arm turns about itself.
+    bone = item.parent.pose.bones["Lower"]
+    bone.rotation_mode = "XYZ"
+    for frame, angle in ((6, 0), (10, 2 * np.pi)):
+        bone.rotation_euler.y = angle
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    assert contacts_by_names(scan_scene(shape="aabb"))
 
 
 def test_scan_of_a_bent_mesh_evaluates_it_at_few_frames(monkeypatch):
