@@ -73,6 +73,7 @@ def known_bones(item):
     return {key[1] for key in known_curves(item).index_of if isinstance(key, tuple)}
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("seed", range(8))
 def test_matrices_are_those_of_blender(seed):
     item = add_armature(seed)
@@ -144,6 +145,7 @@ def test_bone_that_more_than_curves_may_move_is_not_known_and_neither_are_its_ch
 
 
 @pytest.mark.parametrize("solver", ["LEGACY", "ITASC"])
+@pytest.mark.smoke
 @pytest.mark.parametrize("use_tail", [True, False])
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_bones_of_a_chain_that_reaches_for_a_target_are_not_known(count, use_tail, solver):
@@ -179,6 +181,7 @@ def add_chain():
     return item
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("seed", range(4))
 def test_children_of_bones_move_with_their_tails(seed):
     item = add_armature(seed)

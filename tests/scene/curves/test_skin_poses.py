@@ -61,6 +61,7 @@ def skins_of(item, times=(TIMES[0], TIMES[-1])):
     return run_to_end(read_curve_poses(bpy.context.scene.session_uid, uids, ~one, times, one)).skins
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("is_child", [True, False])
 @pytest.mark.parametrize("seed", range(6))
 def test_boxes_are_those_of_blenders_vertices(seed, is_child):
@@ -167,6 +168,7 @@ def add_waving_arm():
     return item
 
 
+@pytest.mark.smoke
 def test_touch_of_a_bone_within_a_frame_is_proven_and_at_the_time_of_blenders_vertices():
     item = add_waving_arm()
     wall = add_vertices("Wall", [(x, y, z) for x in (-1, 1) for y in (0, 0.2) for z in (0, 3)])
