@@ -20,6 +20,8 @@ from ..blender.mesh_data import vertex_positions
 from ..blender.parts.weights import GroupWeights, group_weights
 from .transform_curves import TransformCurves
 
+MOST_VERTICES = 250_000
+"""Vertices of a mesh, at most: Blender's weights are read one vertex after another, so many in a second."""
 _LEAST_WEIGHT = 1e-4
 """Sum of weights up to which Blender leaves a vertex where it is."""
 
@@ -48,6 +50,8 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     mesh: Any = item.data
     shown: list[Any] = [modifier for modifier in item.modifiers if modifier.show_viewport]
     if item.type != "MESH" or mesh.is_editmode or (mesh.shape_keys or mesh.animation_data) is not None:
+        return None
+    if len(mesh.vertices) > MOST_VERTICES:
         return None
     if len(shown) != 1 or shown[0].type != "ARMATURE" or item.parent_type != "OBJECT":
         return None

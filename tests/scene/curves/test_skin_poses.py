@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.frames import go_to
+from addon.scene.curves import skinned_meshes
 from addon.scene.curves.curve_poses import read_curve_poses
 from addon.scene.poses.private_scene import PrivateScene
 from addon.scene.progress import run_to_end
@@ -133,6 +134,14 @@ OTHERS = {
 def test_meshes_that_more_than_curves_may_change_are_evaluated(name):
     item, rig = add_bent_mesh(1)
     OTHERS[name](item, rig)
+    assert not skins_of(item).is_skinned.any()
+
+
+def test_weights_of_very_many_vertices_are_not_read(monkeypatch):
+    item, _ = add_bent_mesh(1)
+    monkeypatch.setattr(skinned_meshes, "MOST_VERTICES", len(item.data.vertices))
+    assert skins_of(item).is_skinned.all()
+    monkeypatch.setattr(skinned_meshes, "MOST_VERTICES", len(item.data.vertices) - 1)
     assert not skins_of(item).is_skinned.any()
 
 
