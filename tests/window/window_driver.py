@@ -28,7 +28,8 @@ _NEXT_CYCLE = (
 )
 _EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or a key
 _TIMEOUT = 300  # maximum seconds for a condition that is sure to become true
-_DRAWING = 0.3  # for a click to take effect and the window to be drawn
+_DRAWING = 0.12  # for a click to take effect and the window to be drawn, in several cycles
+_PANEL_ANIMATION = 0.35  # while panels move, because one above them was opened or has got more rows
 _CYCLES = 4  # for a requested redraw, which can request another
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
 _SIDEBAR_ROUNDS = ((5, 0.0), (4, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
@@ -189,6 +190,7 @@ class WindowDriver:
                 raise CannotClickError(f"clicking needs {program}, which is not on this machine")
         self.folder = folder
         self.notes = notes
+        self._last_input = time.monotonic()  # when a button or key was released
         ids = self.x11_ids()
         if not ids:
             raise CannotClickError("xdotool finds no window of Blender: is this an X11 screen?")
@@ -255,12 +257,17 @@ class WindowDriver:
         """Press and release the left button at the mouse's position."""
         self.xdotool("click", "--repeat", times, "--delay", 60, 1)
         yield from self.wait_for_event(lambda event: event[2:] == ("LEFTMOUSE", "RELEASE"))
-        yield from self.wait_for_redraw()
+        yield from self.wait_for_effect()
 
     def press_keys(self, *names: str) -> Steps:
         """Press keys, such as ctrl+z."""
         self.xdotool("key", "--delay", 60, *names)
         yield from self.wait_for_event(lambda event: "MOUSE" not in event[2] and event[3] == "RELEASE")
+        yield from self.wait_for_effect()
+
+    def wait_for_effect(self) -> Steps:
+        """Let Blender draw what the last click or key has changed; panels may move for longer."""
+        self._last_input = time.monotonic()
         yield from self.wait_for_redraw()
 
     def wait_for_event(
@@ -306,9 +313,15 @@ class WindowDriver:
         yield from self.wait_for_redraw()
 
     def wait_for_redraw(self) -> Steps:
-        """Let Blender work and draw, twice, because one redraw can request another."""
-        for _ in range(2):
-            yield _DRAWING / 2
+        """Let Blender work and draw, three times, because one redraw can request another."""
+        for _ in range(3):
+            yield _DRAWING / 3
+
+    def wait_for_panels(self) -> Steps:
+        """Wait until panels no longer move after the last click or key."""
+        left = self._last_input + _PANEL_ANIMATION - time.monotonic()
+        if left > 0:
+            yield left
 
     def wait_until(self, condition: Callable[[], object], name: str) -> Steps:
         """Wait until the condition is true, with a timeout that is sufficient for a busy machine."""
@@ -374,6 +387,7 @@ class WindowDriver:
             rounds to search in: button of the wheel before it or 0, and additional seconds at each position
         """
         x11 = self.x11_ids()[-1] if window else ""
+        yield from self.wait_for_panels()
         yield from self.redraw(area or self.area)
         seen = self.seen_buttons.setdefault(region.type, {})
         probes = _Probes(region, down, wanted, seen)
@@ -412,7 +426,7 @@ class WindowDriver:
         yield from self.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 30)
         for _ in range(8):
             before = _scrolled(region)
-            self.xdotool("click", "--repeat", 4, button)
+            self.xdotool("click", "--repeat", 4, "--delay", 20, button)
             yield 0.1
             if _scrolled(region) == before:
                 break
@@ -427,9 +441,9 @@ class WindowDriver:
         region = self.region("UI")
         x, top = region.x + 0.4 * region.width, region.y + region.height - 16
         for number in numbers:
+            yield from self.wait_for_panels()
             yield from self.move_mouse(x, top - number * _PANEL_HEADER)
             yield from self.click()
-            yield from self.wait_for_redraw()
 
     def find_whole_button(self, wanted: str, across: float = 0.6) -> Steps:
         """Find a button of the sidebar, scrolled so that it is not cut off, and return its position."""
@@ -523,13 +537,13 @@ class WindowDriver:
         region = self.region("UI")
         _, y = yield from self.find_button(region, "use_object_settings", across=_SWITCH)
         for number in panels:
+            yield from self.wait_for_panels()
             yield from self.move_mouse(region.x + 0.6 * region.width, y - number * _PANEL_HEADER)
             yield from self.click()
 
     def open_bounds_panel(self, name: str) -> Steps:
         """Open a folded panel under Bounds by its header; those between it and Object Settings are folded."""
         yield from self.toggle_panels(-_ABOVE_OBJECT_SETTINGS[name])
-        yield from self.wait_for_redraw()
 
     def confirm_file_browser(self, file: Path | None = None) -> Steps:
         """Confirm the file browser, which is a separate window: with `file`, or with the proposed name."""
@@ -544,7 +558,8 @@ class WindowDriver:
             yield 1.0
         region = next(region for region in area.regions if region.type == "EXECUTE")
         yield from self.find_button(region, "bpy.ops.file.execute", down=False, window=window, area=area)
-        yield from self.click()
+        # Without `click`, which would wait in vain for an event of the main window.
+        self.xdotool("click", 1)
         yield from self.wait_until(lambda: len(windows) == 1, "the file browser closes")
 
     # ---- Notes and screenshots
@@ -572,6 +587,7 @@ class WindowDriver:
             ]
         if screenshot:
             yield from self.move_to_viewport()
+            yield from self.wait_for_panels()
             self.take_screenshot(self.folder / f"{name}.ppm")
         self.notes[name] = {**state, **more}
 

@@ -70,8 +70,6 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click()
     yield from driver.wait_until(lambda: count_envelopes() > 0 and not is_running(), "the job is done")
     driver.notes["done"] = {"envelopes": count_envelopes(), "frame": scene.frame_current}
-    yield from driver.move_to_viewport()
-    yield 8  # until the report in the status bar disappears
     yield from driver.note("shown")
     driver.settings.display.show_envelopes = False
     yield from driver.note("hidden")

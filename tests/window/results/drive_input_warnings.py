@@ -38,7 +38,7 @@ def scenario(driver: WindowDriver) -> Steps:
         yield from driver.find_button(driver.region("UI"), f"collision_bounds.{button}")
         yield from driver.click()
         yield from driver.wait_until(lambda: bool(driver.settings.result_id), "results")
-        yield 4  # until the window shows them
+        yield from driver.wait_for_redraw()
         yield from driver.note(note, warnings=shown_warnings())
 
 

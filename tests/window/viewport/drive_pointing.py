@@ -67,10 +67,8 @@ def click_bars(driver: WindowDriver) -> Steps:
     scale = bpy.context.preferences.system.ui_scale
     frames = [region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100)]
     # Fold the panel Bounds, because the sidebar is too low for the rows below it now.
-    sidebar = driver.region("UI")
-    yield from driver.move_mouse(sidebar.x + 0.4 * sidebar.width, sidebar.y + sidebar.height - 16)
-    yield from driver.click()
-    yield from driver.wait_for_redraw()
+    yield from driver.scroll_sidebar(4)
+    yield from driver.click_panel_headers(0)
     yield from driver.click_row("Second", STATIONARY)
     yield from driver.note("clicked row", **state(driver))
     # The deepest pair is on top. It touches around frame 20.
