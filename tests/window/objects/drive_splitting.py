@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from window_driver import Steps, WindowDriver, run
 
-RINGS = 6
+RINGS = int(sys.argv[-1])
 
 
 def add_ring(number: int) -> bpy.types.Object:
