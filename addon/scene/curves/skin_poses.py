@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -237,9 +238,11 @@ def read_skin_poses(
         First and last time at which they must be known, in frames.
     """
     rigs: dict[int, tuple[TransformCurves, list[Skin]]] = {}
+    objects: dict[int, bpy.types.Object] = {}
     for subject in np.flatnonzero(is_candidate).tolist():
         scene = scene_by_uid(scene_uid)
-        item = next((each for each in scene.objects if each.session_uid == uids[subject]), None)
+        objects = objects or {item.session_uid: item for item in scene.objects}
+        item = objects.get(uids[subject])
         armature = None if item is None else bending_armature(item)
         if item is None or armature is None:
             continue
@@ -253,6 +256,9 @@ def read_skin_poses(
         skin = read_skin(subject, item, armature, known)
         if skin is not None:
             skins.append(skin)
+        # None of Blender's objects may be used after this yield.
+        objects = {}
+        del item, armature
         yield
     found = [(known.transforms(), skins) for known, skins in rigs.values() if skins]
     return SkinPoses(len(uids), [_Rig(transforms, Jumps(transforms), skins) for transforms, skins in found])
