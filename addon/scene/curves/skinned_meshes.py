@@ -8,6 +8,7 @@ other methods, and if the mesh's object stays where it is relative to the armatu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import bpy
@@ -84,7 +85,8 @@ def read_skin(
     transforms, row = known.transforms(), known.index_of.get(item.session_uid, -1)
     row_of_armature, data = known.index_of.get(armature.session_uid, -1), armature.data
     assert isinstance(data, bpy.types.Armature)
-    if min(row, row_of_armature) < 0 or not _stays_in_place(transforms, row, row_of_armature):
+    in_armature = _place_in_armature(transforms, row, row_of_armature)
+    if in_armature is None:
         return None
     bones: Any = data.bones
     names = {group.index: group.name for group in item.vertex_groups}
@@ -97,10 +99,6 @@ def read_skin(
         return None
     if any(bones[name].use_envelope_multiply for _, name in keys):
         return None
-    world = transforms.world_matrices(np.zeros(1))[0, [row_of_armature, row]].astype(np.float64)
-    if np.linalg.matrix_rank(world[0]) < 4:
-        return None
-    in_armature = np.linalg.solve(world[0], world[1])
     at_rest = [np.array(bones[name].matrix_local, dtype=np.float64) for _, name in keys]
     to_bones = [np.linalg.solve(matrix, in_armature) for matrix in at_rest]
     shares = _shares([weights[place] for place in used], count)
@@ -108,12 +106,20 @@ def read_skin(
     return _skin(subject, rows, np.array([*to_bones, np.eye(4)]), shares, points)
 
 
-def _stays_in_place(transforms: Transforms, row: int, armature: int) -> bool:
-    """Return whether an object does not move relative to an armature's object."""
-    is_animated = [bool((transforms.curve_of[each] >= 0).any()) for each in (row, armature)]
-    parents = transforms.parent[[row, armature]]
-    is_still = not any(is_animated) and bool((parents < 0).all())
-    return is_still or (not is_animated[0] and bool(parents[0] == armature))
+def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
+    """Return the matrix (4, 4) of an object in the space of an armature's object; None if it may change."""
+    if min(row, armature) < 0 or (transforms.curve_of[row] >= 0).any():
+        return None
+    alone = replace(transforms, parent=np.full(len(transforms.parent), -1)).world_matrices(np.zeros(1))[0]
+    matrices = alone[[armature, row]].astype(np.float64)
+    if transforms.parent[row] == armature:
+        return np.asarray(transforms.parent_inverse[row] @ matrices[1])
+    # Both may rest without being child and parent.
+    is_animated = bool((transforms.curve_of[armature] >= 0).any())
+    has_parents = bool((transforms.parent[[row, armature]] >= 0).any())
+    if is_animated or has_parents or np.linalg.matrix_rank(matrices[0]) < 4:
+        return None
+    return np.asarray(np.linalg.solve(*matrices))
 
 
 class _Shares(NamedTuple):

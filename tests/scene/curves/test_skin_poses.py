@@ -125,7 +125,10 @@ OTHERS = {
     "multiplied envelope": change_weights,
     "constraint": lambda _, rig: rig.pose.bones[0].constraints.new("LIMIT_ROTATION"),
     "mesh that moves relative to the armature": lambda item, _: item.keyframe_insert("location", frame=1),
-    "flat armature": lambda _, rig: setattr(rig, "scale", (1, 1, 0)),
+    "flat armature at rest": lambda item, rig: (
+        setattr(item, "parent", None),
+        setattr(rig, "scale", (1, 1, 0)),
+    ),
     "animated modifier": lambda item, _: item.modifiers[0].keyframe_insert("show_viewport", frame=1),
 }
 
@@ -135,6 +138,19 @@ def test_meshes_that_more_than_curves_may_change_are_evaluated(name):
     item, rig = add_bent_mesh(1)
     OTHERS[name](item, rig)
     assert not skins_of(item).is_skinned.any()
+
+
+def test_armature_that_grows_from_nothing_is_known():
+    item, rig = add_bent_mesh(2)
+    for frame, size in ((0, 0), (1, 1e-5), (20, 1)):
+        rig.scale = size, size, size
+        rig.keyframe_insert("scale", frame=frame)
+    skins = skins_of(item, (0, 20))
+    boxes = skins.boxes(np.zeros(2, dtype=np.int64), np.array([12.0, 20.0]))
+    for row, time in enumerate((12, 20)):
+        points = world_vertices(item, time)
+        assert boxes.low[row] == pytest.approx(points.min(axis=0), abs=1e-4)
+        assert boxes.high[row] == pytest.approx(points.max(axis=0), abs=1e-4)
 
 
 def test_weights_of_very_many_vertices_are_not_read(monkeypatch):
