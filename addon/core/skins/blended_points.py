@@ -18,8 +18,8 @@ _TOP = 256
 """Nodes of the first level, at most."""
 _ROUNDING = 1e-12
 """Rounding error of bounds, relative to the largest coordinate of a bound."""
-_DIRECTIONS = 1536
-"""Directions that are computed together, which bounds memory."""
+_DIRECTIONS = 384
+"""Directions that are computed together: few enough for the caches of a processor."""
 
 
 class _Nodes(NamedTuple):

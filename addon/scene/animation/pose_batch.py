@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import NamedTuple
 
+import bpy
 import numpy as np
 
 from ...core import Sample, Shape
@@ -27,7 +28,7 @@ _MAX_SHAPES = 1 << 15
 """Shapes that are computed together: more would block the window."""
 
 _MAX_BENT_BOXES = 96
-"""Boxes of bent meshes that are computed together, in about 40 ms for meshes of 20,000 vertices."""
+"""Boxes of bent meshes that are computed together in a window: about 40 ms for 20,000 vertices each."""
 
 
 class Skip(NamedTuple):
@@ -203,10 +204,12 @@ class PoseBatcher:
         self.skins: SkinPoses | None = None
 
     def use_skins(self, skins: SkinPoses) -> None:
-        """Compute the boxes of bent subjects from their curves, of few times together."""
+        """Compute the boxes of bent subjects from their curves, in a window those of few times together."""
         count = int(skins.is_skinned.sum())
         if count:
-            self.skins, self.capacity = skins, min(self.capacity, max(1, _MAX_BENT_BOXES // count))
+            self.skins = skins
+            if not bpy.app.background:
+                self.capacity = min(self.capacity, max(1, _MAX_BENT_BOXES // count))
 
     def flush(self) -> list[Skip]:
         """Compute the shapes of all queued poses; return the subjects skipped."""

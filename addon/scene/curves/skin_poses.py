@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.curves.bezier import Singles
 from ...core.curves.jumps import SHORT, Jumps
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
@@ -47,12 +48,27 @@ class SkinBoxes(NamedTuple):
     high: Floats
 
 
-class _Rig(NamedTuple):
+class _Rig:
     """An armature, and the skins that it bends."""
 
-    transforms: Transforms
-    jumps: Jumps
-    skins: list[Skin]
+    def __init__(self, transforms: Transforms, skins: list[Skin]) -> None:
+        self.transforms, self.skins = transforms, skins
+        self.jumps = Jumps(transforms)
+        # Matrices at the times that were asked for last: of boxes, after whether bones move between them.
+        self._recent: tuple[Floats, Singles] | None = None
+
+    def matrices(self, times: Floats) -> Singles:
+        """World matrices (t, r, 4, 4) of all rows at increasing times (t,)."""
+        if self._recent is None or not np.array_equal(self._recent[0], times):
+            self._recent = times, self.transforms.world_matrices(rounded_times(times))
+        return self._recent[1]
+
+    def moved(self, times: Floats) -> Bools:
+        """Mask (t, r) of rows that move between times (t + 1,)."""
+        matrices = self.matrices(times[1:])
+        first = self.transforms.world_matrices(rounded_times(times[:1]))
+        before = np.concatenate([first, matrices[:-1]])
+        return np.asarray((matrices != before).any(axis=(2, 3)))
 
     def members(self, subjects: Ints) -> Ints:
         """Rows of those of `subjects` (m,) that are among its skins."""
@@ -64,7 +80,7 @@ class _Rig(NamedTuple):
         Blender shows a key from a little before it on, so where a jump follows at once, the limit from before
         that time is the one at it.
         """
-        matrices = self.transforms.world_matrices(rounded_times(times)).astype(np.float64)
+        matrices = self.matrices(times).astype(np.float64)
         count = matrices.shape[1]
         rows, moments = np.tile(np.arange(count), len(times)), np.repeat(times, count)
         near = np.flatnonzero(self.jumps.next_after(rows, moments - SHORT) < moments + SHORT)
@@ -151,8 +167,7 @@ class SkinPoses:
         """Mask (t, n) of skinned subjects that a bone moves between times (t + 1,)."""
         result = np.zeros((len(times) - 1, len(self.is_skinned)), dtype=bool)
         for rig in self._rigs:
-            world = rig.transforms.world_matrices(rounded_times(times))
-            differs = (world[1:] != world[:-1]).any(axis=(2, 3))
+            differs = rig.moved(times)
             for skin in rig.skins:
                 result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
         return result
@@ -261,4 +276,4 @@ def read_skin_poses(
         del item, armature
         yield
     found = [(known.transforms(), skins) for known, skins in rigs.values() if skins]
-    return SkinPoses(len(uids), [_Rig(transforms, Jumps(transforms), skins) for transforms, skins in found])
+    return SkinPoses(len(uids), [_Rig(transforms, skins) for transforms, skins in found])
