@@ -54,7 +54,7 @@ class _Rig:
     def __init__(self, transforms: Transforms, skins: list[Skin]) -> None:
         self.transforms, self.skins = transforms, skins
         self.jumps = Jumps(transforms)
-        # Matrices at the times that were asked for last: of boxes, after whether bones move between them.
+        # Matrices at the last times: those of boxes are the ones between which bones move.
         self._recent: tuple[Floats, Singles] | None = None
 
     def matrices(self, times: Floats) -> Singles:
