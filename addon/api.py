@@ -23,6 +23,7 @@ from .formats import CONVENTIONS, dumps
 from .scene.animation.unkeyed_values import preserve_unkeyed_values
 from .scene.blender.missing_inputs import input_warnings
 from .scene.blender.names import full_name_of, name_of
+from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
 from .scene.errors import SceneError
 from .scene.jobs import result_store
@@ -30,7 +31,6 @@ from .scene.jobs.bounds import bounds_in_parts
 from .scene.jobs.contacts import find_contacts
 from .scene.jobs.envelopes import play_bounds
 from .scene.jobs.result import Result
-from .scene.poses.private_scene import keeping_open
 from .scene.progress import run_to_end
 from .scene.script_options import (
     BoundsOptions,

@@ -13,9 +13,8 @@ import bpy
 from . import api
 from .cli import PROGRAM
 from .cli.process import run_process
-from .scene.blender import object_properties
+from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
-from .scene.poses import private_scene
 from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators

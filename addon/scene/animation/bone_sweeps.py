@@ -19,8 +19,8 @@ from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings, weight_of_bones
 from ..blender.parts.bones import LEAST_SCALE
+from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..blender.simulation import Simulations
-from ..poses.private_scene import PrivateScene, without_private_scenes
 from ..poses.scene_dependence import reasons_by_object
 from ..settings import FitSettings
 from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space, read_subjects

@@ -15,6 +15,7 @@ In reading order:
 - `simulation`: objects that are simulated or depend on a simulation, and objects that may deform.
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
+- `private_scene`: a scene with some objects alone, which exists only while a job takes a step.
 - `depsgraph_updates`: edits that an update of the dependency graph reports.
 
 The room may import `core` and the settings, errors and progress of `scene`.

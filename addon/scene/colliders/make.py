@@ -23,9 +23,9 @@ from ..blender.object_settings import (
     is_vertex_collider,
 )
 from ..blender.parts.bones import armature_of
+from ..blender.private_scene import keeping_open
 from ..errors import SceneError, describe_error
 from ..fitting.convex_pieces import convex_pieces
-from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects

@@ -20,7 +20,7 @@ from ..blender.mesh_data import edge_indices, triangle_indices, vertex_positions
 from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import read_overrides
-from ..poses.private_scene import PrivateScene, end_step
+from ..blender.private_scene import PrivateScene, end_step
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
 from ..subjects.geometry import read_subjects

@@ -18,9 +18,9 @@ from ..blender.frames import go_to, playhead, preserve_frame, require_frame, sce
 from ..blender.instance_table import read_instance_table
 from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
+from ..blender.private_scene import keeping_open
 from ..errors import SceneError
 from ..fitting.fit import resolve_scanned_shape
-from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
 from ..settings import (
     SHAPES_OF_TRIANGLES,

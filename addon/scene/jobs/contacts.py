@@ -14,7 +14,7 @@ from ...core.scan.scan import joined_shares, never
 from ...formats import Confirmation, Partial
 from ..animation.scan_shares import ScanShare, identity_of, joinable_records
 from ..blender.frames import preserve_frame, scene_by_uid
-from ..poses.private_scene import without_private_scenes
+from ..blender.private_scene import without_private_scenes
 from ..progress import JobProgress, until_stopped
 from ..settings import ContactSettings
 from .result import Result

@@ -12,7 +12,7 @@ from ...core.scan.sections.bounds import SECTION_INTERVALS, sections_of, share_o
 from ..animation.pose_batch import SkipLog
 from ..animation.scan_shares import ScanShare, has_sections, identity_of, refusal_of
 from ..blender.frames import preserve_frame, scene_by_uid
-from ..poses.private_scene import without_private_scenes
+from ..blender.private_scene import without_private_scenes
 from ..progress import JobProgress
 from ..settings import ContactSettings
 from .contacts import ScanControl, confirmed_result, find_contacts, join_shares

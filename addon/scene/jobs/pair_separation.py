@@ -16,9 +16,9 @@ from ...core.sweep.interpolation import at
 from ..animation.obstacles import MeshObstacles
 from ..animation.scene_motion import SceneMotion
 from ..blender.frames import advance_to, playhead, preserve_frame, sample_times
+from ..blender.private_scene import without_private_scenes
 from ..blender.simulation import Simulations
 from ..errors import SceneError
-from ..poses.private_scene import without_private_scenes
 from ..settings import ContactSettings, Selection
 from ..subjects.subject import Subject
 from .bounds import require_active_scene

@@ -13,12 +13,12 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.mesh_data import vertex_positions
 from ..blender.names import full_name_of
+from ..blender.private_scene import PrivateScene, go_to_within_step
 from ..blender.simulation import Simulations
 from ..curves.curve_poses import CurvePoses, read_curve_poses, times_to_compare
 from ..curves.transform_curves import may_show_more, read_visibility
 from .frame_poses import EvaluatedSubject, FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
-from .private_scene import PrivateScene, go_to_within_step
 from .scene_poses import ScenePoses
 from .subject_index import SubjectIndex
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, scene_by_uid
 from ..blender.mesh_data import vertex_positions
+from ..blender.private_scene import PrivateScene
 from .frame_poses import (
     EvaluatedSubject,
     FramePoses,
@@ -24,7 +25,6 @@ from .frame_poses import (
     rows_by_object,
     subjects_by_object,
 )
-from .private_scene import PrivateScene
 from .scene_dependence import reasons_by_object
 from .subject_index import SubjectIndex
 

@@ -13,7 +13,7 @@ from bpy.types import Context, Event, Header, Operator
 
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
-from ...scene.poses.private_scene import end_step, is_scene_away, keeping_open
+from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
 from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay

@@ -33,7 +33,7 @@ def run_to_end(job: Generator[Any, None, Any]) -> Any:
 
 def run_in_blender(job: Generator[Any, None, Any]) -> Any:
     """Run a job on a scene as the command line does."""
-    from addon.scene.poses.private_scene import keeping_open
+    from addon.scene.blender.private_scene import keeping_open
 
     with keeping_open():
         return run_to_end(job)

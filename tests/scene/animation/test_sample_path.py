@@ -18,7 +18,7 @@ import pytest
 import addon
 from addon.scene.animation.obstacles import MeshObstacles
 from addon.scene.animation.scene_motion import SceneMotion
-from addon.scene.poses.private_scene import keeping_open
+from addon.scene.blender.private_scene import keeping_open
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
 from tests.scene.building import CUBE, add_vertices, play

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.frames import go_to
+from addon.scene.blender.private_scene import PrivateScene
 from addon.scene.curves import skinned_meshes
 from addon.scene.curves.curve_poses import read_curve_poses
-from addon.scene.poses.private_scene import PrivateScene
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
 from tests.scene.building import add_vertices, curves, key_location

@@ -12,8 +12,8 @@ from addon.core import Progress
 from addon.formats import dumps
 from addon.scene.animation.obstacles import MeshObstacles
 from addon.scene.animation.scene_motion import SceneMotion
+from addon.scene.blender.private_scene import keeping_open
 from addon.scene.jobs.bounds import bound_subjects
-from addon.scene.poses.private_scene import keeping_open
 from addon.scene.progress import run_to_end
 from addon.scene.settings import DEFAULT_SHAPES, FitSettings, Selection
 from tests.scene.building import open_empty_file

@@ -16,9 +16,9 @@ from ....core.messages import message
 from ...animation.obstacles import MeshObstacles
 from ...animation.scene_motion import SceneMotion
 from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
+from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations
 from ...errors import SceneError
-from ...poses.private_scene import go_to_within_step, returning_between_steps
 from ...poses.subject_index import SubjectIndex, SubjectReading
 from ...progress import JobProgress
 from ...settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, SHAPES_OF_TRIANGLES, ContactSettings, FitSettings

@@ -16,15 +16,15 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.messages import message
-from ..blender.frames import go_to, go_to_without_redraw, playhead, scene_by_uid
-from ..blender.parts.known_rows import HANDLERS
 from ..errors import SceneError
+from .frames import go_to, go_to_without_redraw, playhead, scene_by_uid
+from .parts.known_rows import HANDLERS
 
 _Yield = TypeVar("_Yield")
 _Result = TypeVar("_Result")
 
 _NAME = ".Collision Bounds"
-_EXTENSION = __name__.removesuffix("scene.poses.private_scene")
+_EXTENSION = __name__.removesuffix("scene.blender.private_scene")
 _MARK = "collision_bounds_private"
 """Custom property of private scenes."""
 _TIME_SETTINGS = ("fps", "fps_base", "frame_map_old", "frame_map_new")

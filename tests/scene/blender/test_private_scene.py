@@ -5,8 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.jobs.contacts import find_contacts
-from addon.scene.poses.private_scene import (
+from addon.scene.blender.private_scene import (
     PrivateScene,
     attach,
     detach,
@@ -16,6 +15,7 @@ from addon.scene.poses.private_scene import (
     keeping_open,
     returning_between_steps,
 )
+from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
 from tests.scene.building import key_location
 from tests.scene.poses.scenes_of_sources import copied_location, cube, mesh_bent_by_an_armature, shape_keys
