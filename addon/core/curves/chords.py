@@ -6,7 +6,7 @@ end. Computed in float64, from keys as Blender stores them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,10 @@ class Chords(NamedTuple):
     begin: Floats
     end: Floats
     deviation: Floats
+
+    def take(self, place: Any) -> Chords:
+        """Return those at a place: any index of arrays."""
+        return Chords(*(values[place] for values in self))
 
     def assign(self, rows: Ints, chords: Chords) -> None:
         """Overwrite some rows in place."""

@@ -17,6 +17,7 @@ from .transforms import (
     LOCATION,
     ROTATION,
     SCALE,
+    Hierarchy,
     Transforms,
 )
 
@@ -156,8 +157,10 @@ def successive_location_deviations(transforms: Transforms, objects: Ints, times:
     return _offsets(transforms, np.tile(objects, count), rows, chords_of).reshape(count, -1)
 
 
-def all_chords(transforms: Transforms, begin: Floats, end: Floats) -> TransformChords:
-    """Compute the motion of all objects over intervals of time, for hierarchies that are deep, as of bones.
+def hierarchy_chords(
+    transforms: Transforms, hierarchy: Hierarchy, begin: Floats, end: Floats
+) -> TransformChords:
+    """Compute the motion of objects over intervals of time, for hierarchies that are deep, as of bones.
 
     The bounds are as conservative as those of `transform_chords`. They are computed from parents to children,
     so that those of a parent are computed once for all its children.
@@ -165,65 +168,55 @@ def all_chords(transforms: Transforms, begin: Floats, end: Floats) -> TransformC
     Parameters
     ----------
     transforms : Transforms
-        Objects (n,).
-    begin, end : (q,) float64
-        Times in frames, begin before end.
+        All objects.
+    hierarchy : Hierarchy, (m,)
+        Objects whose motion is wanted, and their parents.
+    begin, end : (m,) float64
+        Times in frames, begin before end; those of an object and its parent are equal.
 
     Returns
     -------
-    chords : TransformChords, (q * n,)
-        Those of all objects in the first interval, then in the second, and so on; `arc` is inf.
+    chords : TransformChords, (m,)
+        `arc` is inf.
     """
-    count = len(transforms.rest)
-    return _all_chords(
-        transforms, len(begin), _chords_between(transforms, np.repeat(begin, count), np.repeat(end, count))
+    return _hierarchy_chords(transforms, hierarchy, _chords_between(transforms, begin, end))
+
+
+def successive_hierarchy_chords(
+    transforms: Transforms, hierarchy: Hierarchy, times: Floats
+) -> TransformChords:
+    """Compute `hierarchy_chords` between successive times (t + 1,), each in a t-th part of a hierarchy."""
+    count = len(times) - 1
+    chords_of = _successive_chords(transforms, len(hierarchy.objects) // count, times)
+    return _hierarchy_chords(transforms, hierarchy, chords_of)
+
+
+def _hierarchy_chords(transforms: Transforms, hierarchy: Hierarchy, chords_of: _ChordsOf) -> TransformChords:
+    """Chords of objects (m,) of a hierarchy, each over the interval of its row."""
+    objects, parents = hierarchy
+    begin, end, offset, linear, _, turn, scale = _level(
+        transforms, objects, np.arange(len(objects)), chords_of
     )
-
-
-def successive_all_chords(transforms: Transforms, times: Floats) -> TransformChords:
-    """Compute `all_chords` between successive times (t + 1,)."""
-    chords_of = _successive_chords(transforms, len(transforms.rest), times)
-    return _all_chords(transforms, len(times) - 1, chords_of)
-
-
-def _all_chords(transforms: Transforms, intervals: int, chords_of: _ChordsOf) -> TransformChords:
-    """Chords of all objects over intervals, of which `chords_of` has those of the curves."""
-    count = len(transforms.rest)
-    shape = intervals, count
-    level = _level(transforms, np.tile(np.arange(count), intervals), np.arange(intervals * count), chords_of)
-    begin, end = level.begin.reshape(*shape, 4, 4), level.end.reshape(*shape, 4, 4)
-    offset, linear, turn, scale = (
-        values.reshape(shape) for values in (level.offset, level.linear, level.turn, level.largest_scale)
-    )
-    inverse = transforms.parent_inverse.astype(np.float64)
-    norms = np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2)) * (1 + 1e-12)
-    for rows in transforms.generations()[1:]:
-        parent, norm = transforms.parent[rows], norms[rows]
+    inverses, norms = transforms.precise_parent_inverse
+    for rows in hierarchy.generations()[1:]:
+        parent, inverse, norm = parents[rows], inverses[objects[rows]], norms[objects[rows]]
         # The same bound as in `_chords`: of a point at distance r, each is a constant and a factor of r.
-        first, last = inverse[rows] @ begin[:, rows], inverse[rows] @ end[:, rows]
-        places = first[..., :3, 3], last[..., :3, 3]
+        first, last = inverse @ begin[rows], inverse @ end[rows]
+        places = first[:, :3, 3], last[:, :3, 3]
         reach, path = np.maximum(*map(length, places)), length(places[1] - places[0])
-        deviation = scale[:, parent] * norm * offset[:, rows] + (
-            linear[:, parent] * reach + turn[:, parent] * path / 4
+        deviation = scale[parent] * norm * offset[rows] + (
+            linear[parent] * reach + turn[parent] * path / 4
         ) * (1 + 1e-12)
-        linear[:, rows] = norm * (
-            scale[:, parent] * linear[:, rows]
-            + linear[:, parent] * scale[:, rows]
-            + turn[:, parent] * turn[:, rows] / 4
+        linear[rows] = norm * (
+            scale[parent] * linear[rows] + linear[parent] * scale[rows] + turn[parent] * turn[rows] / 4
         )
-        offset[:, rows] = offset[:, parent] + deviation
-        scale[:, rows] *= scale[:, parent] * norm
-        begin[:, rows], end[:, rows] = begin[:, parent] @ first, end[:, parent] @ last
-        change = (end - begin)[:, rows, :3, :3]
-        turn[:, rows] = np.sqrt((change**2).sum(axis=(2, 3))) * (1 + 1e-12)
-    flat = intervals * count
-    return TransformChords(
-        begin.reshape(flat, 4, 4),
-        end.reshape(flat, 4, 4),
-        offset.reshape(flat),
-        linear.reshape(flat),
-        np.full(flat, np.inf),
-    )
+        offset[rows] = offset[parent] + deviation
+        scale[rows] *= scale[parent] * norm
+        first, last = begin[parent] @ first, end[parent] @ last
+        begin[rows], end[rows] = first, last
+        change = (last - first)[:, :3, :3]
+        turn[rows] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + 1e-12)
+    return TransformChords(begin, end, offset, linear, np.full(len(objects), np.inf))
 
 
 def _chords_between(transforms: Transforms, begin: Floats, end: Floats) -> _ChordsOf:
@@ -269,8 +262,8 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
         rows, current, parent = rows[above], current[above], parent[above]
         if not len(rows):
             return TransformChords(first, last, deviation[:, 0], deviation[:, 1], arc)
-        inverse = transforms.parent_inverse[current].astype(np.float64)
-        norm = np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2))[:, None] * (1 + 1e-12)
+        inverses, norms = transforms.precise_parent_inverse
+        inverse, norm = inverses[current], norms[current, None]
         deviation[rows], path[rows], reach[rows] = (norm * bound[rows] for bound in (deviation, path, reach))
         first[rows], last[rows] = inverse @ first[rows], inverse @ last[rows]
         # Of the object's origin, both are known. A sum of lengths would be much larger where a parent's
@@ -297,8 +290,8 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
 
 def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> _Level:
     """Objects (m,) over the intervals of rows (m,), without their parents."""
-    location = _channels(transforms, objects, rows, chords_of, LOCATION)
-    delta = _channels(transforms, objects, rows, chords_of, DELTA_LOCATION)
+    channels = _channels(transforms, objects, rows, chords_of)
+    location, delta = (channels.take((slice(None), group)) for group in (LOCATION, DELTA_LOCATION))
     matrices = []
     for values, added in ((location.begin, delta.begin), (location.end, delta.end)):
         matrix = np.zeros((len(objects), 4, 4))
@@ -310,7 +303,7 @@ def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _Chords
     linear, arc, turn = np.zeros((3, len(objects)))
     changing = np.flatnonzero(transforms.changes_form[objects])
     if len(changing):
-        form = _form(transforms, objects[changing], rows[changing], chords_of)
+        form = _form(transforms, objects[changing], channels.take(changing))
         for matrix, part in zip(matrices, (form.begin, form.end), strict=True):
             matrix[changing, :3, :3] = part
         linear[changing], arc[changing], turn[changing] = form.linear, form.arc, form.turn
@@ -342,10 +335,9 @@ class _Form(NamedTuple):
     largest_scale: Floats
 
 
-def _form(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> _Form:
-    """Rotation and scale of objects (m,) over the intervals of rows (m,), without their parents."""
-    angles = _channels(transforms, objects, rows, chords_of, ROTATION)
-    scale = _channels(transforms, objects, rows, chords_of, SCALE)
+def _form(transforms: Transforms, objects: Ints, channels: Chords) -> _Form:
+    """Rotation and scale of objects (m,) with chords (m, CHANNELS), without their parents."""
+    angles, scale = channels.take((slice(None), ROTATION)), channels.take((slice(None), SCALE))
     modes, turning = transforms.modes[objects], np.flatnonzero(transforms.turns[objects])
     from_chord, from_arc = np.zeros((2, len(objects)))
     from_chord[turning], from_arc[turning] = rotation_bounds(
@@ -368,17 +360,13 @@ def _form(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsO
     return _Form(begin, end, linear, arc, turn, largest)
 
 
-def _channels(
-    transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf, group: slice
-) -> Chords:
-    """Chords (m, k) of a group of channels of objects (m,) over the intervals of rows (m,)."""
-    first = transforms.rest[:, group].astype(np.float64)[objects]
-    curve = transforms.curve_of[:, group]
-    if not (curve >= 0).any():
-        return Chords(first, first, np.zeros_like(first))
-    last, deviation, of_rows = first.copy(), np.zeros_like(first), curve[objects]
+def _channels(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> Chords:
+    """Chords (m, CHANNELS) of objects (m,) over the intervals of rows (m,)."""
+    first = transforms.rest.astype(np.float64)[objects]
+    last, deviation, of_rows = first.copy(), np.zeros_like(first), transforms.curve_of[objects]
     row, channel = np.nonzero(of_rows >= 0)
-    first[row, channel], last[row, channel], deviation[row, channel] = chords_of(
-        of_rows[row, channel], rows[row]
-    )
+    if len(row):
+        first[row, channel], last[row, channel], deviation[row, channel] = chords_of(
+            of_rows[row, channel], rows[row]
+        )
     return Chords(first, last, deviation)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,43 @@ LOCATION, ROTATION, SCALE = slice(0, 3), slice(3, 7), slice(7, 10)
 DELTA_LOCATION, DELTA_ROTATION, DELTA_SCALE = slice(10, 13), slice(13, 17), slice(17, 20)
 CHANNELS = 20
 """Numbers of an object's transform; rotations have three or four, depending on their mode."""
+
+
+class Hierarchy(NamedTuple):
+    """Objects (m,), each after its parent, which is among them: one object can be there several times.
+
+    Attributes
+    ----------
+    objects : (m,) int64
+        Indices of objects.
+    parents : (m,) int64
+        Position of each one's parent among these; -1 for none.
+    """
+
+    objects: Ints
+    parents: Ints
+
+    def generations(self) -> list[Ints]:
+        """Positions of objects without parents, then of their children, and so on."""
+        rows, above = np.arange(len(self.objects)), self.parents
+        depth = np.zeros(len(rows), dtype=np.int64)
+        while len(rows):
+            rows, above = rows[above >= 0], above[above >= 0]
+            depth[rows] += 1
+            above = self.parents[above]
+        return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+
+
+def joined_hierarchies(parts: Sequence[Hierarchy], counts: Sequence[int]) -> Hierarchy:
+    """Join hierarchies, each of them several times: `counts` times."""
+    objects, parents, start = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
+    for part, count in zip(parts, counts, strict=True):
+        size = len(part.objects)
+        first = start + np.arange(count)[:, None] * size
+        objects.append(np.tile(part.objects, count))
+        parents.append(np.where(part.parents >= 0, part.parents + first, -1).reshape(-1))
+        start += count * size
+    return Hierarchy(np.concatenate(objects), np.concatenate(parents))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +106,7 @@ class Transforms:
         if len(changing):
             channels = self._channels(changing, slice(0, CHANNELS), values)
             world[:, changing, :3, :3] = self._linear_parts(changing, channels)
-        for rows in self.generations()[1:]:
+        for rows in self.generations[1:]:
             above = _product(world[:, self.parent[rows]], self.parent_inverse[rows])
             world[:, rows] = _product(above, world[:, rows])
         return world
@@ -88,6 +126,29 @@ class Transforms:
             above = _product(world[rows], self.parent_inverse[current])
             world[rows] = np.where(is_child, _product(above, basis), basis)
         return world
+
+    def hierarchy_matrices(self, hierarchy: Hierarchy, times: Floats) -> Singles:
+        """Compute the world matrices (m, 4, 4) of a hierarchy (m,), each object's at its own time (m,).
+
+        Those of an object and its parent are equal. The same as `matrices_of`, but each parent once.
+        """
+        objects, parents = hierarchy
+        world = self._basis_of(objects, times)
+        for rows in hierarchy.generations()[1:]:
+            above = _product(world[parents[rows]], self.parent_inverse[objects[rows]])
+            world[rows] = _product(above, world[rows])
+        return world
+
+    def hierarchy_of(self, objects: Ints) -> Hierarchy:
+        """Return the hierarchy of objects (k,) and all their parents, in their order."""
+        is_wanted = np.zeros(len(self.parent), dtype=bool)
+        while len(objects):
+            is_wanted[objects] = True
+            objects = self.parent[objects]
+            objects = objects[objects >= 0]
+        wanted = np.flatnonzero(is_wanted)
+        parents = self.parent[wanted]
+        return Hierarchy(wanted, np.where(parents >= 0, np.searchsorted(wanted, parents), -1))
 
     def keeps_form(self) -> Bools:
         """Mask (n,) of objects that move and turn, but are neither stretched nor sheared in any new way.
@@ -147,6 +208,12 @@ class Transforms:
         delta, rotation = self.precise_rest_rotations
         return np.asarray(delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :])
 
+    @cached_property
+    def precise_parent_inverse(self) -> tuple[Floats, Floats]:
+        """Inverses (n, 4, 4) of the parents, and bounds (n,) of how much longer they make a vector."""
+        inverse = self.parent_inverse.astype(np.float64)
+        return inverse, np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2)) * (1 + 1e-12)
+
     def _channels(self, objects: Ints, group: slice, values: Singles) -> Singles:
         """Channels (m, k, t) of objects (m,), from the animated values (v, t)."""
         curve_of = self.curve_of[objects, group]
@@ -166,12 +233,10 @@ class Transforms:
         linear = rotations * _sizes(by_time.reshape(-1, CHANNELS))[:, None, :]
         return np.swapaxes(linear.reshape(len(objects), count, 3, 3), 0, 1)
 
+    @cached_property
     def generations(self) -> list[Ints]:
         """Rows of objects without parents, then of their children, and so on."""
-        depth = np.zeros(len(self.parent), dtype=np.int64)
-        for row, parent in enumerate(self.parent.tolist()):
-            depth[row] = 0 if parent < 0 else depth[parent] + 1
-        return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+        return Hierarchy(np.arange(len(self.parent)), self.parent).generations()
 
 
 def _rotations(modes: Ints, channels: Singles) -> Singles:

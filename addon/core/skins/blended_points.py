@@ -9,9 +9,9 @@ import numpy as np
 from ..numeric.arrays import Floats, Ints, length
 from .box_deviations import BoneBalls
 
-_LEAF = 16
+_LEAF = 32
 """Points of a smallest node, at most."""
-_HALVINGS = 3
+_HALVINGS = 2
 """Times that a node is halved from one level of the tree to the next."""
 _CHILDREN = 1 << _HALVINGS
 _TOP = 256
@@ -44,15 +44,20 @@ class _Nodes(NamedTuple):
 
     def upper_bounds(self, directions: Floats, row: Ints, node: Ints) -> Floats:
         """Bound the coordinates (p,) of nodes (p,) along directions (d, b, 4) at rows (p,)."""
-        along = directions[row[:, None], self.bones[node]]
-        farthest = (along[..., :3] * self.center[node] + np.abs(along[..., :3]) * self.half[node]).sum(
-            axis=-1
-        )
-        farthest += along[..., 3]
+        along, center, half = directions[row[:, None], self.bones[node]], self.center[node], self.half[node]
+        farthest: Floats = along[..., 3].copy()
+        # Axis by axis: NumPy is slow at sums of few numbers.
+        for axis in range(3):
+            turn = along[..., axis]
+            farthest += turn * center[..., axis]
+            farthest += np.abs(turn) * half[..., axis]
         # The shares are 1 in sum, so only differences from one of the bones count.
-        beyond = farthest - farthest[:, :1]
-        extra = np.maximum(self.least[node] * beyond, self.most[node] * beyond).sum(axis=1)
-        return np.asarray(farthest[:, 0] + extra)
+        first = farthest[:, 0]
+        result, least, most = first.copy(), self.least[node], self.most[node]
+        for place in range(1, farthest.shape[1]):
+            beyond = farthest[:, place] - first
+            result += np.maximum(least[:, place] * beyond, most[:, place] * beyond)
+        return result
 
     def all_upper_bounds(self, directions: Floats) -> Floats:
         """Bound the coordinates (k, d) of all nodes along directions (d, b, 4)."""
@@ -100,13 +105,13 @@ class BlendedPoints:
         depth = max(0, int(np.ceil(np.log2(max(len(rest), 1) / _LEAF))))
         order = _tree_order(rest, depth)
         shape = (1 << depth, -1, bones.shape[1])
-        self._bones = bones[order].reshape(shape)
         self._place_of = np.empty(len(rest), dtype=np.int64)
         self._place_of[order] = np.arange(len(order))
-        # Zeros where a bone has no share, whatever place is given.
-        ones = np.ones((*places.shape[:2], 1))
-        self._terms = (shares[..., None] * np.concatenate([places, ones], axis=2))[order].reshape(*shape, 4)
-        self._levels = _levels(self._bones, shares[order].reshape(shape), places[order].reshape(*shape, 3))
+        bones = bones[order].reshape(shape)
+        shares, places = shares[order].reshape(shape), places[order].reshape(*shape, 3)
+        self._levels, terms = _levels(bones, shares, places)
+        # Of each leaf (l,), for each of its points (s,): the share of each of its bones times a place.
+        self._terms = terms.reshape(*terms.shape[:2], -1)
 
     def boxes(self, matrices: Floats) -> tuple[Floats, Floats]:
         """Compute the minima and maxima (q, 3) of all points, with matrices (q, b, 4, 4) of all bones.
@@ -122,8 +127,9 @@ class BlendedPoints:
 
     def positions(self, matrices: Floats, points: Ints) -> Floats:
         """Compute the places (k, 3) of some points (k,), with matrices (b, 4, 4) of all bones."""
-        bones = self._bones.reshape(-1, self._bones.shape[2])[self._place_of[points]]
-        terms = self._terms.reshape(-1, self._bones.shape[2], 4)[self._place_of[points]]
+        leaf, place = np.divmod(self._place_of[points], self._terms.shape[1])
+        bones = self._levels[-1].bones[leaf]
+        terms = self._terms[leaf, place].reshape(*bones.shape, 4)
         return np.asarray(np.einsum("njik,njk->ni", matrices[bones, :3], terms))
 
     def _farthest(self, directions: Floats) -> Floats:
@@ -151,10 +157,12 @@ class BlendedPoints:
 
     def _farthest_of(self, directions: Floats, row: Ints, leaf: Ints) -> Floats:
         """Largest coordinate (p,) of the points of leaves (p,) along directions at rows (p,)."""
-        along = directions[row[:, None, None], self._bones[leaf]]
+        along = directions[row[:, None], self._levels[-1].bones[leaf]].reshape(len(leaf), -1, 1)
         # Not einsum, which rounds rows of equal numbers differently: what rests would seem to move.
-        products = (along * self._terms[leaf]).reshape(*along.shape[:2], -1)
-        return np.asarray(products.sum(axis=2).max(axis=1))
+        coordinates = (self._terms[leaf] @ along).reshape(-1)
+        # Several times as fast as a maximum along an axis.
+        starts = np.arange(0, len(coordinates), self._terms.shape[1])
+        return np.maximum.reduceat(coordinates, starts) if len(leaf) else coordinates
 
 
 def _balls(bones: Ints, places: Floats) -> BoneBalls:
@@ -177,12 +185,15 @@ def _tree_order(rest: Floats, depth: int) -> Ints:
     """Order (m,) of points (n, 3) in which equally many are the leaves of a tree; some points repeat."""
     size = -(-len(rest) // (1 << depth))
     order: Ints = np.minimum(np.arange(size << depth), len(rest) - 1)
-    single = rest.astype(np.float32)
+    coordinates = np.ascontiguousarray(rest.T, dtype=np.float32)
     for level in range(depth):
         groups = order.reshape(1 << level, -1)
-        points = single[groups]
-        axis = np.ptp(points, axis=1).argmax(axis=1)
-        along = points[np.arange(len(groups)), :, axis]
+        points = coordinates[:, order]
+        # Ten times as fast as `max` along an axis of any other layout.
+        starts = np.arange(0, len(order), groups.shape[1])
+        low, high = (each.reduceat(points, starts, axis=1) for each in (np.minimum, np.maximum))
+        axis = (high - low).argmax(axis=0)
+        along = coordinates[axis[:, None], groups]
         halves = along.argpartition(groups.shape[1] // 2, axis=1)
         order = np.asarray(np.take_along_axis(groups, halves, axis=1).reshape(-1))
     return order
@@ -198,15 +209,20 @@ class _Pairs(NamedTuple):
     least: Floats
     most: Floats
 
-    def joined(self, bones: int, members: int) -> _Pairs:
-        """Join pairs of the same node and bone; the least share is 0 unless all members of a node have it."""
+    def joined(self, bones: int, members: int) -> tuple[_Pairs, Ints]:
+        """Join pairs of the same node and bone, and return which of the joined ones each (e,) is part of.
+
+        The least share is 0 unless all members of a node have it.
+        """
         key = self.node * bones + self.bone
         order = np.argsort(key, kind="stable")
         key = key[order]
         starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
         counts = np.diff(np.append(starts, len(key)))
+        joined_of = np.empty(len(key), dtype=np.int64)
+        joined_of[order] = np.repeat(np.arange(len(starts)), counts)
         least = np.minimum.reduceat(self.least[order], starts)
-        return _Pairs(
+        joined = _Pairs(
             key[starts] // bones,
             key[starts] % bones,
             np.minimum.reduceat(self.low[order], starts),
@@ -214,12 +230,17 @@ class _Pairs(NamedTuple):
             np.where(counts == members, least, 0.0),
             np.maximum.reduceat(self.most[order], starts),
         )
+        return joined, joined_of
+
+    def places(self) -> Ints:
+        """Return the place (e,) of each bone among those of its node, of joined pairs."""
+        starts = np.flatnonzero(np.append(True, self.node[1:] != self.node[:-1]))
+        return np.arange(len(self.node)) - np.repeat(starts, np.diff(np.append(starts, len(self.node))))
 
     def nodes(self) -> _Nodes:
         """Return all nodes, each with as many bones as the one with the most."""
-        starts = np.flatnonzero(np.append(True, self.node[1:] != self.node[:-1]))
-        place = np.arange(len(self.node)) - np.repeat(starts, np.diff(np.append(starts, len(self.node))))
-        shape = (len(starts), int(place.max(initial=0)) + 1)
+        place = self.places()
+        shape = (int(self.node[-1]) + 1, int(place.max()) + 1)
         bones = np.zeros(shape, dtype=np.int64)
         result = _Nodes(bones, *np.zeros((2, *shape, 3)), *np.zeros((2, *shape)))
         cell = self.node, place
@@ -229,15 +250,22 @@ class _Pairs(NamedTuple):
         return result
 
 
-def _levels(bones: Ints, shares: Floats, places: Floats) -> list[_Nodes]:
-    """Levels of the tree with leaves (l, s) of points, the one with the fewest nodes first."""
-    leaf, *cell = np.nonzero(shares > 0)
-    cells = leaf, *cell
+def _levels(bones: Ints, shares: Floats, places: Floats) -> tuple[list[_Nodes], Floats]:
+    """Levels of the tree with leaves (l, s) of points, and terms (l, s, k, 4) of the bones of each leaf.
+
+    The level with the fewest nodes is the first. The terms are what `_farthest_of` multiplies.
+    """
+    cells = np.nonzero(shares > 0)
+    leaf, point, _ = cells
     count = int(bones.max()) + 1
-    pairs = _Pairs(leaf, bones[cells], places[cells], places[cells], shares[cells], shares[cells])
-    pairs = pairs.joined(count, bones.shape[1])
+    place, share = places[cells], shares[cells]
+    pairs, pair_of = _Pairs(leaf, bones[cells], place, place, share, share).joined(count, bones.shape[1])
     levels = [pairs.nodes()]
+    terms = np.zeros((*bones.shape[:2], levels[0].bones.shape[1], 4))
+    of_bone = pairs.places()[pair_of]
+    terms[leaf, point, of_bone, :3] = place * share[:, None]
+    terms[leaf, point, of_bone, 3] = share
     while len(levels[0].bones) > _TOP:
-        pairs = pairs._replace(node=pairs.node // _CHILDREN).joined(count, _CHILDREN)
+        pairs, _ = pairs._replace(node=pairs.node // _CHILDREN).joined(count, _CHILDREN)
         levels.insert(0, pairs.nodes())
-    return levels
+    return levels, terms

@@ -140,6 +140,32 @@ def close_scenes(scenes: Iterable[PrivateScene]) -> None:
     bpy.data.batch_remove([scene for scene in bpy.data.scenes if scene.session_uid in uids])
 
 
+@contextmanager
+def temporary_scene() -> Iterator[bpy.types.Scene]:
+    """Create an empty scene with a dependency graph until the end of this block, which is within a step."""
+    global _is_update_due
+    scene = _new_scene()
+    try:
+        _start(scene)
+        yield scene
+    finally:
+        _is_update_due = True
+        bpy.data.scenes.remove(scene)
+
+
+def _new_scene() -> bpy.types.Scene:
+    """Create an empty scene, which is removed when the file is opened if it was not before."""
+    scene = bpy.data.scenes.new(_NAME)
+    scene[_MARK] = True
+    return scene
+
+
+def _start(scene: bpy.types.Scene) -> None:
+    """Evaluate a new scene: from now on it has a dependency graph."""
+    with silenced_handlers():
+        go_to(scene, playhead(scene))
+
+
 def without_private_scenes(job: Generator[_Yield, None, _Result]) -> Generator[_Yield, None, _Result]:
     """Run a job, and remove private scenes before it yields."""
     try:
@@ -215,13 +241,10 @@ class PrivateScene:
     def open(self) -> None:
         """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
         source = scene_by_uid(self._source_uid)
-        private = bpy.data.scenes.new(_NAME)
-        private[_MARK] = True
+        private = _new_scene()
         self.uid = private.session_uid
         _open_scenes.append(self)
-        with silenced_handlers():
-            # From now on it has a dependency graph.
-            go_to(private, playhead(private))
+        _start(private)
         names = [setting.identifier for setting in source.render.bl_rna.properties]
         for name in (*_TIME_SETTINGS, *(name for name in names if "simplify" in name)):
             value = getattr(source.render, name)

@@ -10,6 +10,7 @@ Modules in reading order:
 - `transform_curves`: objects and bones whose world matrices follow from them alone.
 - `skinned_meshes`: meshes that an armature bends and nothing else changes, as points that bones carry.
 - `skin_poses`: boxes around such meshes at any time, and bounds of what happens between two times.
+- `skin_reading`: reads these meshes step by step.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
 
 May import `core`, `formats`, and the room `blender` of `scene`.

@@ -23,7 +23,8 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
-from .skin_poses import SkinPoses, read_skin_poses
+from .skin_poses import SkinPoses
+from .skin_reading import read_skin_poses
 from .transform_curves import TransformCurves
 from .visibility import Visibility
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,16 +13,14 @@ from ...core.curves.jumps import SHORT, Jumps
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
     TransformChords,
-    all_chords,
-    successive_all_chords,
+    hierarchy_chords,
+    successive_hierarchy_chords,
     transform_chords,
 )
-from ...core.curves.transforms import Transforms
+from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.box_deviations import box_deviations
-from ..blender.frames import scene_by_uid
-from .skinned_meshes import Skin, bending_armature, read_skin
-from .transform_curves import TransformCurves
+from .skinned_meshes import Skin
 
 _ROUNDING = 2.0**-16
 """Difference of vertices, relative to the largest coordinate, that single precision may cause in chains."""
@@ -49,49 +46,42 @@ class SkinBoxes(NamedTuple):
 
 
 class _Rig:
-    """An armature, and the skins that it bends."""
+    """The bones of an armature that bend meshes, with all their parents.
 
-    def __init__(self, transforms: Transforms, skins: list[Skin]) -> None:
-        self.transforms, self.skins = transforms, skins
-        self.jumps = Jumps(transforms)
-        # Matrices at the last times: those of boxes are the ones between which bones move.
-        self._recent: tuple[Floats, Singles] | None = None
+    Attributes
+    ----------
+    hierarchy : Hierarchy, (r,)
+    skins : list of (Skin, (b,) int64)
+        Each with the positions of its bones in the hierarchy.
+    """
 
-    def matrices(self, times: Floats) -> Singles:
-        """World matrices (t, r, 4, 4) of all rows at increasing times (t,)."""
-        if self._recent is None or not np.array_equal(self._recent[0], times):
-            self._recent = times, self.transforms.world_matrices(rounded_times(times))
-        return self._recent[1]
-
-    def moved(self, times: Floats) -> Bools:
-        """Mask (t, r) of rows that move between times (t + 1,)."""
-        matrices = self.matrices(times[1:])
-        first = self.transforms.world_matrices(rounded_times(times[:1]))
-        before = np.concatenate([first, matrices[:-1]])
-        return np.asarray((matrices != before).any(axis=(2, 3)))
+    def __init__(self, transforms: Transforms, skins: Sequence[Skin]) -> None:
+        self.hierarchy = transforms.hierarchy_of(np.concatenate([skin.rows for skin in skins]))
+        self.skins = [(skin, np.searchsorted(self.hierarchy.objects, skin.rows)) for skin in skins]
 
     def members(self, subjects: Ints) -> Ints:
         """Rows of those of `subjects` (m,) that are among its skins."""
-        return np.flatnonzero(np.isin(subjects, [skin.subject for skin in self.skins]))
+        return np.flatnonzero(np.isin(subjects, [skin.subject for skin, _ in self.skins]))
 
-    def limits(self, times: Floats, is_before: bool) -> Floats:
-        """World matrices (t, r, 4, 4) of all rows at increasing times (t,), or their limits from before.
 
-        Blender shows a key from a little before it on, so where a jump follows at once, the limit from before
-        that time is the one at it.
-        """
-        matrices = self.matrices(times).astype(np.float64)
-        count = matrices.shape[1]
-        rows, moments = np.tile(np.arange(count), len(times)), np.repeat(times, count)
-        near = np.flatnonzero(self.jumps.next_after(rows, moments - SHORT) < moments + SHORT)
-        if len(near):
-            rows, ends = rows[near], moments[near]
-            if is_before:
-                limits = transform_chords(self.transforms, rows, ends - SHORT, ends).end
-            else:
-                limits = transform_chords(self.transforms, rows, ends, ends + SHORT).begin
-            matrices.reshape(-1, 4, 4)[near] = limits
-        return matrices
+class _Moments(NamedTuple):
+    """Distinct times or intervals of some of the wanted rows.
+
+    Attributes
+    ----------
+    rig : _Rig
+    rows : (k,) int64
+        Rows of the rig's skins.
+    values : (q, ...) float64
+        Distinct moments.
+    row_of : (k,) int64
+        Moment of each row.
+    """
+
+    rig: _Rig
+    rows: Ints
+    values: Floats
+    row_of: Ints
 
 
 class SkinPoses:
@@ -103,21 +93,31 @@ class SkinPoses:
         Subjects whose boxes follow from curves of bones.
     """
 
-    def __init__(self, count: int, rigs: Sequence[_Rig] = ()) -> None:
-        """Take the skins of rigs, among `count` subjects."""
+    def __init__(self, count: int, transforms: Transforms | None = None, skins: Sequence[Skin] = ()) -> None:
+        """Take skins, among `count` subjects, and the transforms of all their bones."""
         self.is_skinned: Bools = np.zeros(count, dtype=bool)
-        self._rigs = rigs
-        for _, skin in self._skins():
-            self.is_skinned[skin.subject] = True
+        self._rigs: list[_Rig] = []
+        # Matrices of all at the last times: those of boxes are the ones between which bones move.
+        self._recent: tuple[Floats, Singles] | None = None
+        self._transforms = transforms
+        if transforms is None:
+            return
+        self._jumps = Jumps(transforms)
+        self.is_skinned[[skin.subject for skin in skins]] = True
+        by_rig: dict[int, list[Skin]] = {}
+        for skin in skins:
+            by_rig.setdefault(skin.armature, []).append(skin)
+        self._rigs = [_Rig(transforms, members) for members in by_rig.values()]
 
-    def _skins(self) -> list[tuple[_Rig, Skin]]:
-        return [(rig, skin) for rig in self._rigs for skin in rig.skins]
+    def _skins(self) -> list[Skin]:
+        return [skin for rig in self._rigs for skin, _ in rig.skins]
 
     def keep(self, is_kept: Bools) -> None:
         """Forget the subjects that a mask (n,) does not have."""
         self.is_skinned &= is_kept
         for rig in self._rigs:
-            rig.skins[:] = [skin for skin in rig.skins if self.is_skinned[skin.subject]]
+            rig.skins = [each for each in rig.skins if self.is_skinned[each[0].subject]]
+        self._rigs = [rig for rig in self._rigs if rig.skins]
 
     def differing(self, time: float, matrices: Floats, vertices: dict[int, NDArray[np.float32]]) -> list[int]:
         """Return the skinned subjects that a scene shows in another form.
@@ -132,13 +132,15 @@ class SkinPoses:
             Vertices of the skinned subjects that are shown, in the space of their objects.
         """
         differing = []
-        for rig, skin in self._skins():
-            if skin.subject in vertices:
-                matrix = matrices[skin.subject]
-                expected = vertices[skin.subject] @ matrix[:3, :3].T + matrix[:3, 3]
-                bones = rig.limits(np.array([time]), is_before=False)[0, skin.rows]
-                if not _is_same(skin, bones, expected):
-                    differing.append(skin.subject)
+        subjects = np.array(sorted(vertices), dtype=np.int64)
+        found = self._moments(subjects, np.full(len(subjects), time))
+        for (rig, *_), of_rig in zip(found, self._limits(found, is_before=False), strict=True):
+            for skin, places in rig.skins:
+                if skin.subject in vertices:
+                    matrix = matrices[skin.subject]
+                    expected = vertices[skin.subject] @ matrix[:3, :3].T + matrix[:3, 3]
+                    if not _is_same(skin, of_rig[0, places], expected):
+                        differing.append(skin.subject)
         return differing
 
     def boxes(self, subjects: Ints, times: Floats, is_before: bool = False) -> SkinBoxes | None:
@@ -151,71 +153,156 @@ class SkinPoses:
             return None
         subjects, times = subjects[rows], times[rows]
         low, high = np.empty((2, len(rows), 3))
-        for rig in self._rigs:
-            mine = rig.members(subjects)
-            moments, of_moment = np.unique(times[mine], return_inverse=True)
-            matrices = rig.limits(moments, is_before) if len(mine) else np.empty(0)
-            for skin in rig.skins:
+        found = self._moments(subjects, times)
+        for moments, of_rig in zip(found, self._limits(found, is_before), strict=True):
+            mine, of_moment = moments.rows, moments.row_of
+            for skin, places in moments.rig.skins:
                 wanted = subjects[mine] == skin.subject
                 used, of_used = np.unique(of_moment[wanted], return_inverse=True)
                 if len(used):
-                    minima, maxima = skin.points.boxes(matrices[used][:, skin.rows])
+                    minima, maxima = skin.points.boxes(of_rig[used][:, places])
                     low[mine[wanted]], high[mine[wanted]] = minima[of_used], maxima[of_used]
         return SkinBoxes(rows, low, high)
+
+    def _moments(self, subjects: Ints, values: Floats) -> list[_Moments]:
+        """Distinct values (m, ...) of the subjects (m,) of each rig that has any."""
+        found = []
+        for rig in self._rigs:
+            mine = rig.members(subjects)
+            if len(mine):
+                distinct, row_of = np.unique(values[mine], axis=0, return_inverse=True)
+                found.append(_Moments(rig, mine, distinct, row_of.reshape(-1)))
+        return found
+
+    def _limits(self, moments: Sequence[_Moments], is_before: bool) -> list[Floats]:
+        """World matrices (q, r, 4, 4) of each rig at its times (q,), or their limits from before.
+
+        Blender shows a key from a little before it on, so where a jump follows at once, the limit from before
+        that time is the one at it.
+        """
+        if not moments:
+            return []
+        assert self._transforms is not None
+        hierarchy, times = _hierarchy_of(moments), _repeated(moments)
+        if all(np.array_equal(each.values, moments[0].values) for each in moments):
+            world = self._world(moments[0].values)
+            parts = [world[:, each.rig.hierarchy.objects].reshape(-1, 4, 4) for each in moments]
+            matrices = np.concatenate(parts).astype(np.float64)
+        else:
+            found = self._transforms.hierarchy_matrices(hierarchy, rounded_times(times))
+            matrices = found.astype(np.float64)
+        rows = np.flatnonzero(self._jumps.next_after(hierarchy.objects, times - SHORT) < times + SHORT)
+        if len(rows):
+            near, ends = hierarchy.objects[rows], times[rows]
+            if is_before:
+                matrices[rows] = transform_chords(self._transforms, near, ends - SHORT, ends).end
+            else:
+                matrices[rows] = transform_chords(self._transforms, near, ends, ends + SHORT).begin
+        return [
+            matrices[start : start + count].reshape(len(each.values), -1, 4, 4)
+            for each, start, count in _ranges(moments)
+        ]
+
+    def _world(self, times: Floats) -> Singles:
+        """World matrices (t, n, 4, 4) of all objects and bones at increasing times (t,)."""
+        assert self._transforms is not None
+        if self._recent is None or not np.array_equal(self._recent[0], times):
+            self._recent = times, self._transforms.world_matrices(rounded_times(times))
+        return self._recent[1]
 
     def moved(self, times: Floats) -> Bools:
         """Mask (t, n) of skinned subjects that a bone moves between times (t + 1,)."""
         result = np.zeros((len(times) - 1, len(self.is_skinned)), dtype=bool)
-        for rig in self._rigs:
-            differs = rig.moved(times)
-            for skin in rig.skins:
-                result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
+        if self._transforms is None:
+            return result
+        first = self._transforms.world_matrices(rounded_times(times[:1]))
+        matrices = self._world(times[1:])
+        differs = (matrices != np.concatenate([first, matrices[:-1]])).any(axis=(2, 3))
+        for skin in self._skins():
+            result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
         return result
 
     def deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
         """Bound the deviation (m,) of the sides of boxes of skinned subjects (m,) from linear motion."""
         result = np.empty(len(subjects))
-        spans = np.stack([begin, end], axis=1)
-        for rig in self._rigs:
-            mine = rig.members(subjects)
-            if not len(mine):
-                continue
-            distinct, of_span = np.unique(spans[mine], axis=0, return_inverse=True)
-            chords = all_chords(rig.transforms, *distinct.T)
-            for skin in rig.skins:
+        moments = self._moments(subjects, np.stack([begin, end], axis=1))
+        if not moments:
+            return result
+        assert self._transforms is not None
+        chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), *_repeated(moments).T)
+        for (rig, mine, values, row_of), start, _ in _ranges(moments):
+            for skin, places in rig.skins:
                 wanted = subjects[mine] == skin.subject
-                bounds = box_deviations(skin.points.balls, _chords_of(skin, chords, len(distinct)))
-                result[mine[wanted]] = bounds[of_span.reshape(-1)[wanted]]
+                bounds = _bounds(skin, chords, start + places, len(rig.hierarchy.objects), len(values))
+                result[mine[wanted]] = bounds[row_of[wanted]]
         return result
 
     def successive_deviations(self, subjects: Ints, times: Floats) -> Floats:
         """Deviations (t, m) of skinned subjects (m,) between times (t + 1,)."""
         count = len(times) - 1
         result = np.empty((count, len(subjects)))
+        if not self._rigs:
+            return result
+        assert self._transforms is not None
+        every = joined_hierarchies([rig.hierarchy for rig in self._rigs], [1] * len(self._rigs))
+        size, start = len(every.objects), 0
+        hierarchy = joined_hierarchies([every], [count])
+        chords = successive_hierarchy_chords(self._transforms, hierarchy, times)
         for rig in self._rigs:
-            chords = successive_all_chords(rig.transforms, times)
-            for skin in rig.skins:
-                bounds = box_deviations(skin.points.balls, _chords_of(skin, chords, count))
+            for skin, places in rig.skins:
+                bounds = _bounds(skin, chords, start + places, size, count)
                 result[:, np.flatnonzero(subjects == skin.subject)] = bounds[:, None]
+            start += len(rig.hierarchy.objects)
         return result
 
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which a bone of skinned subjects (m,) jumps; inf for none."""
         result = np.full(len(subjects), np.inf)
-        for rig, skin in self._skins():
+        for skin in self._skins():
             mine = np.flatnonzero(subjects == skin.subject)
             for row in skin.rows.tolist():
-                jumps = rig.jumps.next_after(np.full(len(mine), row), begin[mine])
+                jumps = self._jumps.next_after(np.full(len(mine), row), begin[mine])
                 result[mine] = np.minimum(result[mine], jumps)
         return result
 
     def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
         """Mask (t, m) of skinned subjects (m,) of which a bone jumps at times (t,)."""
         result = np.zeros((len(times), len(subjects)), dtype=bool)
-        for rig, skin in self._skins():
-            jumps = rig.jumps.at(skin.rows, times).any(axis=1, keepdims=True)
+        for skin in self._skins():
+            jumps = self._jumps.at(skin.rows, times).any(axis=1, keepdims=True)
             result[:, np.flatnonzero(subjects == skin.subject)] = jumps
         return result
+
+
+def _hierarchy_of(moments: Sequence[_Moments]) -> Hierarchy:
+    """Return the hierarchies of rigs, each as often as it has moments."""
+    return joined_hierarchies(
+        [each.rig.hierarchy for each in moments], [len(each.values) for each in moments]
+    )
+
+
+def _repeated(moments: Sequence[_Moments]) -> Floats:
+    """Repeat the moments of each rig for all objects of `_hierarchy_of`."""
+    values = [np.repeat(each.values, len(each.rig.hierarchy.objects), axis=0) for each in moments]
+    return np.concatenate(values)
+
+
+def _ranges(moments: Sequence[_Moments]) -> Iterator[tuple[_Moments, int, int]]:
+    """Iterate over rigs, with where each one's objects begin in `_hierarchy_of`, and their number."""
+    start = 0
+    for each in moments:
+        count = len(each.values) * len(each.rig.hierarchy.objects)
+        yield each, start, count
+        start += count
+
+
+def _bounds(skin: Skin, chords: TransformChords, first: Ints, step: int, count: int) -> Floats:
+    """Deviations (count,) of a skin over intervals, of which its bones have chords.
+
+    first : (b,) places of its bones in the chords of the first interval; in the next one, `step` later
+    """
+    rows = (np.arange(count)[:, None] * step + first).reshape(-1)
+    return box_deviations(skin.points.balls, TransformChords(*(values[rows] for values in chords)))
 
 
 def _is_same(skin: Skin, bones: Floats, expected: Floats) -> bool:
@@ -227,53 +314,3 @@ def _is_same(skin: Skin, bones: Floats, expected: Floats) -> bool:
     found = np.concatenate([skin.points.positions(bones, rows), low, high])
     wanted = np.concatenate([expected[rows], [expected.min(axis=0), expected.max(axis=0)]])
     return bool(np.abs(found - wanted).max() <= _ROUNDING * np.abs(expected).max())
-
-
-def _chords_of(skin: Skin, chords: TransformChords, intervals: int) -> TransformChords:
-    """Choose the chords of a skin's bones among those (intervals * r,) of all rows of its rig."""
-    count = len(chords.offset) // intervals
-    rows = (np.arange(intervals)[:, None] * count + skin.rows).reshape(-1)
-    return TransformChords(*(values[rows] for values in chords))
-
-
-def read_skin_poses(
-    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
-) -> Generator[None, None, SkinPoses]:
-    """Read the skins of those subjects that have one; yields after each, so that windows respond.
-
-    Parameters
-    ----------
-    scene_uid : int
-        session_uid of the scene.
-    uids : (n,) int
-        session_uid of each subject's object.
-    is_candidate : (n,) bool
-        Subjects that are whole objects whose mesh, as its modifiers change it, may deform.
-    times : (float, float)
-        First and last time at which they must be known, in frames.
-    """
-    rigs: dict[int, tuple[TransformCurves, list[Skin]]] = {}
-    objects: dict[int, bpy.types.Object] = {}
-    for subject in np.flatnonzero(is_candidate).tolist():
-        scene = scene_by_uid(scene_uid)
-        objects = objects or {item.session_uid: item for item in scene.objects}
-        item = objects.get(uids[subject])
-        armature = None if item is None else bending_armature(item)
-        if item is None or armature is None:
-            continue
-        key = armature.session_uid
-        if key not in rigs:
-            rigs[key] = TransformCurves(), []
-            rigs[key][0].read(scene, [armature], times)
-            rigs[key][0].read_bones(armature, times)
-        known, skins = rigs[key]
-        known.read(scene, [item], times)
-        skin = read_skin(subject, item, armature, known)
-        if skin is not None:
-            skins.append(skin)
-        # None of Blender's objects may be used after this yield.
-        objects = {}
-        del item, armature
-        yield
-    found = [(known.transforms(), skins) for known, skins in rigs.values() if skins]
-    return SkinPoses(len(uids), [_Rig(transforms, skins) for transforms, skins in found])

@@ -7,7 +7,7 @@ other methods, and if the mesh's object stays where it is relative to the armatu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,11 +18,11 @@ from ...core.curves.transforms import Transforms
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.blended_points import BlendedPoints
 from ..blender.mesh_data import vertex_positions
-from ..blender.parts.weights import GroupWeights, group_weights
-from .transform_curves import TransformCurves
+from ..blender.parts.displaced_weights import weights_of_meshes
+from ..blender.parts.weights import GroupWeights
 
 MOST_VERTICES = 250_000
-"""Vertices of a mesh, at most: Blender's weights are read one vertex after another, so many in a second."""
+"""Vertices of a mesh, at most: the tree of so many is built within half a second."""
 _LEAST_WEIGHT = 1e-4
 """Sum of weights up to which Blender leaves a vertex where it is."""
 
@@ -34,6 +34,8 @@ class Skin(NamedTuple):
     ----------
     subject : int
         Index of the subject whose mesh it is.
+    armature : int
+        session_uid of the object that bends it.
     rows : (b,) int64
         Indices of the bones in the transforms, and maybe of the mesh's object, which carries vertices without
         weights.
@@ -42,6 +44,7 @@ class Skin(NamedTuple):
     """
 
     subject: int
+    armature: int
     rows: Ints
     points: BlendedPoints
 
@@ -68,42 +71,87 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     return None if is_other or armature is None or armature.type != "ARMATURE" else armature
 
 
-def read_skin(
-    subject: int, item: bpy.types.Object, armature: bpy.types.Object, known: TransformCurves
-) -> Skin | None:
-    """Read the vertices and weights of an original mesh object; None if the motion of a bone is unknown.
+class SkinSource(NamedTuple):
+    """Arrays read from a mesh to make a skin, with b bones that have a weight.
+
+    Attributes
+    ----------
+    subject, armature : int
+        As in `Skin`.
+    rows : (b + 1,) int64
+        Indices of the bones in the transforms, and of the mesh's object.
+    to_bones : (b + 1, 4, 4) float64
+        Matrices from the space of the mesh to those of the bones at rest, and to its own.
+    weights : list of GroupWeights, (b,)
+    points : (n, 3) float64
+        Vertices.
+    """
+
+    subject: int
+    armature: int
+    rows: Ints
+    to_bones: Floats
+    weights: list[GroupWeights]
+    points: Floats
+
+    def skin(self) -> Skin:
+        """Return the skin, whose tree takes most of the time."""
+        rows, points = _blended(self)
+        return Skin(self.subject, self.armature, rows, points)
+
+
+class BentMesh(NamedTuple):
+    """A subject, its original mesh object, and the one that bends it, as `bending_armature` returns it."""
+
+    subject: int
+    item: bpy.types.Object
+    armature: bpy.types.Object
+
+    def bone_groups(self) -> dict[int, str]:
+        """Return the vertex groups that move vertices: the bone of each, by its index."""
+        data: Any = self.armature.data
+        groups = {group.index: group.name for group in self.item.vertex_groups}
+        return {
+            number: name
+            for number, name in groups.items()
+            if name in data.bones and data.bones[name].use_deform
+        }
+
+
+def read_skins(
+    meshes: Sequence[BentMesh], transforms: Transforms, index_of: Mapping[int | tuple[int, str], int]
+) -> list[SkinSource]:
+    """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
 
     Parameters
     ----------
-    subject : int
-        Index of the subject.
-    item, armature : bpy.types.Object
-        The mesh's object, and the one that bends it, as `bending_armature` returns it.
-    known : TransformCurves
-        Curves of both, and of the bones.
+    meshes : sequence of BentMesh
+        Subjects that are known to be bent.
+    transforms : Transforms
+        Of the known objects and bones.
+    index_of : mapping
+        Their indices, as `TransformCurves` has them.
     """
-    transforms, row = known.transforms(), known.index_of.get(item.session_uid, -1)
-    row_of_armature, data = known.index_of.get(armature.session_uid, -1), armature.data
-    assert isinstance(data, bpy.types.Armature)
-    in_armature = _place_in_armature(transforms, row, row_of_armature)
-    if in_armature is None:
-        return None
-    bones: Any = data.bones
-    names = {group.index: group.name for group in item.vertex_groups}
-    groups = [number for number, name in names.items() if name in bones and bones[name].use_deform]
-    points = vertex_positions(item, "base").astype(np.float64)
-    count, weights = group_weights(item, "base", groups)
-    used = [place for place, each in enumerate(weights) if len(each.rows)]
-    keys = [(armature.session_uid, names[groups[place]]) for place in used]
-    if not count or len(points) != count or not all(key in known.index_of for key in keys):
-        return None
-    if any(bones[name].use_envelope_multiply for _, name in keys):
-        return None
-    at_rest = [np.array(bones[name].matrix_local, dtype=np.float64) for _, name in keys]
-    to_bones = [np.linalg.solve(matrix, in_armature) for matrix in at_rest]
-    shares = _shares([weights[place] for place in used], count)
-    rows = np.array([*(known.index_of[key] for key in keys), row])
-    return _skin(subject, rows, np.array([*to_bones, np.eye(4)]), shares, points)
+    groups = [mesh.bone_groups() for mesh in meshes]
+    wanted = [(mesh.item, list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
+    found = []
+    for mesh, of_mesh, weights in zip(meshes, groups, weights_of_meshes(wanted), strict=True):
+        points = vertex_positions(mesh.item, "base").astype(np.float64)
+        row, row_of_armature = (index_of.get(each.session_uid, -1) for each in mesh[1:])
+        in_armature = _place_in_armature(transforms, row, row_of_armature)
+        used = {name: each for name, each in zip(of_mesh.values(), weights, strict=True) if len(each.rows)}
+        keys = [(mesh.armature.session_uid, name) for name in used]
+        if in_armature is None or not len(points) or not all(key in index_of for key in keys):
+            continue
+        data: Any = mesh.armature.data
+        if any(data.bones[name].use_envelope_multiply for name in used):
+            continue
+        at_rest = [np.array(data.bones[name].matrix_local, dtype=np.float64) for name in used]
+        to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
+        rows = np.array([*(index_of[key] for key in keys), row])
+        armature = mesh.armature.session_uid
+        found.append(SkinSource(mesh.subject, armature, rows, to_bones, list(used.values()), points))
+    return found
 
 
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
@@ -122,39 +170,43 @@ def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Float
     return np.asarray(np.linalg.solve(*matrices))
 
 
-class _Shares(NamedTuple):
-    """Shares (e,) of bones (e,) in vertices (e,), in the order of vertices; 1 in sum for each of them."""
+class _Entry(NamedTuple):
+    """Vertices (k,) that a bone carries, and its shares (k,) in them."""
 
-    vertex: Ints
-    bone: Ints
-    share: Floats
+    bone: int
+    rows: Ints
+    shares: Floats
 
 
-def _shares(weights: Sequence[GroupWeights], count: int) -> _Shares:
-    """Compute the shares of bones (b,) in vertices (count,). What none of them carries, number b does."""
-    vertex = np.concatenate([np.empty(0, dtype=np.int64), *(each.rows for each in weights)])
-    bone = np.repeat(np.arange(len(weights)), [len(each.rows) for each in weights])
-    weight = np.concatenate([np.empty(0), *(each.weights for each in weights)])
-    total = np.bincount(vertex, weight, count)
+def _entries(weights: Sequence[GroupWeights], count: int) -> list[_Entry]:
+    """Return what bones (b,) carry of vertices (count,), 1 in sum for each; number b carries the rest."""
+    total = np.zeros(count)
+    for rows, of_bone in weights:
+        total[rows] += of_bone
     is_bent: Bools = np.asarray(total > _LEAST_WEIGHT)
-    left = np.flatnonzero(~is_bent)
-    kept = is_bent[vertex]
-    vertex, bone, share = vertex[kept], bone[kept], weight[kept] / total[vertex[kept]]
-    vertex, bone = np.append(vertex, left), np.append(bone, np.full(len(left), len(weights)))
-    share = np.append(share, np.ones(len(left)))
-    order = np.argsort(vertex, kind="stable")
-    return _Shares(vertex[order], bone[order], share[order])
+    entries = []
+    for bone, (rows, of_bone) in enumerate(weights):
+        kept = is_bent[rows]
+        rows = rows[kept]
+        entries.append(_Entry(bone, rows, of_bone[kept] / total[rows]))
+    uncarried = np.flatnonzero(~is_bent)
+    entries.append(_Entry(len(weights), uncarried, np.ones(len(uncarried))))
+    return [entry for entry in entries if len(entry.rows)]
 
 
-def _skin(subject: int, rows: Ints, to_bones: Floats, shares: _Shares, points: Floats) -> Skin:
-    """Make a skin of points (n, 3), with matrices (b + 1, 4, 4) to the spaces of its bones and its object."""
-    used = np.unique(shares.bone)
-    starts = np.searchsorted(shares.vertex, np.arange(len(points)))
-    place = np.arange(len(shares.vertex)) - starts[shares.vertex]
-    shape = (len(points), int(place.max()) + 1)
-    bones, share = np.zeros(shape, dtype=np.int64), np.zeros(shape)
-    cell = shares.vertex, place
-    bones[cell], share[cell] = np.searchsorted(used, shares.bone), shares.share
-    maps = to_bones[used][bones]
-    places = np.einsum("njik,nk->nji", maps[..., :3, :3], points) + maps[..., :3, 3]
-    return Skin(subject, rows[used], BlendedPoints(bones, share, places, points))
+def _blended(source: SkinSource) -> tuple[Ints, BlendedPoints]:
+    """Return the indices of those bones that carry vertices, and the vertices with their shares."""
+    points, count = source.points, len(source.points)
+    entries = _entries(source.weights, count)
+    carriers = np.bincount(np.concatenate([entry.rows for entry in entries]), minlength=count)
+    shape = (count, int(carriers.max()))
+    bones, shares, places = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros((*shape, 3))
+    filled = np.zeros(count, dtype=np.int64)
+    for number, (bone, rows, of_bone) in enumerate(entries):
+        cell = rows, filled[rows]
+        matrix = source.to_bones[bone]
+        bones[cell], shares[cell] = number, of_bone
+        places[cell] = points[rows] @ matrix[:3, :3].T + matrix[:3, 3]
+        filled[rows] += 1
+    used = [entry.bone for entry in entries]
+    return source.rows[used], BlendedPoints(bones, shares, places, points)

@@ -9,8 +9,20 @@ from addon.core.curves.animated_values import AnimatedValues
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 from addon.core.curves.segments import LINEAR, Keys
-from addon.core.curves.transform_bounds import all_chords, successive_all_chords, transform_chords
-from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
+from addon.core.curves.transform_bounds import (
+    hierarchy_chords,
+    successive_hierarchy_chords,
+    transform_chords,
+)
+from addon.core.curves.transforms import (
+    CHANNELS,
+    DELTA_SCALE,
+    LOCATION,
+    ROTATION,
+    SCALE,
+    Transforms,
+    joined_hierarchies,
+)
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
 from tests.tiers import times
 
@@ -54,6 +66,26 @@ def test_each_object_at_its_own_time_is_where_all_are():
     np.testing.assert_array_equal(found, world.reshape(-1, 4, 4))
 
 
+def test_hierarchies_at_their_own_times_are_where_all_are():
+    transforms = random_transforms(np.random.default_rng(4), 40)
+    times = np.linspace(FIRST, LAST, 5)
+    world = transforms.world_matrices(times)
+    parts = [transforms.hierarchy_of(np.array(objects)) for objects in ([39, 2], [20], [5, 6, 38])]
+    for part in parts:
+        assert (
+            part.objects[part.parents[part.parents >= 0]]
+            == transforms.parent[part.objects][part.parents >= 0]
+        ).all()
+        assert ((part.parents >= 0) == (transforms.parent[part.objects] >= 0)).all()
+    chosen = [[0, 3], [4], [1, 2]]
+    hierarchy = joined_hierarchies(parts, [len(rows) for rows in chosen])
+    column = np.concatenate(
+        [np.repeat(rows, len(part.objects)) for rows, part in zip(chosen, parts, strict=True)]
+    )
+    found = transforms.hierarchy_matrices(hierarchy, times[column])
+    np.testing.assert_array_equal(found, world[column, hierarchy.objects])
+
+
 def test_transform_is_scale_then_rotation_then_location():
     transforms = keyed_object({0: (0, 8), 3: (0, 1), 8: (1, 3)})
     matrix = transforms.world_matrices(np.array([5.0]))[0, 0]
@@ -86,13 +118,15 @@ def test_no_point_deviates_by_more_than_its_bound(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_point_deviates_by_more_than_its_bound_among_all_objects(seed):
+def test_no_point_of_a_hierarchy_deviates_by_more_than_its_bound(seed):
     rng = np.random.default_rng(seed)
     transforms, count = random_transforms(rng, 60), 60
     begin = rng.uniform(FIRST, LAST - 1, 8)
     end = begin + 10 ** rng.uniform(-3, 1, 8)
-    chords = all_chords(transforms, begin, end)
+    hierarchy = joined_hierarchies([transforms.hierarchy_of(np.arange(count))], [8])
     objects, begin, end = np.tile(np.arange(count), 8), np.repeat(begin, count), np.repeat(end, count)
+    np.testing.assert_array_equal(hierarchy.objects, objects)
+    chords = hierarchy_chords(transforms, hierarchy, begin, end)
     alone = transform_chords(transforms, objects, begin, end)
     for found, expected in ((chords.begin, alone.begin), (chords.end, alone.end)):
         sizes = np.abs(expected).max(axis=(1, 2), keepdims=True)
@@ -111,10 +145,14 @@ def test_no_point_deviates_by_more_than_its_bound_among_all_objects(seed):
     assert np.max(ratios) > 0.8
 
 
-def test_successive_chords_of_all_objects_are_those_of_their_intervals():
+def test_successive_chords_of_hierarchies_are_those_of_their_intervals():
     transforms = random_transforms(np.random.default_rng(9), 30)
     times = np.array([3.0, 4.0, 4.5, 9.0])
-    found, expected = successive_all_chords(transforms, times), all_chords(transforms, times[:-1], times[1:])
+    part = transforms.hierarchy_of(np.array([3, 17, 29]))
+    hierarchy = joined_hierarchies([part], [3])
+    found = successive_hierarchy_chords(transforms, hierarchy, times)
+    begin, end = (np.repeat(side, len(part.objects)) for side in (times[:-1], times[1:]))
+    expected = hierarchy_chords(transforms, hierarchy, begin, end)
     for pair in zip(found, expected, strict=True):
         np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-9)
 

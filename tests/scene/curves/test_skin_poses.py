@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.frames import go_to
+from addon.scene.blender.parts import displaced_weights
 from addon.scene.blender.private_scene import PrivateScene
 from addon.scene.curves import skinned_meshes
 from addon.scene.curves.curve_poses import read_curve_poses
@@ -55,16 +56,26 @@ def world_vertices(item, time):
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
+@pytest.fixture(params=["loop", "blocks"])
+def reading(request, monkeypatch):
+    """Read weights in a loop, and as blocks."""
+    monkeypatch.setattr(displaced_weights, "_VERTICES_PER_OBJECT", 0 if request.param == "blocks" else 999)
+
+
 def skins_of(item, times=(TIMES[0], TIMES[-1])):
     """Read the curves of a bent mesh, as if nothing was compared."""
-    one = np.ones(1, dtype=bool)
-    uids = np.array([item.session_uid])
-    return run_to_end(read_curve_poses(bpy.context.scene.session_uid, uids, ~one, times, one)).skins
+    return read_skins_of([item], times)
+
+
+def read_skins_of(items, times=(TIMES[0], TIMES[-1])):
+    uids, every = np.array([item.session_uid for item in items]), np.ones(len(items), dtype=bool)
+    return run_to_end(read_curve_poses(bpy.context.scene.session_uid, uids, ~every, times, every)).skins
 
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("is_child", [True, False])
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.usefixtures("reading")
 def test_boxes_are_those_of_blenders_vertices(seed, is_child):
     item, _ = add_bent_mesh(seed, is_child=is_child)
     skins = skins_of(item)
@@ -107,6 +118,46 @@ def test_box_before_a_jump_is_the_limit_of_earlier_times():
         points = world_vertices(item, time)
         assert boxes.low[0] == pytest.approx(points.min(axis=0), abs=1e-4)
         assert boxes.high[0] == pytest.approx(points.max(axis=0), abs=1e-4)
+
+
+def test_several_meshes_at_their_own_times_are_as_each_alone():
+    rows, times = np.array([2, 0, 1, 0, 2, 1, 0]), np.array([9.7, 8.0, 2.25, 20.0, 9.7, 21.5, 8.0])
+    first, rig = add_bent_mesh(0)
+    second = first.copy()
+    second.data = first.data.copy()
+    second.vertex_groups.remove(second.vertex_groups[0])
+    bpy.context.scene.collection.objects.link(second)
+    third, _ = add_bent_mesh(7, is_child=False)
+    for curve in curves(rig.animation_data.action):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    items = [first, second, third]
+    together, alone = read_skins_of(items), [read_skins_of([item]) for item in items]
+    for is_before in (False, True):
+        boxes = together.boxes(rows, times, is_before)
+        for place, row in enumerate(rows):
+            expected = alone[row].boxes(np.zeros(1, dtype=np.int64), times[place : place + 1], is_before)
+            assert boxes.low[place].tolist() == expected.low[0].tolist()
+            assert boxes.high[place].tolist() == expected.high[0].tolist()
+    found = together.deviations(rows, times, times + 0.5)
+    expected = [
+        alone[row].deviations(
+            np.zeros(1, dtype=np.int64), times[place : place + 1], times[place : place + 1] + 0.5
+        )[0]
+        for place, row in enumerate(rows)
+    ]
+    assert found.tolist() == expected
+    zero, grid = np.zeros(1, dtype=np.int64), np.array([2.0, 4.5, 8.0, 9.0])
+    for each in ("successive_deviations", "jumps_at"):
+        found = getattr(together, each)(np.array([2, 1, 0]), grid)
+        expected = [getattr(skins, each)(zero, grid)[:, 0] for skins in reversed(alone)]
+        assert found.T.tolist() == [column.tolist() for column in expected]
+    assert together.moved(grid).T.tolist() == [skins.moved(grid)[:, 0].tolist() for skins in alone]
+    together.keep(np.array([False, True, True]))
+    assert together.boxes(np.array([0]), grid[:1]) is None
+    boxes = together.boxes(np.array([1, 0, 2]), grid[:3])
+    assert boxes.rows.tolist() == [0, 2]
+    assert boxes.low[1].tolist() == alone[2].boxes(zero, grid[2:3]).low[0].tolist()
 
 
 def change_weights(item, rig):
