@@ -86,7 +86,7 @@ def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[
         columns = np.vstack([times, low[rows], high[rows]])
         is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
         shared = np.cumsum(is_other) - 1
-        ends = [parameter_of_time(times[:, is_other], time[rows[is_other]])[shared] for time in (low, high)]
+        ends = _parameters(times[:, is_other], low[rows[is_other]], high[rows[is_other]])[:, shared]
         times, values = cut(times, *ends), cut(values, *ends)
         first[rows], last[rows] = values[0], values[3]
         deviation[rows] = deviation_of_bezier(times, values)
@@ -94,6 +94,11 @@ def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[
     if len(rows):
         first[rows], last[rows], deviation[rows] = _eased(curves, segments[rows], low[rows], high[rows])
     return first, last, deviation
+
+
+def _parameters(controls: Floats, low: Floats, high: Floats) -> Floats:
+    """Parameters (2, p) of Bezier functions (4, p) at two times (p,) each."""
+    return parameter_of_time(np.tile(controls, 2), np.concatenate([low, high])).reshape(2, -1)
 
 
 def _eased(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
@@ -186,7 +191,7 @@ class _Parameters(NamedTuple):
 def _shared_parameters(curves: Curves, segments: Ints, low: Floats, high: Floats) -> _Parameters:
     """Parameters of parts of Bezier segments (p,), which curves of one layout share."""
     controls = curves.segments.controls[:, segments, 0].astype(np.float64)
-    begin, end = (parameter_of_time(controls, time) for time in (low, high))
+    begin, end = _parameters(controls, low, high)
     coefficients = polynomial(controls)
     first_speed, last_speed = (derivative(coefficients, s) for s in (begin, end))
     span = evaluated(coefficients, end) - evaluated(coefficients, begin)

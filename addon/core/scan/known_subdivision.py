@@ -7,7 +7,7 @@ estimate from neighbors. So what a round settles is proven.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .refinement import Assessment, PairIntervals, Subdivision, assess_pairs
 
 _SHORTEST = 2.0**-24
 """Length in frames of parts that are not split further: what moves a unit a frame moves 6e-8 units."""
-_MOST_SAMPLES, _MOST_UNTIL_CONTACT = 400, 8000
+_MOST_SAMPLES, _MOST_UNTIL_CONTACT = 600, 12_000
 """Samples within one interval for each pair, and before the first contact of the pair.
 
 Many turns a frame need thousands of parts before their first contact is certain.
@@ -62,7 +62,7 @@ class KnownSubdivision(Subdivision):
         self._round: PairIntervals | None = None
         # Chunks of rows of the round to split, with their positions; and the parts of chunks that are split.
         self._unsplit: deque[tuple[Ints, Floats]] = deque()
-        self._split_parts: list[PairIntervals] = []
+        self._split_parts: list[tuple[PairIntervals, Ints]] = []
 
     @property
     def is_done(self) -> bool:
@@ -118,13 +118,15 @@ class KnownSubdivision(Subdivision):
         rows = np.flatnonzero(is_open)
         self._open = None
         if len(rows):
-            position = split_positions(
+            positions = split_positions(
                 contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
             )
+            # One of them is counted.
+            np.add.at(self._samples, intervals.rows[rows], (~np.isnan(positions)).sum(axis=1) - 1)
             self._round = intervals
             for start in range(0, len(rows), _SPLIT_PER_CHUNK):
                 chunk = slice(start, start + _SPLIT_PER_CHUNK)
-                self._unsplit.append((rows[chunk], position[chunk]))
+                self._unsplit.append((rows[chunk], positions[chunk]))
 
     def add_sample(self) -> None:
         """Split one pending chunk."""
@@ -211,50 +213,98 @@ class KnownSubdivision(Subdivision):
         is_before = intervals.begin < first_contact[self._pair_of[intervals.rows]]
         return np.where(is_before & ~assessment.is_timed, _MOST_UNTIL_CONTACT, _MOST_SAMPLES)
 
-    def _split(self, intervals: PairIntervals, rows: Ints, position: Floats) -> PairIntervals:
-        """Both parts of rows (r,) of intervals, split at positions (r,) in [0, 1], or where a shape jumps."""
+    def _split(self, intervals: PairIntervals, rows: Ints, positions: Floats) -> tuple[PairIntervals, Ints]:
+        """Parts (p,) of rows (r,) of intervals, and the place (p,) of each part within its interval.
+
+        They are split at `positions` (r, c) in [0, 1], increasing, of which all but the first may be NaN for
+        none, or where a shape jumps.
+        """
         begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
         movers = self._movers(pair)
         sides = len(movers)
+        cuts = begin[:, None] + (end - begin)[:, None] * positions
         jumps = self._next_jumps(pair, begin, end)
         jumps_within = jumps < end
-        middle = np.where(jumps_within, jumps, begin + (end - begin) * position)
-        after = self._motion.shapes_of(movers.ravel(), np.tile(middle, sides))
+        cuts[jumps_within] = np.nan
+        cuts[jumps_within, 0] = jumps[jumps_within]
+        parts = _parts_between(cuts)
+        of_cut, times = parts.of_cut, cuts[~np.isnan(cuts)]
+        after = self._motion.shapes_of(movers[:, of_cut].ravel(), np.tile(times, sides))
         before = after
         if jumps_within.any():
-            limit = self._motion.shapes_of(movers.ravel(), np.tile(middle, sides), is_before=True)
-            before = where_shapes(np.tile(jumps_within, sides), limit, after)
-        count, motion = len(rows), intervals.motion.take(rows)
+            limit = self._motion.shapes_of(movers[:, of_cut].ravel(), np.tile(times, sides), is_before=True)
+            before = where_shapes(np.tile(jumps_within[of_cut], sides), limit, after)
+        row, is_first, is_last = parts.row, parts.cut_before < 0, parts.cut_after < 0
+        motion = intervals.motion.take(rows)
         whole: Any = ((motion.a_start, motion.a_end), (motion.b_start, motion.b_end))
         shapes: list[Any] = []
         for side, (start, stop) in enumerate(whole[:sides]):
-            rows_of_side = slice(side * count, (side + 1) * count)
-            shapes += [concatenated(start, after[rows_of_side]), concatenated(before[rows_of_side], stop)]
+            of_side = slice(side * len(times), (side + 1) * len(times))
+            for ends, at_cuts, cut in (
+                (start, after[of_side], parts.cut_before),
+                (stop, before[of_side], parts.cut_after),
+            ):
+                shapes.append(concatenated(ends, at_cuts)[np.where(cut < 0, row, len(rows) + cut)])
         shapes += whole[1] if sides == 1 else ()
-        begins, ends = np.concatenate([begin, middle]), np.concatenate([middle, end])
-        of_parts = np.tile(movers, 2).ravel()
-        deviation = self._motion.deviations(of_parts, np.tile(begins, sides), np.tile(ends, sides))
+        begins = np.where(is_first, begin[row], times[parts.cut_before])
+        ends = np.where(is_last, end[row], times[parts.cut_after])
+        deviation = self._motion.deviations(
+            movers[:, row].ravel(), np.tile(begins, sides), np.tile(ends, sides)
+        )
         deviation = deviation.reshape(sides, -1).sum(axis=0)
-        pair = np.tile(pair, 2)
+        pair = pair[row]
         has_contact_before = self._first_contact[pair] < begins
         is_long = ends - begins > _SHORTEST
         motion = PairMotion(*shapes)
-        return PairIntervals(pair, motion, deviation, begins, ends, has_contact_before, is_long, None)
+        return PairIntervals(
+            pair, motion, deviation, begins, ends, has_contact_before, is_long, None
+        ), parts.place
 
 
-def _joined(chunks: list[PairIntervals]) -> PairIntervals:
-    """Join chunks of parts: the first parts of all rows, then the second parts."""
+class _Parts(NamedTuple):
+    """Parts (p,) of intervals (r,) between cuts (k,): the first parts of all intervals, then the second ones.
+
+    Attributes
+    ----------
+    of_cut : (k,) int64
+        Interval of each cut.
+    row, place : (p,) int64
+        Interval of each part, and its place within it.
+    cut_before, cut_after : (p,) int64
+        Cuts at both ends of each part; -1 for an end of the interval.
+    """
+
+    of_cut: Ints
+    row: Ints
+    place: Ints
+    cut_before: Ints
+    cut_after: Ints
+
+
+def _parts_between(cuts: Floats) -> _Parts:
+    """Return the parts of intervals (r,) between cuts (r, c), which increase; NaN for none."""
+    of_cut = np.nonzero(~np.isnan(cuts))[0]
+    count = np.bincount(of_cut, minlength=len(cuts))
+    place, row = np.nonzero(np.arange(cuts.shape[1] + 1)[:, None] <= count)
+    after = np.cumsum(count)[row] - count[row] + place
+    return _Parts(
+        of_cut, row, place, np.where(place == 0, -1, after - 1), np.where(place == count[row], -1, after)
+    )
+
+
+def _joined(chunks: list[tuple[PairIntervals, Ints]]) -> PairIntervals:
+    """Join chunks of parts: the first parts of all rows, then the second and the third parts."""
     if len(chunks) == 1:
-        return chunks[0]
-    is_second = np.concatenate([np.arange(len(chunk.rows)) * 2 >= len(chunk.rows) for chunk in chunks])
-    order = np.argsort(is_second, kind="stable")
+        return chunks[0][0]
+    order = np.argsort(np.concatenate([place for _, place in chunks]), kind="stable")
+    parts = [part for part, _ in chunks]
     shapes: list[Any] = [
         sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
-        for sides in zip(*(chunk.motion for chunk in chunks), strict=True)
+        for sides in zip(*(part.motion for part in parts), strict=True)
     ]
 
     def column(name: str) -> Any:
-        return np.concatenate([getattr(chunk, name) for chunk in chunks])[order]
+        return np.concatenate([getattr(part, name) for part in parts])[order]
 
     return PairIntervals(
         column("rows"),
@@ -269,17 +319,25 @@ def _joined(chunks: list[PairIntervals]) -> PairIntervals:
 
 
 def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: Bools) -> Floats:
-    """Positions (r,) in [0, 1] at which to split intervals of pairs: next to the contact, or in the middle.
+    """Positions (r, 3) in [0, 1] at which to split intervals of pairs, increasing; NaN for none.
 
-    A contact that is expected within a short span is soon enclosed: first the end of that span is cut off.
-    Where its time is settled (r,), the depth is not: then next to the least separation.
+    A contact that is expected within a short span is enclosed: both ends of that span are cut off, unless
+    they are near an end of the interval. Where its time is settled (r,), the depth is not: then the cut is at
+    the least separation, or in the middle. Otherwise the parts are quarters: a round takes long for few rows
+    too, and halves would need twice as many rounds.
     """
     margin = _MARGIN * uncertainty
     has_begin = ~np.isnan(contacts.enter) & (contacts.enter > 0) & ~is_timed
-    middle = np.full(len(uncertainty), 0.5)
-    for side in (contacts.enter + margin, contacts.enter - margin):
-        is_useful = has_begin & (margin < 0.2) & (side > 0.1) & (side < 0.9)
-        middle = np.where(is_useful, side, middle)
     closest = np.where((contacts.leave > 0) & ~is_timed, contacts.leave, contacts.least_time)
     is_inside = ~has_begin & (closest > 0.25) & (closest < 0.75)
-    return np.where(is_inside, closest, middle)
+    sides = np.stack([contacts.enter - margin, contacts.enter + margin], axis=1)
+    sides[~((has_begin & (margin < 0.2))[:, None] & (sides > 0.1) & (sides < 0.9))] = np.nan
+    result = np.tile([0.25, 0.5, 0.75], (len(margin), 1))
+    is_enclosed = ~np.isnan(sides).all(axis=1)
+    # One side alone comes first.
+    result[is_enclosed, :2] = np.sort(sides[is_enclosed], axis=1)
+    is_single = is_inside | is_timed
+    result[is_single, 0] = np.where(is_inside, closest, 0.5)[is_single]
+    result[is_single, 1] = np.nan
+    result[is_enclosed | is_single, 2] = np.nan
+    return result

@@ -44,7 +44,7 @@ from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
 _Result = TypeVar("_Result")
 
-_LONG_BLOCK, _LONGEST_BLOCK = 32, 128
+_LONG_BLOCK, _LONGEST_BLOCK = 32, 256
 """Intervals solved together: more save little, and cover longer paths with more pairs that never touch."""
 
 _BLOCK_SHAPES = 1 << 16

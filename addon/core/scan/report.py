@@ -24,6 +24,8 @@ _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
 _STEADY = 1e-4
 """Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
+_POSE_ROUNDING = 2.0**-22
+"""Part of the coordinates that the poses of both shapes, at both ends of an interval, lose to rounding."""
 _SLOW = 1e-3
 """Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
 _TOUCH = 1e-9
@@ -326,7 +328,8 @@ class SolvedPieces:
                 deviation = source.subdivision.estimated_deviations(source.candidates[subset])
                 speed = motion.take(linear).closing_speed(enter[linear])
                 uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
-        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path):
+        rounding = _POSE_ROUNDING * largest_component(point)
+        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path, rounding):
             measured = subdivision.velocities_before(candidates, records.enter[rows])
             velocity[rows] = np.where(np.isnan(velocity[rows]), np.nan, measured)
         # The first sample itself is exact.
@@ -351,18 +354,22 @@ class SolvedPieces:
         velocity[unsteady | jumps] = np.nan
         return np.asarray(velocity)
 
-    def _rows_to_measure(self, pieces: Ints, path: Floats) -> Iterator[tuple[Subdivision, Ints, Ints]]:
+    def _rows_to_measure(
+        self, pieces: Ints, path: Floats, rounding: Floats
+    ) -> Iterator[tuple[Subdivision, Ints, Ints]]:
         """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates.
 
-        Pieces in nearly linear motion are not among them: over a short time, rounding would matter more.
+        Pieces in nearly linear motion are not among them, unless they are so short that rounding matters.
 
         path : (m,) length of the relative path in the interval of each piece
+        rounding : (m,) part of that path that may be rounding
         """
         found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
         for source, rows, of_source in self._by_source(pieces):
             if source.subdivision is not None and source.subdivision.is_known:
-                is_curved = ~(source.deviation[of_source] <= _STEADY * path[rows])
-                entry = source.subdivision, rows[is_curved], source.candidates[of_source[is_curved]]
+                doubt = np.maximum(source.deviation[of_source], rounding[rows])
+                is_wanted = ~(doubt <= _STEADY * path[rows])
+                entry = source.subdivision, rows[is_wanted], source.candidates[of_source[is_wanted]]
                 found[id(source.subdivision)].append(entry)
         for entries in found.values():
             subdivisions, rows_of_all, candidates = zip(*entries, strict=True)
