@@ -9,12 +9,13 @@ import numpy as np
 
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.frames import scene_by_uid
+from ..blender.parts.displaced_weights import is_worth_a_scene
 from .skin_poses import SkinPoses
 from .skinned_meshes import BentMesh, Skin, bending_armature, read_skins
 from .transform_curves import TransformCurves
 
 _VERTICES_PER_STEP = 1 << 17
-"""Vertices whose weights are read at once, unless one mesh has more: about 30 ms."""
+"""Vertices whose weights are read at once as blocks, unless one mesh has more: about 30 ms."""
 
 
 def read_skin_poses(
@@ -40,7 +41,8 @@ def read_skin_poses(
     if not bent:
         return SkinPoses(len(uids))
     transforms, skins = known.transforms(), list[Skin]()
-    for step in _steps(bent):
+    as_blocks = is_worth_a_scene(sum(each.vertices for each in bent))
+    for step in _steps(bent, _VERTICES_PER_STEP if as_blocks else 0):
         objects = {item.session_uid: item for item in scene_by_uid(scene_uid).objects}
         meshes = [
             BentMesh(each.subject, objects[each.uid], objects[each.armature])
@@ -48,7 +50,7 @@ def read_skin_poses(
             if {each.uid, each.armature} <= objects.keys()
             and bending_armature(objects[each.uid]) == objects[each.armature]
         ]
-        sources = read_skins(meshes, transforms, known.index_of)
+        sources = read_skins(meshes, transforms, known.index_of, as_blocks)
         # None of Blender's objects may be used after a yield.
         del objects, meshes
         yield
@@ -92,11 +94,11 @@ def _read_curves(
         yield bent
 
 
-def _steps(bent: Sequence[_Bent]) -> Iterator[list[_Bent]]:
-    """Divide meshes into those whose weights are read together."""
+def _steps(bent: Sequence[_Bent], vertices: int) -> Iterator[list[_Bent]]:
+    """Divide meshes into those that are read together: at most so many vertices, but one mesh at least."""
     step: list[_Bent] = []
     for each in bent:
-        if step and sum(other.vertices for other in step) + each.vertices > _VERTICES_PER_STEP:
+        if step and sum(other.vertices for other in step) + each.vertices > vertices:
             yield step
             step = []
         step.append(each)

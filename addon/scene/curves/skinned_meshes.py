@@ -119,7 +119,10 @@ class BentMesh(NamedTuple):
 
 
 def read_skins(
-    meshes: Sequence[BentMesh], transforms: Transforms, index_of: Mapping[int | tuple[int, str], int]
+    meshes: Sequence[BentMesh],
+    transforms: Transforms,
+    index_of: Mapping[int | tuple[int, str], int],
+    as_blocks: bool,
 ) -> list[SkinSource]:
     """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
 
@@ -131,11 +134,13 @@ def read_skins(
         Of the known objects and bones.
     index_of : mapping
         Their indices, as `TransformCurves` has them.
+    as_blocks : bool
+        Whether to read weights as blocks, within a step of a job.
     """
     groups = [mesh.bone_groups() for mesh in meshes]
     wanted = [(mesh.item, list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
     found = []
-    for mesh, of_mesh, weights in zip(meshes, groups, weights_of_meshes(wanted), strict=True):
+    for mesh, of_mesh, weights in zip(meshes, groups, weights_of_meshes(wanted, as_blocks), strict=True):
         points = vertex_positions(mesh.item, "base").astype(np.float64)
         row, row_of_armature = (index_of.get(each.session_uid, -1) for each in mesh[1:])
         in_armature = _place_in_armature(transforms, row, row_of_armature)

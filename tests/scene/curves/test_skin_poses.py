@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.frames import go_to
-from addon.scene.blender.parts import displaced_weights
 from addon.scene.blender.private_scene import PrivateScene
-from addon.scene.curves import skinned_meshes
+from addon.scene.curves import skin_reading, skinned_meshes
 from addon.scene.curves.curve_poses import read_curve_poses
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
@@ -59,7 +58,7 @@ def world_vertices(item, time):
 @pytest.fixture(params=["loop", "blocks"])
 def reading(request, monkeypatch):
     """Read weights in a loop, and as blocks."""
-    monkeypatch.setattr(displaced_weights, "_VERTICES_PER_OBJECT", 0 if request.param == "blocks" else 999)
+    monkeypatch.setattr(skin_reading, "is_worth_a_scene", lambda _: request.param == "blocks")
 
 
 def skins_of(item, times=(TIMES[0], TIMES[-1])):

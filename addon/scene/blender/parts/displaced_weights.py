@@ -25,30 +25,39 @@ _VERTICES_PER_OBJECT = 20
 
 Blender determines those of the whole file again after a scene was added.
 """
+_VERTICES_PER_PICTURE = 1 << 19
+"""Vertices that are read one after another in the time in which a window is drawn and smoothed.
+
+It is drawn again after a scene was added.
+"""
 _MOST_POSITIONS = 1 << 20
 """Positions that are evaluated together, unless one mesh has more: 12 MB."""
 
 
+def is_worth_a_scene(vertices: int) -> bool:
+    """Return whether so many vertices are read sooner as blocks, with all that a new scene brings with it."""
+    rest = 0 if bpy.app.background else _VERTICES_PER_PICTURE
+    return vertices >= _VERTICES_PER_OBJECT * len(bpy.data.objects) + rest
+
+
 def weights_of_meshes(
-    wanted: Sequence[tuple[bpy.types.Object, Sequence[int]]],
+    wanted: Sequence[tuple[bpy.types.Object, Sequence[int]]], as_blocks: bool
 ) -> list[list[GroupWeights]]:
     """Copy the weights of vertex groups of several original mesh objects.
-
-    Within a step of a job: see `private_scene`.
 
     Parameters
     ----------
     wanted : sequence
         Objects with meshes that have no shape keys, and indices of different groups of each.
+    as_blocks : bool
+        Whether to copy them as blocks, within a step of a job: see `private_scene`. Otherwise in a loop.
 
     Returns
     -------
     weights : list
         For each object, one for each of its groups.
     """
-    meshes: list[Any] = [item.data for item, _ in wanted]
-    vertices = sum(len(mesh.vertices) for mesh in meshes)
-    if vertices < _VERTICES_PER_OBJECT * len(bpy.data.objects):
+    if not as_blocks:
         return [group_weights(item, "base", groups)[1] for item, groups in wanted]
     with temporary_scene() as scene:
         return [_copy_displaced(scene, item, groups) for item, groups in wanted]

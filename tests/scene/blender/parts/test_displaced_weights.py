@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.parts import displaced_weights
-from addon.scene.blender.parts.displaced_weights import weights_of_meshes
+from addon.scene.blender.parts.displaced_weights import is_worth_a_scene, weights_of_meshes
 from addon.scene.blender.private_scene import end_step
 from tests.scene.building import add_vertices, key_location
 
@@ -17,12 +17,6 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 
 NAMES = ("Bone", 'quo"te\\', "überall", " ", "x" * 60, "Bone.001", "nobody")
 BLOCKS = ("scenes", "objects", "meshes", "materials", "collections", "actions")
-
-
-@pytest.fixture(autouse=True)
-def blocks(monkeypatch):
-    """Copy weights as blocks from the first vertex on."""
-    monkeypatch.setattr(displaced_weights, "_VERTICES_PER_OBJECT", 0)
 
 
 def add_weighted(seed, vertices=50, name="Body"):
@@ -60,7 +54,7 @@ def test_weights_are_those_of_the_vertices_to_the_bit(seed):
     shared = bpy.data.objects.new("Shared", first.data)
     bpy.context.scene.collection.objects.link(shared)
     wanted = [(first, list(range(len(NAMES)))), (second, [5, 1]), (shared, []), (shared, [3])]
-    for (item, groups), found in zip(wanted, weights_of_meshes(wanted), strict=True):
+    for (item, groups), found in zip(wanted, weights_of_meshes(wanted, as_blocks=True), strict=True):
         assert_weights(item, groups, found)
     end_step()
 
@@ -68,23 +62,30 @@ def test_weights_are_those_of_the_vertices_to_the_bit(seed):
 def test_groups_are_evaluated_in_several_runs(monkeypatch):
     item, groups = add_weighted(1), [6, 0, 2, 3, 1, 4, 5]
     monkeypatch.setattr(displaced_weights, "_MOST_POSITIONS", 1)
-    (found,) = weights_of_meshes([(item, groups)])
+    (found,) = weights_of_meshes([(item, groups)], as_blocks=True)
     assert_weights(item, groups, found)
 
 
 def test_mesh_without_vertices_has_no_weights():
     item = add_weighted(2, vertices=0)
-    assert [len(each.rows) for each in weights_of_meshes([(item, [0, 1])])[0]] == [0, 0]
+    assert [len(each.rows) for each in weights_of_meshes([(item, [0, 1])], as_blocks=True)[0]] == [0, 0]
 
 
-def test_many_objects_and_few_vertices_are_read_in_a_loop(monkeypatch):
+def test_weights_in_a_loop_need_no_scene(monkeypatch):
     def refuse():
         raise AssertionError
 
-    monkeypatch.setattr(displaced_weights, "_VERTICES_PER_OBJECT", 51)
     monkeypatch.setattr(displaced_weights, "temporary_scene", refuse)
     item = add_weighted(3)
-    assert_weights(item, [4, 2], weights_of_meshes([(item, [4, 2])])[0])
+    assert_weights(item, [4, 2], weights_of_meshes([(item, [4, 2])], as_blocks=False)[0])
+
+
+def test_few_vertices_are_not_worth_a_scene_in_a_large_file():
+    item = add_weighted(3)
+    assert is_worth_a_scene(2000) and not is_worth_a_scene(10)
+    for _ in range(200):
+        bpy.data.objects.new("More", item.data)
+    assert is_worth_a_scene(20_000) and not is_worth_a_scene(2000)
 
 
 @pytest.mark.smoke
@@ -105,7 +106,7 @@ def test_nothing_else_in_the_file_changes():
         each.append(lambda *_: calls.append(1))
     before = state(item)
     try:
-        weights_of_meshes([(item, list(range(len(NAMES))))])
+        weights_of_meshes([(item, list(range(len(NAMES))))], as_blocks=True)
         end_step()
         bpy.context.view_layer.update()
     finally:
@@ -134,6 +135,6 @@ def test_nothing_is_left_after_an_error(monkeypatch):
     before = [len(getattr(bpy.data, name)) for name in BLOCKS]
     monkeypatch.setattr(displaced_weights, "vertex_positions", fail)
     with pytest.raises(MemoryError):
-        weights_of_meshes([(item, [0, 1, 2, 3])])
+        weights_of_meshes([(item, [0, 1, 2, 3])], as_blocks=True)
     end_step()
     assert [len(getattr(bpy.data, name)) for name in BLOCKS] == before
