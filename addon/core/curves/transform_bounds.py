@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -230,12 +231,15 @@ def _chords_between(transforms: Transforms, begin: Floats, end: Floats) -> _Chor
 
 def _successive_chords(transforms: Transforms, count: int, times: Floats) -> _ChordsOf:
     """Return a function that returns chords between times (t + 1,), of `count` rows for each interval."""
-    grid = transforms.animated.successive_chords(times)
     interval = np.repeat(np.arange(len(times) - 1), count)
 
+    # Not computed where no object has a curve.
+    @cache
+    def grid() -> Chords:
+        return transforms.animated.successive_chords(times)
+
     def chords_of(curves: Ints, rows: Ints) -> Chords:
-        cells = curves, interval[rows]
-        return Chords(grid.begin[cells], grid.end[cells], grid.deviation[cells])
+        return grid().take((curves, interval[rows]))
 
     return chords_of
 
@@ -320,7 +324,8 @@ def _offsets(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _Chor
         if (curve >= 0).any():
             of_rows = curve[objects]
             row, channel = np.nonzero(of_rows >= 0)
-            deviation[row, channel] += chords_of(of_rows[row, channel], rows[row]).deviation
+            if len(row):
+                deviation[row, channel] += chords_of(of_rows[row, channel], rows[row]).deviation
     return length(deviation)
 
 
