@@ -41,14 +41,15 @@ _ENOUGH = 1e-4
 _POSE_ROUNDING = 2.0**-23
 """Part of the coordinates that is lost in a pose of single precision."""
 _ROUNDING = 1e-12
-_MARGIN = 1.5
-"""Uncertainties before and after a contact between which it is expected."""
+_MARGIN, _LEAST_MARGIN = 1.5, 2.0**-20
+"""Uncertainties on either side of a contact between which it is expected; the least part of an interval."""
 
 
 class KnownSubdivision(Subdivision):
     """Rounds of solving pairs of which both shapes are known: see `Subdivision`."""
 
     is_known = True
+    samples_per_split = 3
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, motion: KnownMotion
@@ -121,8 +122,6 @@ class KnownSubdivision(Subdivision):
             positions = split_positions(
                 contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
             )
-            # One of them is counted.
-            np.add.at(self._samples, intervals.rows[rows], (~np.isnan(positions)).sum(axis=1) - 1)
             self._round = intervals
             for start in range(0, len(rows), _SPLIT_PER_CHUNK):
                 chunk = slice(start, start + _SPLIT_PER_CHUNK)
@@ -228,6 +227,8 @@ class KnownSubdivision(Subdivision):
         cuts[jumps_within] = np.nan
         cuts[jumps_within, 0] = jumps[jumps_within]
         parts = _parts_between(cuts)
+        # One of them is counted already.
+        np.add.at(self._samples, pair, (~np.isnan(cuts)).sum(axis=1) - 1)
         of_cut, times = parts.of_cut, cuts[~np.isnan(cuts)]
         after = self._motion.shapes_of(movers[:, of_cut].ravel(), np.tile(times, sides))
         before = after
@@ -262,7 +263,7 @@ class KnownSubdivision(Subdivision):
 
 
 class _Parts(NamedTuple):
-    """Parts (p,) of intervals (r,) between cuts (k,): the first parts of all intervals, then the second ones.
+    """Parts (p,) of intervals (r,) between cuts (k,): the first ones of all, then the second ones, and so on.
 
     Attributes
     ----------
@@ -293,7 +294,7 @@ def _parts_between(cuts: Floats) -> _Parts:
 
 
 def _joined(chunks: list[tuple[PairIntervals, Ints]]) -> PairIntervals:
-    """Join chunks of parts: the first parts of all rows, then the second and the third parts."""
+    """Join chunks of parts: the first parts of all rows, then the second ones, and so on."""
     if len(chunks) == 1:
         return chunks[0][0]
     order = np.argsort(np.concatenate([place for _, place in chunks]), kind="stable")
@@ -322,11 +323,12 @@ def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: B
     """Positions (r, 3) in [0, 1] at which to split intervals of pairs, increasing; NaN for none.
 
     A contact that is expected within a short span is enclosed: both ends of that span are cut off, unless
-    they are near an end of the interval. Where its time is settled (r,), the depth is not: then the cut is at
-    the least separation, or in the middle. Otherwise the parts are quarters: a round takes long for few rows
-    too, and halves would need twice as many rounds.
+    they are near an end of the interval. A pair that touches from the begin on is cut where it ends to touch,
+    and one that does not touch, or whose time is settled (r,) but not its depth, at the least separation; the
+    latter in the middle if that is near an end. Otherwise the parts are quarters: a round takes long for few
+    rows too, and halves would need twice as many rounds.
     """
-    margin = _MARGIN * uncertainty
+    margin = np.maximum(_MARGIN * uncertainty, _LEAST_MARGIN)
     has_begin = ~np.isnan(contacts.enter) & (contacts.enter > 0) & ~is_timed
     closest = np.where((contacts.leave > 0) & ~is_timed, contacts.leave, contacts.least_time)
     is_inside = ~has_begin & (closest > 0.25) & (closest < 0.75)

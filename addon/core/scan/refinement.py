@@ -181,9 +181,12 @@ class Subdivision:
         Time from which the candidates may touch without a record, for want of samples; inf for none.
     is_known : bool
         Whether the motion of all candidates is known.
+    samples_per_split : int
+        Samples that the split of a row takes, at most.
     """
 
     is_known = False
+    samples_per_split = 1
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, source: SubframeSource | None
@@ -365,7 +368,7 @@ class Subdivision:
         """Mask (m,) of rows to split, and the uncertainty (m,) of the others, as part of their intervals.
 
         Rows that are not settled are split as long as the pair has samples left. A round takes half of those,
-        for the earliest parts: the first contact of a pair matters most, and then its depth.
+        at most, for the earliest parts: the first contact of a pair matters most, and then its depth.
         """
         is_open = ~assessment.is_settled & intervals.can_split
         rows = np.flatnonzero(is_open)
@@ -373,7 +376,8 @@ class Subdivision:
         rows = rows[order]
         pair = intervals.rows[rows]
         rank = np.arange(len(rows)) - np.searchsorted(pair, pair)
-        rows = rows[rank >= (self._most_samples(intervals, assessment)[rows] - self._samples[pair] + 1) // 2]
+        left = self._most_samples(intervals, assessment)[rows] - self._samples[pair]
+        rows = rows[rank >= (left + 1) // (2 * self.samples_per_split)]
         is_open[rows] = False
         # Where the time is settled, and the depth is not, a contact is not in doubt.
         rows = rows[~assessment.is_timed[rows]]

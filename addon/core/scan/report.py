@@ -328,8 +328,7 @@ class SolvedPieces:
                 deviation = source.subdivision.estimated_deviations(source.candidates[subset])
                 speed = motion.take(linear).closing_speed(enter[linear])
                 uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
-        rounding = _POSE_ROUNDING * largest_component(point)
-        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path, rounding):
+        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path, point):
             measured = subdivision.velocities_before(candidates, records.enter[rows])
             velocity[rows] = np.where(np.isnan(velocity[rows]), np.nan, measured)
         # The first sample itself is exact.
@@ -355,19 +354,20 @@ class SolvedPieces:
         return np.asarray(velocity)
 
     def _rows_to_measure(
-        self, pieces: Ints, path: Floats, rounding: Floats
+        self, pieces: Ints, path: Floats, point: Floats
     ) -> Iterator[tuple[Subdivision, Ints, Ints]]:
         """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates.
 
         Pieces in nearly linear motion are not among them, unless they are so short that rounding matters.
 
         path : (m,) length of the relative path in the interval of each piece
-        rounding : (m,) part of that path that may be rounding
+        point : (m, 3) where they touch, in world space
         """
         found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
         for source, rows, of_source in self._by_source(pieces):
             if source.subdivision is not None and source.subdivision.is_known:
-                doubt = np.maximum(source.deviation[of_source], rounding[rows])
+                rounding = _POSE_ROUNDING * (largest_component(point[rows]) + source.size(of_source))
+                doubt = np.maximum(source.deviation[of_source], rounding)
                 is_wanted = ~(doubt <= _STEADY * path[rows])
                 entry = source.subdivision, rows[is_wanted], source.candidates[of_source[is_wanted]]
                 found[id(source.subdivision)].append(entry)

@@ -18,6 +18,8 @@ _TOP = 256
 """Nodes of the first level, at most."""
 _ROUNDING = 1e-12
 """Rounding error of bounds, relative to the largest coordinate of a bound."""
+_NUMBERS = 1 << 21
+"""Numbers of the terms of leaves that are copied at once: 16 MB."""
 _DIRECTIONS = 384
 """Directions that are computed together: few enough for the caches of a processor."""
 
@@ -157,12 +159,17 @@ class BlendedPoints:
 
     def _farthest_of(self, directions: Floats, row: Ints, leaf: Ints) -> Floats:
         """Largest coordinate (p,) of the points of leaves (p,) along directions at rows (p,)."""
-        along = directions[row[:, None], self._levels[-1].bones[leaf]].reshape(len(leaf), -1, 1)
-        # Not einsum, which rounds rows of equal numbers differently: what rests would seem to move.
-        coordinates = (self._terms[leaf] @ along).reshape(-1)
-        # Several times as fast as a maximum along an axis.
-        starts = np.arange(0, len(coordinates), self._terms.shape[1])
-        return np.maximum.reduceat(coordinates, starts) if len(leaf) else coordinates
+        result = np.empty(len(leaf))
+        step = max(1, _NUMBERS // self._terms[0].size)
+        size = self._terms.shape[1]
+        for part in (slice(start, start + step) for start in range(0, len(leaf), step)):
+            chosen = leaf[part]
+            along = directions[row[part, None], self._levels[-1].bones[chosen]].reshape(len(chosen), -1, 1)
+            # Not einsum, which rounds rows of equal numbers differently: what rests would seem to move.
+            coordinates = (self._terms[chosen] @ along).reshape(-1)
+            # Several times as fast as a maximum along an axis.
+            result[part] = np.maximum.reduceat(coordinates, np.arange(0, len(coordinates), size))
+        return result
 
 
 def _balls(bones: Ints, places: Floats) -> BoneBalls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -14,6 +15,16 @@ def name_of(block: Any) -> str:
     except UnicodeDecodeError as error:
         name = error.object.decode("utf-8", "backslashreplace")
     return name
+
+
+def are_names_readable(blocks: Iterable[Any]) -> bool:
+    """Return whether the names of all data-blocks, or of parts of one, are UTF-8."""
+    try:
+        for block in blocks:
+            _ = block.name
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def full_name_of(block: bpy.types.ID) -> str:

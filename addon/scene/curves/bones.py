@@ -25,6 +25,7 @@ from ...core.curves.transforms import (
     SCALE,
 )
 from ...core.numeric.arrays import Floats
+from ..blender.names import are_names_readable
 from .channels import BONES, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_paths
 
 _PATHS_THAT_MOVE_NOTHING = ("bbone_", "color", "custom_shape", "hide", "ik_", "lock_", "select", "use_custom")
@@ -61,6 +62,8 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
     """Read the bones of an armature's object that nothing but curves may move, parents before children."""
     armature: Any = item.data
     pose: Any = item.pose
+    if not are_names_readable(armature.bones):
+        return []
     curves = _curves_by_bone(item)
     if curves is None or armature.animation_data is not None or armature.is_editmode:
         return []

@@ -28,6 +28,9 @@ _ROUNDING = 2.0**-16
 _COMPARED = 1000
 """Vertices of a mesh that are compared with Blender's at each time, at least, if there are so many."""
 
+_MOST_OBJECTS = 1 << 14
+"""Objects and bones at their moments whose matrices and bounds are computed together: about 40 MB."""
+
 
 class SkinBoxes(NamedTuple):
     """World boxes of some of the rows of a batch.
@@ -152,8 +155,13 @@ class SkinPoses:
         if not len(rows):
             return None
         subjects, times = subjects[rows], times[rows]
-        low, high = np.empty((2, len(rows), 3))
         found = self._moments(subjects, times)
+        if len(rows) > 1 and _count_objects(found) > _MOST_OBJECTS:
+            half = len(rows) // 2
+            parts = [self.boxes(subjects[k], times[k], is_before) for k in (slice(half), slice(half, None))]
+            low, high = (np.concatenate([part[k] for part in parts if part]) for k in (1, 2))
+            return SkinBoxes(rows, low, high)
+        low, high = np.empty((2, len(rows), 3))
         for moments, of_rig in zip(found, self._limits(found, is_before), strict=True):
             mine, of_moment = moments.rows, moments.row_of
             for skin, places in moments.rig.skins:
@@ -228,6 +236,10 @@ class SkinPoses:
         moments = self._moments(subjects, np.stack([begin, end], axis=1))
         if not moments:
             return result
+        if len(subjects) > 1 and _count_objects(moments) > _MOST_OBJECTS:
+            half = len(subjects) // 2
+            halves = (slice(half), slice(half, None))
+            return np.concatenate([self.deviations(subjects[k], begin[k], end[k]) for k in halves])
         assert self._transforms is not None
         chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), *_repeated(moments).T)
         for (rig, mine, values, row_of), start, _ in _ranges(moments):
@@ -241,11 +253,15 @@ class SkinPoses:
         """Deviations (t, m) of skinned subjects (m,) between times (t + 1,)."""
         count = len(times) - 1
         result = np.empty((count, len(subjects)))
-        if not self._rigs:
+        if not self._rigs or not count:
             return result
         assert self._transforms is not None
         every = joined_hierarchies([rig.hierarchy for rig in self._rigs], [1] * len(self._rigs))
         size, start = len(every.objects), 0
+        if count > 1 and count * size > _MOST_OBJECTS:
+            half = count // 2
+            parts = times[: half + 1], times[half:]
+            return np.concatenate([self.successive_deviations(subjects, part) for part in parts])
         hierarchy = joined_hierarchies([every], [count])
         chords = successive_hierarchy_chords(self._transforms, hierarchy, times)
         for rig in self._rigs:
@@ -279,6 +295,11 @@ def _hierarchy_of(moments: Sequence[_Moments]) -> Hierarchy:
     return joined_hierarchies(
         [each.rig.hierarchy for each in moments], [len(each.values) for each in moments]
     )
+
+
+def _count_objects(moments: Sequence[_Moments]) -> int:
+    """Return the number of objects in `_hierarchy_of`."""
+    return sum(len(each.values) * len(each.rig.hierarchy.objects) for each in moments)
 
 
 def _repeated(moments: Sequence[_Moments]) -> Floats:

@@ -18,6 +18,7 @@ from ...core.curves.transforms import Transforms
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.blended_points import BlendedPoints
 from ..blender.mesh_data import vertex_positions
+from ..blender.names import are_names_readable
 from ..blender.parts.displaced_weights import weights_of_meshes
 from ..blender.parts.weights import GroupWeights
 
@@ -56,6 +57,8 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     if item.type != "MESH" or mesh.is_editmode or (mesh.shape_keys or mesh.animation_data) is not None:
         return None
     if len(mesh.vertices) > MOST_VERTICES:
+        return None
+    if not are_names_readable(item.vertex_groups):
         return None
     if len(shown) != 1 or shown[0].type != "ARMATURE" or item.parent_type != "OBJECT":
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from addon.core.skins import blended_points
 from addon.core.skins.blended_points import BlendedPoints
 
 RNG = np.random.default_rng
@@ -80,6 +81,15 @@ def test_many_poses_are_computed_in_parts():
         alone = points.boxes(matrices[row : row + 1])
         assert (low[row] == alone[0][0]).all()
         assert (high[row] == alone[1][0]).all()
+
+
+def test_leaves_are_computed_in_parts(monkeypatch):
+    rng = RNG(9)
+    points, matrices = BlendedPoints(*blended(rng, 500, 5, 3)), random_matrices(rng, 9, 5)
+    expected = points.boxes(matrices)
+    monkeypatch.setattr(blended_points, "_NUMBERS", 1)
+    for found, side in zip(points.boxes(matrices), expected, strict=True):
+        assert (found == side).all()
 
 
 def test_no_pose_gives_no_box():

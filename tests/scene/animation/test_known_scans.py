@@ -204,3 +204,26 @@ def test_sphere_trees_of_turning_blades_touch_when_dense_samples_say():
     assert contact.first.uncertainty < 1e-3
     # Within 1/512 frame a point moves by 0.04 at most, along an arc with a height of 2e-4.
     assert contact.first.frame == pytest.approx(dense.first.frame, abs=contact.first.uncertainty + 2e-4)
+
+
+def test_small_gap_of_boxes_that_spin_together_closes_at_a_certain_time():
+    # At 20 turns a frame, all that is within reach is in doubt until parts are short. The gap closes once.
+    gap, turns = 0.0005, 20
+    lower, upper = box("Lower", (1.2, 0.1, 0.1)), box("Upper", (0.1, 0.1, 0.1))
+    for vertex in upper.data.vertices:
+        vertex.co.x += 1
+    for item in (lower, upper):
+        for frame, angle in ((1, 0.3), (3, 0.3 + 2 * turns * math.tau)):
+            item.rotation_euler = (0, 0, angle)
+            item.keyframe_insert("rotation_euler", frame=frame)
+    heights = {1: gap, 1.37: -0.2 * gap, 1.45: 0.3 * gap, 3: 0.2 * gap}
+    key_location(lower, {frame: (0, 0, 0.2 + height) for frame, height in heights.items()})
+    for item in (lower, upper):
+        for curve in curves(item.animation_data.action):
+            for each in curve.keyframe_points:
+                each.interpolation = "LINEAR"
+    (contact,) = contacts("obb", last=3).values()
+    expected = 1 + 0.37 / 1.2
+    # In single precision, the height is rounded to 1.5e-8, at 0.0016 per frame.
+    assert contact.first.frame == pytest.approx(expected, abs=contact.first.uncertainty + 1e-4)
+    assert contact.first.uncertainty < 1e-3

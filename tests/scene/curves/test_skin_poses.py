@@ -10,7 +10,7 @@ import pytest
 
 from addon.scene.blender.frames import go_to
 from addon.scene.blender.private_scene import PrivateScene
-from addon.scene.curves import skin_reading, skinned_meshes
+from addon.scene.curves import skin_poses, skin_reading, skinned_meshes
 from addon.scene.curves.curve_poses import read_curve_poses
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
@@ -119,7 +119,9 @@ def test_box_before_a_jump_is_the_limit_of_earlier_times():
         assert boxes.high[0] == pytest.approx(points.max(axis=0), abs=1e-4)
 
 
-def test_several_meshes_at_their_own_times_are_as_each_alone():
+@pytest.mark.parametrize("at_once", [1, 1 << 14])
+def test_several_meshes_at_their_own_times_are_as_each_alone(at_once, monkeypatch):
+    monkeypatch.setattr(skin_poses, "_MOST_OBJECTS", at_once)
     rows, times = np.array([2, 0, 1, 0, 2, 1, 0]), np.array([9.7, 8.0, 2.25, 20.0, 9.7, 21.5, 8.0])
     first, rig = add_bent_mesh(0)
     second = first.copy()
@@ -188,6 +190,16 @@ def test_meshes_that_more_than_curves_may_change_are_evaluated(name):
     item, rig = add_bent_mesh(1)
     OTHERS[name](item, rig)
     assert not skins_of(item).is_skinned.any()
+
+
+def test_mesh_with_a_group_whose_name_is_not_utf_8_is_evaluated(tmp_path):
+    item, _ = add_bent_mesh(1)
+    item.vertex_groups["of no bone"].name = "Group1"
+    path = tmp_path / "bytes.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
+    path.write_bytes(path.read_bytes().replace(b"Group1\0", b"Group\xe9\0"))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert not skins_of(bpy.data.objects["Body"]).is_skinned.any()
 
 
 def test_armature_that_grows_from_nothing_is_known():

@@ -71,6 +71,8 @@ def _copy_displaced(
     source: Any = item.data
     mesh: Any = source.copy()
     try:
+        # Their drivers would be evaluated too.
+        mesh.materials.clear()
         count = len(mesh.vertices)
         if count:
             mesh.attributes["position"].data.foreach_set("vector", np.zeros(3 * count, dtype=np.float32))
