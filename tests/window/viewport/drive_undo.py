@@ -63,8 +63,8 @@ def stop_a_scan(driver: WindowDriver) -> Steps:
     driver.settings.frame_end = 1_000_000
     yield from driver.note("before scan")
     yield from driver.click_button("collision_bounds.find_contacts")
-    # All pairs have touched by frame 60, and frames are solved in blocks of up to 128.
-    yield from driver.wait_for_scan(200)
+    # All pairs have touched by frame 60, and frames are solved in blocks of up to 256.
+    yield from driver.wait_for_scan(400)
     yield from driver.note("scanning")
     yield from driver.press_keys("Escape")
     # The status bar shows hints for the region that the mouse entered last. A scan delays that update.
