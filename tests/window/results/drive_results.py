@@ -16,10 +16,10 @@ NEXT, FRAME, STOP = 0.14, 0.24, 0.82
 MARKERS, COPY = 3, 4
 """Entries of the menu below the list."""
 
-LATE = 200
+LATE = 400
 """Frame by which the first contacts of all pairs of the example are found.
 
-They have touched by frame 60, and frames are solved in blocks of up to 128. The first blocks are shorter.
+They have touched by frame 60, and frames are solved in blocks of up to 256. The first blocks are shorter.
 """
 
 

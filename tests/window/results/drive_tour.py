@@ -140,8 +140,8 @@ def find_contacts(driver: WindowDriver) -> Steps:
     driver.settings.frame_end = 1_000_000
     yield from driver.note("before scan")
     yield from driver.click_button("collision_bounds.find_contacts")
-    # All pairs have touched by frame 60, and frames are solved in blocks of up to 128.
-    yield from driver.wait_for_scan(200)
+    # All pairs have touched by frame 60, and frames are solved in blocks of up to 256.
+    yield from driver.wait_for_scan(400)
     yield from driver.note("scanning")
     yield from driver.press_keys("Escape")
     yield from driver.wait_until(lambda: len(driver.settings.rows), "the scan stops")
