@@ -12,6 +12,7 @@ from ...core.fitting.axial import capsule_along
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
+from .fit import in_own_frame, own_rotation
 
 
 class AxialFits:
@@ -98,10 +99,16 @@ class AxialFits:
     def _fit_once(
         self, vertices: NDArray[np.float32], matrix: Floats, axis: Floats | None
     ) -> Capsule | Cylinder:
-        """Fit a shape to the images of vertices (n, 3) under a map (3, 3), along an axis if given."""
+        """Fit a shape to the images of vertices (n, 3) under a map (3, 3), along an axis if given.
+
+        In the subject's own frame, as for documents: the search ends elsewhere in a frame that is turned.
+        """
         if not len(vertices):
             raise EmptyGeometryError("no points")
-        return self._fit_points(transform_vectors(matrix, vertices.astype(np.float64)), axis)
+        local = transform_vectors(in_own_frame(matrix), vertices.astype(np.float64))
+        turn = np.eye(4)
+        turn[:3, :3] = own_rotation(matrix)
+        return self._fit_points(local, None if axis is None else axis @ turn[:3, :3]).transformed(turn)
 
     def _refit(self, subject: int, vertices: NDArray[np.float32], matrix: Floats, axis: Floats) -> Capsule:
         """Fit a capsule to vertices (n, 3) that may have moved, along the line of the subject."""

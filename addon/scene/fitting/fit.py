@@ -212,7 +212,12 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
 
 def in_own_frame(linear: Floats) -> Floats:
     """Map (3, 3) from object space to the frame of a subject: its scale and shear. Raises SceneError."""
-    return np.asarray(_rotations(linear[None])[0].T @ linear)
+    return np.asarray(own_rotation(linear).T @ linear)
+
+
+def own_rotation(linear: Floats) -> Floats:
+    """Rotation (3, 3) from the frame of a subject to the world. Raises SceneError."""
+    return np.asarray(_rotations(linear[None])[0])
 
 
 def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
