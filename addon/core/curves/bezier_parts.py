@@ -11,6 +11,8 @@ import numpy as np
 from ..numeric.arrays import Floats
 
 _MOST_STEPS = 60
+_NOISE = 2.0**-51
+"""Part of the largest control value by which a value may be off through rounding."""
 
 
 def parameter_of_time(controls: Floats, times: Floats) -> Floats:
@@ -24,6 +26,7 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         s = np.where(span > 0, np.clip((times - controls[0]) / span, 0, 1), 0.5)
     coefficients = polynomial(controls)
+    noise = _NOISE * np.maximum(np.abs(controls[0]), np.abs(controls[3]))
     # A few need many steps. Once half of the rows have converged, only the rest is continued.
     result, rows = np.empty(len(times)), np.arange(len(times))
     for _ in range(_MOST_STEPS):
@@ -34,7 +37,8 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
             newton = s - value / slope
         inside = (newton >= low) & (newton <= high)
         following = np.where(inside, newton, (low + high) / 2)
-        is_open = np.abs(following - s) > 4e-16
+        # Where rounding moves it to and fro, no further step is better.
+        is_open = (np.abs(following - s) > 4e-16) & (np.abs(value) > noise)
         s = following
         still_open = np.flatnonzero(is_open)
         if 2 * len(still_open) <= len(s):
@@ -42,7 +46,8 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
             if not len(still_open):
                 return result
             rows, s, times = rows[still_open], s[still_open], times[still_open]
-            low, high, coefficients = low[still_open], high[still_open], coefficients[:, still_open]
+            low, high, noise = low[still_open], high[still_open], noise[still_open]
+            coefficients = coefficients[:, still_open]
     result[rows] = s
     return result
 

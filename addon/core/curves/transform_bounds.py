@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints, length
+from ..numeric.arrays import Bools, Floats, Ints, dot, length
 from .chords import Chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
@@ -198,26 +198,34 @@ def _hierarchy_chords(transforms: Transforms, hierarchy: Hierarchy, chords_of: _
     begin, end, offset, linear, _, turn, scale = _level(
         transforms, objects, np.arange(len(objects)), chords_of
     )
-    inverses, norms = transforms.precise_parent_inverse
-    for rows in hierarchy.generations()[1:]:
-        parent, inverse, norm = parents[rows], inverses[objects[rows]], norms[objects[rows]]
+    generations = hierarchy.generations()[1:]
+    children = np.flatnonzero(parents >= 0)
+    inverses, norms = (values[objects[children]] for values in transforms.precise_parent_inverse)
+    both = np.stack([begin, end], axis=1)
+    both[children] = inverses[:, None] @ both[children]
+    # Of each object's origin, in the space of its parent.
+    places = both[:, :, :3, 3]
+    reach, path = _norms(places).max(axis=1), _norms(places[:, 1] - places[:, 0])
+    for rows in generations:
+        both[rows] = both[parents[rows]] @ both[rows]
+    change = (both[:, 1] - both[:, 0])[children, :3, :3]
+    turn_alone, norm = turn.copy(), np.ones(len(objects))
+    turn[children] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + 1e-12)
+    norm[children] = norms
+    for rows in generations:
         # The same bound as in `_chords`: of a point at distance r, each is a constant and a factor of r.
-        first, last = inverse @ begin[rows], inverse @ end[rows]
-        places = first[:, :3, 3], last[:, :3, 3]
-        reach, path = np.maximum(*map(length, places)), length(places[1] - places[0])
-        deviation = scale[parent] * norm * offset[rows] + (
-            linear[parent] * reach + turn[parent] * path / 4
-        ) * (1 + 1e-12)
-        linear[rows] = norm * (
-            scale[parent] * linear[rows] + linear[parent] * scale[rows] + turn[parent] * turn[rows] / 4
-        )
+        parent, factor = parents[rows], norm[rows]
+        size, bent, turned = scale[parent] * factor, linear[parent], turn[parent] / 4
+        deviation = size * offset[rows] + (bent * reach[rows] + turned * path[rows]) * (1 + 1e-12)
+        linear[rows] = size * linear[rows] + factor * (bent * scale[rows] + turned * turn_alone[rows])
         offset[rows] = offset[parent] + deviation
-        scale[rows] *= scale[parent] * norm
-        first, last = begin[parent] @ first, end[parent] @ last
-        begin[rows], end[rows] = first, last
-        change = (last - first)[:, :3, :3]
-        turn[rows] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + 1e-12)
-    return TransformChords(begin, end, offset, linear, np.full(len(objects), np.inf))
+        scale[rows] *= size
+    return TransformChords(both[:, 0], both[:, 1], offset, linear, np.full(len(objects), np.inf))
+
+
+def _norms(vectors: Floats) -> Floats:
+    """Lengths (...) of vectors (..., 3) of single precision, whose squares neither overflow nor underflow."""
+    return np.asarray(np.sqrt(dot(vectors, vectors)))
 
 
 def _chords_between(transforms: Transforms, begin: Floats, end: Floats) -> _ChordsOf:

@@ -54,5 +54,6 @@ def signed_distance_from_gaps(gaps: Floats) -> Floats:
     """Signed distance (...) of boxes from their gaps (..., 3) on each axis: Euclidean, or minus the least
     overlap.
     """
-    deepest = gaps.max(axis=-1)
+    # Several times as fast as a reduction over so short an axis.
+    deepest = np.maximum(np.maximum(gaps[..., 0], gaps[..., 1]), gaps[..., 2])
     return np.where(deepest > 0, length(np.maximum(gaps, 0)), deepest)

@@ -128,21 +128,25 @@ def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
 
 def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints:
     """Rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, ordered by interval."""
-    parts = []
     low, high = _present_corners(block, boxes)
-    columns_low, columns_high = (np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high))
-    for interval in range(len(low)):
-        rows = np.arange(len(pairs))
-        for axis in range(3):
-            below, above = columns_low[axis, interval], columns_high[axis, interval]
-            kept = []
-            for begin in range(0, len(rows), CHUNK_ROWS):
-                first, second = pairs[rows[begin : begin + CHUNK_ROWS]].T
-                overlap = (below[first] <= above[second]) & (below[second] <= above[first])
-                kept.append(rows[begin : begin + CHUNK_ROWS][overlap])
-            rows = np.concatenate([np.empty(0, dtype=np.int64), *kept])
-        parts.append(np.column_stack([np.full(len(rows), interval), rows]))
-    return np.concatenate(parts) if parts else np.empty((0, 2), dtype=np.int64)
+    columns = [np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high)]
+    first, second = pairs.T
+    parts = [np.empty((0, 2), dtype=np.int64)]
+    # As many intervals at once as there is room for, or as many pairs.
+    step = max(1, CHUNK_ROWS // max(1, len(pairs)))
+    for start in range(0, len(low), step):
+        below, above = (side[:, start : start + step] for side in columns)
+        for begin in range(0, len(pairs), CHUNK_ROWS):
+            i, j = first[begin : begin + CHUNK_ROWS], second[begin : begin + CHUNK_ROWS]
+            overlap = (below[0][:, i] <= above[0][:, j]) & (below[0][:, j] <= above[0][:, i])
+            interval, row = np.nonzero(overlap)
+            for axis in (1, 2):
+                i, j = first[begin + row], second[begin + row]
+                overlap = below[axis][interval, i] <= above[axis][interval, j]
+                overlap &= below[axis][interval, j] <= above[axis][interval, i]
+                interval, row = interval[overlap], row[overlap]
+            parts.append(np.column_stack([start + interval, begin + row]))
+    return np.concatenate(parts)
 
 
 def cull_by_bounding_spheres(block: IntervalBlock, near: Ints, pairs: Ints, margin: Floats) -> Ints:

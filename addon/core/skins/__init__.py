@@ -3,5 +3,6 @@
 ====================  ==========================================================================
 `box_deviations`      deviation of the sides of boxes around such points from linear motion
 `blended_points`      points at the weighted mean of their places in the spaces of bones: boxes
+`recent_points`       outermost points of boxes at the latest times
 ====================  ==========================================================================
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +78,22 @@ class _Nodes(NamedTuple):
         return result
 
 
+class PointBoxes(NamedTuple):
+    """Boxes around all points, with the matrices (q, b, 4, 4) of all bones.
+
+    Attributes
+    ----------
+    low, high : (q, 3) float64
+        Minima and maxima.
+    outermost : (q, 6) int64
+        A point on each side, those of the minima first: for `BlendedPoints.coordinates`.
+    """
+
+    low: Floats
+    high: Floats
+    outermost: Ints
+
+
 class BlendedPoints:
     """Points (n,), each at the mean of its places in the spaces of some bones (j,), weighted by shares.
 
@@ -115,17 +132,31 @@ class BlendedPoints:
         # Of each leaf (l,), for each of its points (s,): the share of each of its bones times a place.
         self._terms = terms.reshape(*terms.shape[:2], -1)
 
-    def boxes(self, matrices: Floats) -> tuple[Floats, Floats]:
-        """Compute the minima and maxima (q, 3) of all points, with matrices (q, b, 4, 4) of all bones.
+    def boxes(self, matrices: Floats) -> PointBoxes:
+        """Compute the boxes around all points, with matrices (q, b, 4, 4) of all bones.
 
         The tree skips nodes that cannot have an extreme point, so the result is that of all points.
         """
         rows = matrices[:, :, :3].transpose(0, 2, 1, 3)
         directions = np.concatenate([-rows, rows], axis=1).reshape(-1, *rows.shape[2:])
-        starts = range(0, len(directions), _DIRECTIONS)
-        parts = [self._farthest(directions[start : start + _DIRECTIONS]) for start in starts]
-        farthest = np.concatenate([np.empty(0), *parts]).reshape(-1, 2, 3)
-        return -farthest[:, 0], farthest[:, 1]
+        farthest, points = np.empty(len(directions)), np.empty(len(directions), dtype=np.int64)
+        for start in range(0, len(directions), _DIRECTIONS):
+            part = slice(start, start + _DIRECTIONS)
+            farthest[part], points[part] = self._farthest(directions[part])
+        sides = farthest.reshape(-1, 2, 3)
+        return PointBoxes(-sides[:, 0], sides[:, 1], points.reshape(-1, 6))
+
+    def coordinates(self, matrices: Floats, points: Ints) -> Floats:
+        """Compute how far out points (q, k, 6) are, each toward its side: as `PointBoxes` has them.
+
+        matrices : (q, b, 4, 4) of all bones
+        """
+        leaf, place = np.divmod(points, self._terms.shape[1])
+        bones = self._levels[-1].bones[leaf]
+        terms = self._terms[leaf, place].reshape(*bones.shape, 4)
+        each = np.arange(len(matrices))[:, None, None, None]
+        rows = matrices[each, bones, np.tile(np.arange(3), 2)[:, None]]
+        return np.asarray((rows * terms).sum(axis=(-2, -1)) * np.repeat([-1.0, 1.0], 3))
 
     def positions(self, matrices: Floats, points: Ints) -> Floats:
         """Compute the places (k, 3) of some points (k,), with matrices (b, 4, 4) of all bones."""
@@ -134,10 +165,14 @@ class BlendedPoints:
         terms = self._terms[leaf, place].reshape(*bones.shape, 4)
         return np.asarray(np.einsum("njik,njk->ni", matrices[bones, :3], terms))
 
-    def _farthest(self, directions: Floats) -> Floats:
-        """Largest coordinate (d,) along directions (d, b, 4): rows of the matrices of all bones."""
+    def _farthest(self, directions: Floats) -> tuple[Floats, Ints]:
+        """Find the largest coordinate (d,) along directions (d, b, 4), and a point (d,) that has it.
+
+        Directions are rows of the matrices of all bones.
+        """
         all_bounds = self._levels[0].all_upper_bounds(directions)
-        farthest = self._farthest_of_best(directions, all_bounds.argmax(axis=0))
+        every = np.arange(len(directions))
+        farthest, points = self._outermost(directions, every, self._likely_leaf(directions, all_bounds))
         # Bounds have other rounding errors than points.
         least = farthest - _ROUNDING * np.abs(all_bounds).max(axis=0)
         row, node = np.nonzero((all_bounds >= least).T)
@@ -145,31 +180,49 @@ class BlendedPoints:
             row, node = _children(row, node)
             kept = level.upper_bounds(directions, row, node) >= least[row]
             row, node = row[kept], node[kept]
-        np.maximum.at(farthest, row, self._farthest_of(directions, row, node))
-        return farthest
+        is_farther = self._farthest_of(directions, row, node) > farthest[row]
+        row, node = row[is_farther], node[is_farther]
+        values, found = self._outermost(directions, row, node)
+        np.maximum.at(farthest, row, values)
+        is_farthest = values == farthest[row]
+        points[row[is_farthest]] = found[is_farthest]
+        return farthest, points
 
-    def _farthest_of_best(self, directions: Floats, node: Ints) -> Floats:
-        """Largest coordinate (d,) of one leaf for each direction, below nodes (d,) of the first level."""
-        row = np.arange(len(directions))
+    def _likely_leaf(self, directions: Floats, all_bounds: Floats) -> Ints:
+        """Leaf (d,) that may have the outermost point, with bounds (k, d) of the nodes of the first level."""
+        row, node = np.arange(len(directions)), all_bounds.argmax(axis=0)
         for level in self._levels[1:]:
             every, children = _children(row, node)
             best = level.upper_bounds(directions, every, children).reshape(-1, _CHILDREN).argmax(axis=1)
             node = node * _CHILDREN + best
-        return self._farthest_of(directions, row, node)
+        return np.asarray(node)
 
     def _farthest_of(self, directions: Floats, row: Ints, leaf: Ints) -> Floats:
         """Largest coordinate (p,) of the points of leaves (p,) along directions at rows (p,)."""
-        result = np.empty(len(leaf))
-        step = max(1, _NUMBERS // self._terms[0].size)
+        result, size = np.empty(len(leaf)), self._terms.shape[1]
+        for part, coordinates in self._coordinates_of(directions, row, leaf):
+            # Several times as fast as a maximum along an axis.
+            result[part] = np.maximum.reduceat(coordinates, np.arange(0, len(coordinates), size))
+        return result
+
+    def _outermost(self, directions: Floats, row: Ints, leaf: Ints) -> tuple[Floats, Ints]:
+        """Largest coordinate (p,) as `_farthest_of`, and the points (p,) that have it."""
+        result, points = np.empty(len(leaf)), np.empty(len(leaf), dtype=np.int64)
         size = self._terms.shape[1]
+        for part, coordinates in self._coordinates_of(directions, row, leaf):
+            place = coordinates.reshape(-1, size).argmax(axis=1)
+            result[part] = coordinates[np.arange(len(place)) * size + place]
+            points[part] = leaf[part] * size + place
+        return result, points
+
+    def _coordinates_of(self, directions: Floats, row: Ints, leaf: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Iterate over parts of leaves (p,), with the coordinates of all their points along directions."""
+        step = max(1, _NUMBERS // self._terms[0].size)
         for part in (slice(start, start + step) for start in range(0, len(leaf), step)):
             chosen = leaf[part]
             along = directions[row[part, None], self._levels[-1].bones[chosen]].reshape(len(chosen), -1, 1)
             # Not einsum, which rounds rows of equal numbers differently: what rests would seem to move.
-            coordinates = (self._terms[chosen] @ along).reshape(-1)
-            # Several times as fast as a maximum along an axis.
-            result[part] = np.maximum.reduceat(coordinates, np.arange(0, len(coordinates), size))
-        return result
+            yield part, (self._terms[chosen] @ along).reshape(-1)
 
 
 def _balls(bones: Ints, places: Floats) -> BoneBalls:

@@ -26,13 +26,11 @@ class BoneBalls(NamedTuple):
     reach: Floats
 
 
-def box_deviations(balls: BoneBalls, chords: TransformChords) -> Floats:
-    """Bound the deviation of the sides of boxes around blended points from linear motion.
+def point_deviations(balls: BoneBalls, chords: TransformChords) -> Floats:
+    """Bound the deviation of blended points from linear motion.
 
     A blended point is within the hull of its places, so it deviates from its chord by no more than the
-    farthest of them. The side of a box is the largest of many coordinates. If all of these were linear, it
-    would be convex: below its chord by at most a quarter of the difference of the coordinates' changes,
-    where another point becomes the outermost.
+    farthest of them.
 
     Parameters
     ----------
@@ -46,12 +44,56 @@ def box_deviations(balls: BoneBalls, chords: TransformChords) -> Floats:
     deviations : (q,) float64
         Conservative, in world space.
     """
+    reach = np.tile(balls.reach, len(chords.offset) // len(balls.reach))
+    return np.asarray((chords.offset + chords.linear * reach).reshape(-1, len(balls.reach)).max(axis=1))
+
+
+def kinks_of_any(balls: BoneBalls, chords: TransformChords) -> Floats:
+    """Bound how far the sides of boxes around linearly moving points are from linear motion.
+
+    The side of a box is the largest of many coordinates. If all of these are linear, it is convex: below its
+    chord by at most a quarter of the difference of the coordinates' changes, where another point becomes the
+    outermost.
+
+    Parameters
+    ----------
+    balls, chords
+        As for `point_deviations`.
+
+    Returns
+    -------
+    deviations : (q,) float64
+        Conservative, in world space.
+    """
     count = len(balls.radius)
-    points = (chords.offset + chords.linear * np.tile(balls.reach, len(chords.offset) // count)).reshape(
-        -1, count
-    )
     change = (chords.end - chords.begin)[:, :3].reshape(-1, count, 3, 4)
     middle = np.einsum("qbij,bj->qbi", change[..., :3], balls.center) + change[..., 3]
     room = np.sqrt((change[..., :3] ** 2).sum(axis=-1)) * balls.radius[:, None]
     spread = (middle + room).max(axis=1) - (middle - room).min(axis=1)
-    return np.asarray(points.max(axis=1) + spread.max(axis=1) / 4)
+    return np.asarray(spread.max(axis=1) / 4)
+
+
+def kinks_between(begin: Floats, end: Floats) -> Floats:
+    """Bound how far the sides of boxes are from linear motion, by the points that are outermost at both ends.
+
+    At the end, the point that is outermost at the begin falls short of the side by some length `a`, and at
+    the begin the other one by `b`. So on the way, at a share `s` of the interval, the side is at most the
+    smaller one of `s * a` and `(1 - s) * b` below its chord: `a * b / (a + b)`. If one point stays outermost,
+    both are 0. Other points can only raise the side, which is convex.
+
+    Parameters
+    ----------
+    begin, end : (q, 2, k) float64
+        How far out two points are for each of k sides: those that are outermost at the begin, and those that
+        are at the end.
+
+    Returns
+    -------
+    deviations : (q,) float64
+        The largest of all sides. Conservative for points in linear motion, up to rounding.
+    """
+    after = np.maximum(end[:, 1] - end[:, 0], 0.0)
+    before = np.maximum(begin[:, 0] - begin[:, 1], 0.0)
+    both = after + before
+    parts = np.divide(before, both, out=np.zeros_like(both), where=both > 0)
+    return np.asarray((after * parts).max(axis=1))

@@ -130,6 +130,28 @@ def closest_time_candidates_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb,
     return np.concatenate([edges, _vertex_times(edges, g0, slope, no_reach, no_reach)])
 
 
+def closest_end_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
+    """First time (...) of the minimum separation where it is 0 or 1; NaN elsewhere.
+
+    Gaps are the larger one of two lines, and the separation is a convex function of them that never falls
+    where a gap grows. So it is convex in time: if it does not fall at the begin, or falls until the end, the
+    minimum is there.
+    """
+    g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
+    # So that no product overflows or underflows.
+    scale = power_of_two_scale(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0))
+    g0, g1 = g0 / scale, g1 / scale
+    grows, falls = _growth(g0, g1 - g0) >= 0, _growth(g1, g0 - g1) > 0
+    return np.where(grows, 0.0, np.where(falls, 1.0, np.nan))
+
+
+def _growth(gaps: Floats, slope: Floats) -> Floats:
+    """Return a number (...) of the sign of the separation's slope, where gaps (6, ...) change by `slope`."""
+    largest = gaps.max(axis=0)
+    apart = (np.maximum(gaps, 0) * slope).sum(axis=0)
+    return np.where(largest > 0, apart, np.where(gaps == largest, slope, -np.inf).max(axis=0))
+
+
 def box_gaps(a: Aabb, b: Aabb) -> Floats:
     """Signed gaps (6, ...) between the faces of two boxes."""
     return np.moveaxis(np.concatenate([a.min - b.max, b.min - a.max], axis=-1), -1, 0)

@@ -200,18 +200,24 @@ def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
     return entry
 
 
-def _first_minimum(candidates: Callable[..., Floats]) -> Callable[..., Floats]:
-    """Choose the first candidate time with the minimum separation, from a kernel's candidates (k, ...)."""
+def _first_minimum(
+    candidates: Callable[..., Floats], at_end: Callable[..., Floats] | None = None
+) -> Callable[..., Floats]:
+    """Choose the first candidate time with the minimum separation, from a kernel's candidates (k, ...).
+
+    at_end : kernel that finds minima at the begin and the end faster, and returns NaN for others
+    """
 
     def closest(*shapes: Any) -> Floats:
         motion = [shape.reshaped((-1,)) for shape in shapes]
-        best = np.empty(motion[0].shape)
-        for start in range(0, len(best), _CLOSEST_CHUNK_PAIRS):
-            a0, a1, b0, b1 = (shape[start : start + _CLOSEST_CHUNK_PAIRS] for shape in motion)
+        best = np.full(motion[0].shape, np.nan) if at_end is None else at_end(*motion)
+        left = np.flatnonzero(np.isnan(best))
+        for rows in (left[k : k + _CLOSEST_CHUNK_PAIRS] for k in range(0, len(left), _CLOSEST_CHUNK_PAIRS)):
+            a0, a1, b0, b1 = (shape[rows] for shape in motion)
             times = np.sort(candidates(a0, a1, b0, b1), axis=0)
             values = separation(at(a0, a1, times), at(b0, b1, times))
             lowest = values.argmin(axis=0)[None]
-            best[start : start + _CLOSEST_CHUNK_PAIRS] = np.take_along_axis(times, lowest, axis=0)[0]
+            best[rows] = np.take_along_axis(times, lowest, axis=0)[0]
         return best.reshape(shapes[0].shape)
 
     return closest
@@ -244,7 +250,7 @@ _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _first_minimum(spheres.closest_time_candidates_sphere_sphere),
     (Sphere, Triangle): triangles.closest_time_sphere_triangle,
     (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
-    (Aabb, Aabb): _first_minimum(boxes.closest_time_candidates_aabb_aabb),
+    (Aabb, Aabb): _first_minimum(boxes.closest_time_candidates_aabb_aabb, boxes.closest_end_aabb_aabb),
 }
 
 _M = TypeVar("_M")

@@ -47,7 +47,7 @@ def test_boxes_are_those_of_all_points(count, seed):
     bones = min(count, 7)
     given = blended(rng, count, bones, min(bones, 3))
     points, matrices = BlendedPoints(*given), random_matrices(rng, 9, bones)
-    low, high = points.boxes(matrices)
+    low, high, _ = points.boxes(matrices)
     expected = all_positions(*given[:3], matrices)
     assert low == pytest.approx(expected.min(axis=1), rel=1e-12, abs=1e-12)
     assert high == pytest.approx(expected.max(axis=1), rel=1e-12, abs=1e-12)
@@ -76,7 +76,7 @@ def test_many_poses_are_computed_in_parts():
     rng = RNG(7)
     given = blended(rng, 40, 4, 2)
     points, matrices = BlendedPoints(*given), random_matrices(rng, 700, 4)
-    low, high = points.boxes(matrices)
+    low, high, _ = points.boxes(matrices)
     for row in (0, 255, 256, 699):
         alone = points.boxes(matrices[row : row + 1])
         assert (low[row] == alone[0][0]).all()
@@ -94,5 +94,5 @@ def test_leaves_are_computed_in_parts(monkeypatch):
 
 def test_no_pose_gives_no_box():
     points = BlendedPoints(*blended(RNG(8), 20, 3, 2))
-    low, high = points.boxes(np.empty((0, 3, 4, 4)))
+    low, high, _ = points.boxes(np.empty((0, 3, 4, 4)))
     assert low.shape == high.shape == (0, 3)

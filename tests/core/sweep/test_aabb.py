@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Sphere, closest_time, overlap_span, overlaps, separation, time_of_impact
+from addon.core.sweep.aabb import closest_time_candidates_aabb_aabb
+from addon.core.sweep.interpolation import at
 from tests.core import scenes
 from tests.core.exact_sweeps import GapMotion, box_overlap_span
 from tests.core.motions import (
@@ -352,6 +354,28 @@ def test_time_from_million_radii_is_accurate_to_rounding_of_path():
 @pytest.mark.parametrize("scale", [2.0**-1000, 1.0, 2.0**1000])
 def test_closest_time_of_boxes_is_first_minimum(scenario, motion, expected, scale):
     assert closest_time(*scaled(motion, scale)) == pytest.approx(expected, abs=1e-15), scenario
+
+
+@pytest.mark.parametrize("is_on_grid", [False, True])
+def test_closest_time_is_the_first_of_all_candidates_with_the_least_separation(is_on_grid):
+    rng, count = np.random.default_rng(4), 4000
+
+    def random_boxes(step):
+        center, half = rng.normal(size=(count, 3)) * step, rng.random((count, 3))
+        if is_on_grid:
+            # Gaps that are equal, that stay constant, and that open at 0.
+            center, half = np.round(center * 2) / 2, np.round(half * 2) / 2
+        return Aabb(center - half, center + half)
+
+    motion = [random_boxes(2), random_boxes(2), random_boxes(0.5), random_boxes(0.5)]
+    times = np.sort(closest_time_candidates_aabb_aabb(*motion), axis=0)
+    separations = separation(at(motion[0], motion[1], times), at(motion[2], motion[3], times))
+    least, found = separations.min(axis=0), closest_time(*motion)
+    at_found = separation(at(motion[0], motion[1], found), at(motion[2], motion[3], found))
+    assert at_found == pytest.approx(least, abs=1e-14)
+    # Candidates are sorted, so the first one is the earliest. Rounding may hide a part of a level way.
+    assert (found <= times[separations.argmin(axis=0), np.arange(count)]).all()
+    assert np.isin(found, (0, 1)).mean() > 0.1
 
 
 def test_smallest_gap_that_opens_is_no_contact():

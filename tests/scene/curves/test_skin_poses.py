@@ -104,6 +104,49 @@ def test_sides_deviate_from_linear_motion_by_no_more_than_the_bound(seed):
         assert successive[0, 0] == pytest.approx(bound)
 
 
+def add_seesaw():
+    """Add two vertices at bones that take turns along x until one of them jumps far out at frame 8."""
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("Jumping", "Falling", "Rising"):
+        rig.data.edit_bones.new(name).tail = (0, 1, 0)
+    rig.data.edit_bones["Falling"].parent = rig.data.edit_bones["Jumping"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    item = add_vertices("Seesaw", [(0, 0, 0), (0, 0, 1)])
+    item.vertex_groups.new(name="Falling").add([0], 1, "REPLACE")
+    item.vertex_groups.new(name="Rising").add([1], 1, "REPLACE")
+    item.parent = rig
+    item.modifiers.new("Armature", "ARMATURE").object = rig
+    for name, first, last in (("Jumping", 0, 5), ("Falling", 1, 0), ("Rising", 0, 1)):
+        for frame, x in ((4, first), (8, last)):
+            rig.pose.bones[name].location.x = x
+            rig.pose.bones[name].keyframe_insert("location", index=0, frame=frame)
+    for curve in curves(rig.animation_data.action):
+        is_jumping = "Jumping" in curve.data_path
+        curve.keyframe_points[0].interpolation = "CONSTANT" if is_jumping else "LINEAR"
+    return item
+
+
+def test_bound_of_sides_until_a_jump_does_not_rest_on_the_pose_after_it():
+    skins, times = skins_of(add_seesaw()), np.array([4.0, 6.0, 8.0])
+    zeros = np.zeros(3, dtype=np.int64)
+    assert skins.boxes(zeros, times).high[:, 0] == pytest.approx([1, 0.5, 5])
+    assert skins.boxes(zeros, times, is_before=True).high[:, 0] == pytest.approx([1, 0.5, 1])
+    assert skins.deviations(zeros[:1], times[:1], times[2:])[0] >= 0.5
+    assert skins.successive_deviations(zeros[:1], times[[0, 2]])[0, 0] >= 0.5
+
+
+def test_bound_by_outermost_points_is_the_smaller_one():
+    item, _ = add_bent_mesh(1)
+    zero, begin, end = np.zeros(1, dtype=np.int64), np.array([3.0]), np.array([3.03125])
+    without = skins_of(item).deviations(zero, begin, end)
+    skins = skins_of(item)
+    skins.boxes(np.zeros(2, dtype=np.int64), np.append(begin, end))
+    assert skins.deviations(zero, begin, end) < without / 2
+
+
 def test_box_before_a_jump_is_the_limit_of_earlier_times():
     item, rig = add_bent_mesh(0)
     for curve in curves(rig.animation_data.action):
