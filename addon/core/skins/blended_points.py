@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..curves.bezier import Singles
 from ..numeric.arrays import Floats, Ints, length
 from .box_deviations import BoneBalls
 
@@ -17,8 +18,6 @@ _HALVINGS = 2
 _CHILDREN = 1 << _HALVINGS
 _TOP = 256
 """Nodes of the first level, at most."""
-_ROUNDING = 1e-12
-"""Rounding error of bounds, relative to the largest coordinate of a bound."""
 _NUMBERS = 1 << 21
 """Numbers of the terms of leaves that are copied at once: 16 MB."""
 _DIRECTIONS = 384
@@ -28,27 +27,28 @@ _DIRECTIONS = 384
 class _Nodes(NamedTuple):
     """Nodes (k,) of points, and what bounds them: a box in the space of each bone (j,) that carries any.
 
-    Nodes with fewer bones have further ones with a share of 0.
+    Nodes with fewer bones have further ones with a share of 0. Bounds are of single precision, because
+    copying them takes most of the time: see `BlendedPoints._rounding`.
 
     Attributes
     ----------
     bones : (k, j) int64
-    center, half : (k, j, 3) float64
+    center, half : (k, j, 3) float32
         Box around the places of the points of a node that a bone carries, in the space of the bone.
-    least, most : (k, j) float64
+    least, most : (k, j) float32
         Smallest and largest share of each bone, among all points of a node.
     """
 
     bones: Ints
-    center: Floats
-    half: Floats
-    least: Floats
-    most: Floats
+    center: Singles
+    half: Singles
+    least: Singles
+    most: Singles
 
-    def upper_bounds(self, directions: Floats, row: Ints, node: Ints) -> Floats:
+    def upper_bounds(self, directions: Singles, row: Ints, node: Ints) -> Singles:
         """Bound the coordinates (p,) of nodes (p,) along directions (d, b, 4) at rows (p,)."""
         along, center, half = directions[row[:, None], self.bones[node]], self.center[node], self.half[node]
-        farthest: Floats = along[..., 3].copy()
+        farthest: Singles = along[..., 3].copy()
         # Axis by axis: NumPy is slow at sums of few numbers.
         for axis in range(3):
             turn = along[..., axis]
@@ -62,19 +62,27 @@ class _Nodes(NamedTuple):
             result += np.maximum(least[:, place] * beyond, most[:, place] * beyond)
         return result
 
-    def all_upper_bounds(self, directions: Floats) -> Floats:
+    def all_upper_bounds(self, directions: Singles) -> Singles:
         """Bound the coordinates (k, d) of all nodes along directions (d, b, 4)."""
-        bones, center, half = self.bones.reshape(-1), self.center.reshape(-1, 3), self.half.reshape(-1, 3)
-        farthest = np.empty((len(bones), len(directions)))
-        for bone in np.unique(bones).tolist():
-            rows, turn = np.flatnonzero(bones == bone), directions[:, bone, :3].T
-            farthest[rows] = center[rows] @ turn + half[rows] @ np.abs(turn) + directions[:, bone, 3]
-        farthest = farthest.reshape(*self.bones.shape, -1)
-        first, *further = np.moveaxis(farthest, 1, 0)
-        result: Floats = first.copy()
-        for place, of_bone in enumerate(further, start=1):
-            beyond = of_bone - first
-            result += np.maximum(self.least[:, place, None] * beyond, self.most[:, place, None] * beyond)
+        rows = np.ascontiguousarray(np.moveaxis(directions, 0, -1))
+        turns, offsets = rows[:, :3], rows[:, 3]
+        extents = np.abs(turns)
+        first: Singles = np.empty((0, 0), dtype=np.float32)
+        result = first
+        for place in range(self.bones.shape[1]):
+            farthest = np.empty((len(self.bones), len(directions)), dtype=np.float32)
+            for bone in np.unique(self.bones[:, place]).tolist():
+                nodes = np.flatnonzero(self.bones[:, place] == bone)
+                of_bone = self.center[nodes, place] @ turns[bone]
+                of_bone += self.half[nodes, place] @ extents[bone]
+                farthest[nodes] = of_bone + offsets[bone]
+            if place == 0:
+                first, result = farthest, farthest.copy()
+                continue
+            beyond = np.subtract(farthest, first, out=farthest)
+            least = self.least[:, place, None] * beyond
+            beyond *= self.most[:, place, None]
+            result += np.maximum(least, beyond, out=least)
         return result
 
 
@@ -170,25 +178,45 @@ class BlendedPoints:
 
         Directions are rows of the matrices of all bones.
         """
-        all_bounds = self._levels[0].all_upper_bounds(directions)
+        # From the origin of one bone: the place in the world does not matter to the bounds.
+        origin = directions[:, 0, 3]
+        relative = directions.copy()
+        relative[:, :, 3] -= origin[:, None]
+        rounding, singles = self._rounding(relative), relative.astype(np.float32)
+        all_bounds = self._levels[0].all_upper_bounds(singles)
         every = np.arange(len(directions))
-        farthest, points = self._outermost(directions, every, self._likely_leaf(directions, all_bounds))
-        # Bounds have other rounding errors than points.
-        least = farthest - _ROUNDING * np.abs(all_bounds).max(axis=0)
-        row, node = np.nonzero((all_bounds >= least).T)
+        farthest, points = self._outermost(directions, every, self._likely_leaf(singles, all_bounds))
+        row, node = np.nonzero((all_bounds >= (farthest - origin - rounding).astype(np.float32)).T)
+        bounds = all_bounds[node, row]
         for level in self._levels[1:]:
             row, node = _children(row, node)
-            kept = level.upper_bounds(directions, row, node) >= least[row]
-            row, node = row[kept], node[kept]
+            bounds = level.upper_bounds(singles, row, node)
+            kept = np.flatnonzero(bounds >= (farthest - origin - rounding)[row])
+            row, node, bounds = row[kept], node[kept], bounds[kept]
+        # The leaf with the largest bound of each row leaves few others.
+        best = _first_largest(bounds, row)
+        values, found = self._outermost(directions, row[best], node[best])
+        _keep_farther(farthest, points, row[best], values, found)
+        left = bounds >= (farthest - origin - rounding)[row]
+        left[best] = False
+        row, node = row[left], node[left]
         is_farther = self._farthest_of(directions, row, node) > farthest[row]
         row, node = row[is_farther], node[is_farther]
-        values, found = self._outermost(directions, row, node)
-        np.maximum.at(farthest, row, values)
-        is_farthest = values == farthest[row]
-        points[row[is_farthest]] = found[is_farthest]
+        _keep_farther(farthest, points, row, *self._outermost(directions, row, node))
         return farthest, points
 
-    def _likely_leaf(self, directions: Floats, all_bounds: Floats) -> Ints:
+    def _rounding(self, directions: Floats) -> Floats:
+        """Bound the errors (d,) of bounds of single precision along directions (d, b, 4).
+
+        With u = 2^-24, each of the numbers is rounded by u of itself. The sum for one bone is off by at most
+        16 u of the size here, because box and offset reach at most sqrt(3) of it. Each further bone of j adds
+        the error of a difference, a product and a sum: 43 u at most, and 3.5 j u for the growing sum.
+        """
+        size = (length(directions[..., :3]) * self.balls.reach + np.abs(directions[..., 3])).max(axis=1)
+        places = max(level.bones.shape[1] for level in self._levels)
+        return np.asarray(places * (places + 24) * 2.0**-23 * size)
+
+    def _likely_leaf(self, directions: Singles, all_bounds: Singles) -> Ints:
         """Leaf (d,) that may have the outermost point, with bounds (k, d) of the nodes of the first level."""
         row, node = np.arange(len(directions)), all_bounds.argmax(axis=0)
         for level in self._levels[1:]:
@@ -233,6 +261,21 @@ def _balls(bones: Ints, places: Floats) -> BoneBalls:
     center = (np.minimum.reduceat(places, starts) + np.maximum.reduceat(places, starts)) / 2
     radius = np.maximum.reduceat(length(places - np.repeat(center, counts, axis=0)), starts)
     return BoneBalls(center, radius, np.maximum.reduceat(length(places), starts))
+
+
+def _first_largest(values: Singles, row: Ints) -> Ints:
+    """Position (d,) of the first largest value of each row (d,), of values (p,) ordered by row (p,)."""
+    starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+    largest = np.flatnonzero(values == np.maximum.reduceat(values, starts)[row])
+    return np.asarray(largest[np.searchsorted(largest, starts)])
+
+
+def _keep_farther(farthest: Floats, points: Ints, row: Ints, values: Floats, found: Ints) -> None:
+    """Put values (p,) and their points (p,) into rows (p,) of (d,) where they are larger."""
+    before = farthest[row]
+    np.maximum.at(farthest, row, values)
+    is_new = (values == farthest[row]) & (values > before)
+    points[row[is_new]] = found[is_new]
 
 
 def _children(row: Ints, node: Ints) -> tuple[Ints, Ints]:
@@ -302,7 +345,8 @@ class _Pairs(NamedTuple):
         place = self.places()
         shape = (int(self.node[-1]) + 1, int(place.max()) + 1)
         bones = np.zeros(shape, dtype=np.int64)
-        result = _Nodes(bones, *np.zeros((2, *shape, 3)), *np.zeros((2, *shape)))
+        boxes, shares = np.zeros((2, *shape, 3), dtype=np.float32), np.zeros((2, *shape), dtype=np.float32)
+        result = _Nodes(bones, *boxes, *shares)
         cell = self.node, place
         result.bones[cell], result.center[cell] = self.bone, (self.low + self.high) / 2
         result.half[cell] = (self.high - self.low) / 2

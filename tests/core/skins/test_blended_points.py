@@ -53,6 +53,24 @@ def test_boxes_are_those_of_all_points(count, seed):
     assert high == pytest.approx(expected.max(axis=1), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("offset", [0, 1e3, 1e6])
+@pytest.mark.parametrize("spread", [1e-7, 1e-5, 1e-3])
+def test_bounds_of_single_precision_lose_no_point(offset, spread):
+    # Thousands of points are nearly as far out as the outermost one, and bones are far from their points.
+    rng, count = RNG(11), 4000
+    bones, shares, places, rest = blended(rng, count, 6, 3)
+    places = np.tile((100, -200, 50), (count, 3, 1)) + rng.normal(size=(count, 3, 3)) * spread
+    points, matrices = BlendedPoints(bones, shares, places, rest), random_matrices(rng, 40, 6)
+    matrices[..., :3, 3] += offset
+    low, high, outermost = points.boxes(matrices)
+    expected = all_positions(bones, shares, places, matrices)
+    tolerance = 1e-15 * np.abs(expected).max() * 8
+    assert np.abs(low - expected.min(axis=1)).max() <= tolerance
+    assert np.abs(high - expected.max(axis=1)).max() <= tolerance
+    far_out = points.coordinates(matrices, outermost[:, None])[:, 0]
+    assert np.abs(far_out - np.concatenate([-low, high], axis=1)).max() <= tolerance
+
+
 def test_positions_are_in_the_order_of_the_points():
     rng = RNG(5)
     given = blended(rng, 300, 5, 3)
