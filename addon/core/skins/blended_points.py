@@ -10,80 +10,14 @@ import numpy as np
 from ..curves.bezier import Singles
 from ..numeric.arrays import Floats, Ints, length
 from .box_deviations import BoneBalls
+from .point_tree import CHILDREN, CarriedNodes, tree_levels, tree_order
 
 _LEAF = 32
 """Points of a smallest node, at most."""
-_HALVINGS = 2
-"""Times that a node is halved from one level of the tree to the next."""
-_CHILDREN = 1 << _HALVINGS
-_TOP = 256
-"""Nodes of the first level, at most."""
 _NUMBERS = 1 << 21
 """Numbers of the terms of leaves that are copied at once: 16 MB."""
 _DIRECTIONS = 384
 """Directions that are computed together: few enough for the caches of a processor."""
-
-
-class _Nodes(NamedTuple):
-    """Nodes (k,) of points, and what bounds them: a box in the space of each bone (j,) that carries any.
-
-    Nodes with fewer bones have further ones with a share of 0. Bounds are of single precision, because
-    copying them takes most of the time: see `BlendedPoints._rounding`.
-
-    Attributes
-    ----------
-    bones : (k, j) int64
-    center, half : (k, j, 3) float32
-        Box around the places of the points of a node that a bone carries, in the space of the bone.
-    least, most : (k, j) float32
-        Smallest and largest share of each bone, among all points of a node.
-    """
-
-    bones: Ints
-    center: Singles
-    half: Singles
-    least: Singles
-    most: Singles
-
-    def upper_bounds(self, directions: Singles, row: Ints, node: Ints) -> Singles:
-        """Bound the coordinates (p,) of nodes (p,) along directions (d, b, 4) at rows (p,)."""
-        along, center, half = directions[row[:, None], self.bones[node]], self.center[node], self.half[node]
-        farthest: Singles = along[..., 3].copy()
-        # Axis by axis: NumPy is slow at sums of few numbers.
-        for axis in range(3):
-            turn = along[..., axis]
-            farthest += turn * center[..., axis]
-            farthest += np.abs(turn) * half[..., axis]
-        # The shares are 1 in sum, so only differences from one of the bones count.
-        first = farthest[:, 0]
-        result, least, most = first.copy(), self.least[node], self.most[node]
-        for place in range(1, farthest.shape[1]):
-            beyond = farthest[:, place] - first
-            result += np.maximum(least[:, place] * beyond, most[:, place] * beyond)
-        return result
-
-    def all_upper_bounds(self, directions: Singles) -> Singles:
-        """Bound the coordinates (k, d) of all nodes along directions (d, b, 4)."""
-        rows = np.ascontiguousarray(np.moveaxis(directions, 0, -1))
-        turns, offsets = rows[:, :3], rows[:, 3]
-        extents = np.abs(turns)
-        first: Singles = np.empty((0, 0), dtype=np.float32)
-        result = first
-        for place in range(self.bones.shape[1]):
-            farthest = np.empty((len(self.bones), len(directions)), dtype=np.float32)
-            for bone in np.unique(self.bones[:, place]).tolist():
-                nodes = np.flatnonzero(self.bones[:, place] == bone)
-                of_bone = self.center[nodes, place] @ turns[bone]
-                of_bone += self.half[nodes, place] @ extents[bone]
-                farthest[nodes] = of_bone + offsets[bone]
-            if place == 0:
-                first, result = farthest, farthest.copy()
-                continue
-            beyond = np.subtract(farthest, first, out=farthest)
-            least = self.least[:, place, None] * beyond
-            beyond *= self.most[:, place, None]
-            result += np.maximum(least, beyond, out=least)
-        return result
 
 
 class PointBoxes(NamedTuple):
@@ -130,13 +64,14 @@ class BlendedPoints:
         self.count = len(rest)
         self.balls = _balls(bones[shares > 0], places[shares > 0])
         depth = max(0, int(np.ceil(np.log2(max(len(rest), 1) / _LEAF))))
-        order = _tree_order(rest, depth)
+        order = tree_order(rest, depth)
         shape = (1 << depth, -1, bones.shape[1])
         self._place_of = np.empty(len(rest), dtype=np.int64)
         self._place_of[order] = np.arange(len(order))
         bones = bones[order].reshape(shape)
         shares, places = shares[order].reshape(shape), places[order].reshape(*shape, 3)
-        self._levels, terms = _levels(bones, shares, places)
+        self._levels, terms = tree_levels(bones, shares, places)
+        self._top = CarriedNodes.by_place(self._levels[0])
         # Of each leaf (l,), for each of its points (s,): the share of each of its bones times a place.
         self._terms = terms.reshape(*terms.shape[:2], -1)
 
@@ -183,7 +118,7 @@ class BlendedPoints:
         relative = directions.copy()
         relative[:, :, 3] -= origin[:, None]
         rounding, singles = self._rounding(relative), relative.astype(np.float32)
-        all_bounds = self._levels[0].all_upper_bounds(singles)
+        all_bounds = self._upper_bounds(singles)
         every = np.arange(len(directions))
         farthest, points = self._outermost(directions, every, self._likely_leaf(singles, all_bounds))
         row, node = np.nonzero((all_bounds >= (farthest - origin - rounding).astype(np.float32)).T)
@@ -205,6 +140,26 @@ class BlendedPoints:
         _keep_farther(farthest, points, row, *self._outermost(directions, row, node))
         return farthest, points
 
+    def _upper_bounds(self, directions: Singles) -> Singles:
+        """Bound the coordinates (k, d) of all nodes of the first level along directions (d, b, 4)."""
+        rows = np.ascontiguousarray(np.moveaxis(directions, 0, -1))
+        turns, extents, offsets = rows[:, :3], np.abs(rows[:, :3]), rows[:, 3]
+        parts = []
+        for groups in self._top:
+            farthest = np.empty((len(self._levels[0].bones), len(directions)), dtype=np.float32)
+            for bone, nodes, center, half in groups:
+                farthest[nodes] = center @ turns[bone] + half @ extents[bone] + offsets[bone]
+            parts.append(farthest)
+        first, *further = parts
+        result = first.copy()
+        for place, beyond in enumerate(further, start=1):
+            # As in `Nodes.upper_bounds`.
+            beyond -= first
+            least = self._levels[0].least[:, place, None] * beyond
+            beyond *= self._levels[0].most[:, place, None]
+            result += np.maximum(least, beyond, out=least)
+        return result
+
     def _rounding(self, directions: Floats) -> Floats:
         """Bound the errors (d,) of bounds of single precision along directions (d, b, 4).
 
@@ -221,8 +176,8 @@ class BlendedPoints:
         row, node = np.arange(len(directions)), all_bounds.argmax(axis=0)
         for level in self._levels[1:]:
             every, children = _children(row, node)
-            best = level.upper_bounds(directions, every, children).reshape(-1, _CHILDREN).argmax(axis=1)
-            node = node * _CHILDREN + best
+            best = level.upper_bounds(directions, every, children).reshape(-1, CHILDREN).argmax(axis=1)
+            node = node * CHILDREN + best
         return np.asarray(node)
 
     def _farthest_of(self, directions: Floats, row: Ints, leaf: Ints) -> Floats:
@@ -280,96 +235,5 @@ def _keep_farther(farthest: Floats, points: Ints, row: Ints, values: Floats, fou
 
 def _children(row: Ints, node: Ints) -> tuple[Ints, Ints]:
     """Rows and nodes (p * CHILDREN,) of the children of nodes (p,) at rows (p,)."""
-    children = node[:, None] * _CHILDREN + np.arange(_CHILDREN)
-    return np.repeat(row, _CHILDREN), children.reshape(-1)
-
-
-def _tree_order(rest: Floats, depth: int) -> Ints:
-    """Order (m,) of points (n, 3) in which equally many are the leaves of a tree; some points repeat."""
-    size = -(-len(rest) // (1 << depth))
-    order: Ints = np.minimum(np.arange(size << depth), len(rest) - 1)
-    coordinates = np.ascontiguousarray(rest.T, dtype=np.float32)
-    for level in range(depth):
-        groups = order.reshape(1 << level, -1)
-        points = coordinates[:, order]
-        # Ten times as fast as `max` along an axis of any other layout.
-        starts = np.arange(0, len(order), groups.shape[1])
-        low, high = (each.reduceat(points, starts, axis=1) for each in (np.minimum, np.maximum))
-        axis = (high - low).argmax(axis=0)
-        along = coordinates[axis[:, None], groups]
-        halves = along.argpartition(groups.shape[1] // 2, axis=1)
-        order = np.asarray(np.take_along_axis(groups, halves, axis=1).reshape(-1))
-    return order
-
-
-class _Pairs(NamedTuple):
-    """Pairs (e,) of a node and a bone that carries some of its points."""
-
-    node: Ints
-    bone: Ints
-    low: Floats
-    high: Floats
-    least: Floats
-    most: Floats
-
-    def joined(self, bones: int, members: int) -> tuple[_Pairs, Ints]:
-        """Join pairs of the same node and bone, and return which of the joined ones each (e,) is part of.
-
-        The least share is 0 unless all members of a node have it.
-        """
-        key = self.node * bones + self.bone
-        order = np.argsort(key, kind="stable")
-        key = key[order]
-        starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-        counts = np.diff(np.append(starts, len(key)))
-        joined_of = np.empty(len(key), dtype=np.int64)
-        joined_of[order] = np.repeat(np.arange(len(starts)), counts)
-        least = np.minimum.reduceat(self.least[order], starts)
-        joined = _Pairs(
-            key[starts] // bones,
-            key[starts] % bones,
-            np.minimum.reduceat(self.low[order], starts),
-            np.maximum.reduceat(self.high[order], starts),
-            np.where(counts == members, least, 0.0),
-            np.maximum.reduceat(self.most[order], starts),
-        )
-        return joined, joined_of
-
-    def places(self) -> Ints:
-        """Return the place (e,) of each bone among those of its node, of joined pairs."""
-        starts = np.flatnonzero(np.append(True, self.node[1:] != self.node[:-1]))
-        return np.arange(len(self.node)) - np.repeat(starts, np.diff(np.append(starts, len(self.node))))
-
-    def nodes(self) -> _Nodes:
-        """Return all nodes, each with as many bones as the one with the most."""
-        place = self.places()
-        shape = (int(self.node[-1]) + 1, int(place.max()) + 1)
-        bones = np.zeros(shape, dtype=np.int64)
-        boxes, shares = np.zeros((2, *shape, 3), dtype=np.float32), np.zeros((2, *shape), dtype=np.float32)
-        result = _Nodes(bones, *boxes, *shares)
-        cell = self.node, place
-        result.bones[cell], result.center[cell] = self.bone, (self.low + self.high) / 2
-        result.half[cell] = (self.high - self.low) / 2
-        result.least[cell], result.most[cell] = self.least, self.most
-        return result
-
-
-def _levels(bones: Ints, shares: Floats, places: Floats) -> tuple[list[_Nodes], Floats]:
-    """Levels of the tree with leaves (l, s) of points, and terms (l, s, k, 4) of the bones of each leaf.
-
-    The level with the fewest nodes is the first. The terms are what `_farthest_of` multiplies.
-    """
-    cells = np.nonzero(shares > 0)
-    leaf, point, _ = cells
-    count = int(bones.max()) + 1
-    place, share = places[cells], shares[cells]
-    pairs, pair_of = _Pairs(leaf, bones[cells], place, place, share, share).joined(count, bones.shape[1])
-    levels = [pairs.nodes()]
-    terms = np.zeros((*bones.shape[:2], levels[0].bones.shape[1], 4))
-    of_bone = pairs.places()[pair_of]
-    terms[leaf, point, of_bone, :3] = place * share[:, None]
-    terms[leaf, point, of_bone, 3] = share
-    while len(levels[0].bones) > _TOP:
-        pairs, _ = pairs._replace(node=pairs.node // _CHILDREN).joined(count, _CHILDREN)
-        levels.insert(0, pairs.nodes())
-    return levels, terms
+    children = node[:, None] * CHILDREN + np.arange(CHILDREN)
+    return np.repeat(row, CHILDREN), children.reshape(-1)

@@ -6,11 +6,12 @@ scene at a few times before they are relied on.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.curves.bezier import Singles
 from ...core.curves.jumps import Jumps
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
@@ -59,12 +60,21 @@ class CurvePoses:
         self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
         self.skins = skins
+        self._ahead: dict[float, Singles] = {}
         skins.keep(self.is_known)
+
+    def look_ahead(self, times: Sequence[float]) -> None:
+        """Compute the matrices that `compare` needs at some increasing times, at once."""
+        every = rounded_times(np.array(times))
+        self._ahead = dict(zip(times, self._transforms.world_matrices(every), strict=True))
+        self.skins.look_ahead(np.array(times))
 
     def compare(
         self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]
     ) -> None:
         """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
+
+        Call `look_ahead` before, with all times to compare.
 
         Only the matrices of those that are shown are compared, because Blender need not evaluate the others.
 
@@ -74,7 +84,7 @@ class CurvePoses:
         self.is_known[self.skins.differing(time, expected, vertices)] = False
         subjects = np.flatnonzero(self.is_known)
         is_shown, expected = is_shown[subjects], expected[subjects]
-        found = self.matrices(np.full(len(subjects), time), subjects)
+        found = self._ahead.pop(time)[self._rows[subjects]].astype(np.float64)
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
         is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError, Shape
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints, dot
 from ..blender.mesh_data import Geometry
 from ..curves.skin_poses import SkinBoxes
 from ..settings import DrawnShape, FitSettings
@@ -114,7 +114,8 @@ class FitCache:
         """Largest distance (n,) of each subject's vertices from its origin, in its own space."""
         result = np.zeros(len(self.is_fitted))
         for index, points in self._points.items():
-            result[index] = np.sqrt((points.astype(np.float64) ** 2).sum(axis=1).max(initial=0))
+            precise = points.astype(np.float64)
+            result[index] = np.sqrt(dot(precise, precise).max(initial=0))
         return result
 
     def set_axis(self, subject: int, axis: Floats) -> None:

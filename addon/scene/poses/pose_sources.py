@@ -96,8 +96,9 @@ class PoseSources:
             may_be_skinned = may_be_skinned & is_own
         curves = yield from read_curve_poses(self._uid, index.uids, is_candidate, span, may_be_skinned)
         expected: list[ExpectedPoses] = []
-        reader = ObjectReader(index.uids)
-        for time in times_to_compare(list(times)):
+        reader, compared = ObjectReader(index.uids), times_to_compare(list(times))
+        curves.look_ahead(compared)
+        for time in compared:
             scene = scene_by_uid(self._uid)
             go_to_within_step(scene, time)
             expected.append(ExpectedPoses.read(scene, time, index, is_own, reader))
