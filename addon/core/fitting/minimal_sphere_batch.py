@@ -20,11 +20,13 @@ from .minimal_sphere_few import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOL
 _GROUPS_PER_CHUNK = 2048
 """Groups per chunk when supports are replaced: more would not fit the cache."""
 
+_FEW = 64
+"""Points of a group, on average, up to which its first quarter is not worth a look."""
 _LARGE_GROUP, _BLOCK = 4096, 1 << 16
 """Groups of more points are solved one by one; smaller ones in blocks of about this many points."""
 
 
-def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]:
+def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False) -> tuple[Floats, Floats]:
     """Find the smallest enclosing sphere of each group of points, without a loop over the groups.
 
     Exact like `minimal_sphere`.
@@ -35,6 +37,8 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]
         Finite.
     bounds : (g + 1,) int64
         Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
+    is_sorted : bool
+        Whether the points that determine the sphere of a group are likely to be in its first quarter.
 
     Returns
     -------
@@ -56,10 +60,31 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]
             else:
                 starts = bounds[members] - np.cumsum(sizes) + sizes
                 chosen = points.take(np.arange(sizes.sum()) + np.repeat(starts, sizes), axis=0)
-            columns = np.array(chosen.T, dtype=np.float64, order="C")
+            # No copy of columns that are laid out like this already.
+            columns = np.ascontiguousarray(chosen.T, dtype=np.float64)
             groups = PointGroups(columns, sizes)
-            centers[members] = minimal_centers(groups)
-            radii[members] = groups.largest_distances(centers[members])
+            solve = _from_first_quarters if is_sorted and len(chosen) > _FEW * len(members) else _from_all
+            centers[members], radii[members] = solve(groups)
+    return centers, radii
+
+
+def _from_all(groups: PointGroups) -> tuple[Floats, Floats]:
+    """Centers (g, 3) and radii (g,) of the smallest spheres around groups."""
+    centers = minimal_centers(groups)
+    return centers, groups.largest_distances(centers)
+
+
+def _from_first_quarters(groups: PointGroups) -> tuple[Floats, Floats]:
+    """Compute `_from_all` from the first quarter of each group, where no other point is outside.
+
+    The smallest sphere around a part of some points is the smallest around all if it holds them.
+    """
+    quarters = groups.first(-(-groups.counts // 4))
+    centers, least = _from_all(quarters)
+    radii = groups.largest_distances(centers)
+    is_left = radii * radii > least * least * (1 + TOLERANCE)
+    if is_left.any():
+        centers[is_left], radii[is_left] = _from_all(groups.selected(is_left))
     return centers, radii
 
 
@@ -114,6 +139,12 @@ class PointGroups:
             return np.sqrt(squared)
         result: Floats = np.maximum.reduceat(length(offset.T), self.starts)
         return result
+
+    def first(self, counts: Ints) -> PointGroups:
+        """Return the first points of each group, `counts` (g,) of them."""
+        ends = np.cumsum(counts)
+        rows = np.arange(ends[-1]) + (self.starts - ends + counts).repeat(counts)
+        return PointGroups(self.columns.take(rows, axis=1), counts)
 
     def selected(self, mask: Bools) -> PointGroups:
         """Return the groups where `mask` (g,) is true."""

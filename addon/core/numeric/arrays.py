@@ -395,13 +395,33 @@ def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         if linear.ndim == 2 and vectors.ndim == 2 and len(vectors) > _FEW_VECTORS:
             # By coordinates: more than twice as fast as over an axis of three, with the same sums.
-            x, y, z = np.ascontiguousarray(vectors.T)
-            result: Floats = np.empty(vectors.shape)
-            for k, (a, b, c) in enumerate(linear):
-                result[:, k] = x * a + y * b + z * c
-            return result
+            return np.ascontiguousarray(transform_columns(linear, np.ascontiguousarray(vectors.T)).T)
         x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
-        result = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
+        result: Floats = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
+    return result
+
+
+def transform_columns(linear: Floats, columns: Floats) -> Floats:
+    """Multiply vectors by matrices from the left, to the bit as `transform_vectors` does.
+
+    Parameters
+    ----------
+    linear : (3, 3) or (3, 3, n) float64
+        For column vectors: one matrix for all, or one for each.
+    columns : (3, n) float64
+        Coordinate by coordinate.
+
+    Returns
+    -------
+    columns : (3, n) float64
+    """
+    x, y, z = columns
+    result: Floats = np.empty_like(columns)
+    with np.errstate(invalid="ignore"):
+        for k, (a, b, c) in enumerate(linear):
+            np.multiply(x, a, out=result[k])
+            result[k] += y * b
+            result[k] += z * c
     return result
 
 

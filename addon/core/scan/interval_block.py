@@ -21,7 +21,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
-from .motion import KnownMotion, Sample, SubframeSampler, as_sample
+from .motion import KnownMotion, PartSampler, Sample, SubframeSampler, as_sample
 
 _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
@@ -301,7 +301,7 @@ class Timeline:
     subjects : (s,) int
         Indices of the subjects.
     members : (n,) int
-        Indices of their shapes, increasing.
+        Indices of those of their shapes that are in the pairs, increasing.
     start, end : float
         Times of both ends of the interval.
     shapes, poses : dict
@@ -309,9 +309,13 @@ class Timeline:
     """
 
     def __init__(self, block: IntervalBlock, interval: int, subject_of: Ints, pairs: Ints) -> None:
-        """Start with the frames around the interval, for the subjects of `pairs` (m, 2) of shapes."""
-        self.subjects = np.unique(subject_of[pairs])
-        self.members = np.flatnonzero(np.isin(subject_of, self.subjects))
+        """Start with the frames around the interval, for the shapes of `pairs` (m, 2)."""
+        self.members = np.unique(pairs)
+        self.subjects = np.unique(subject_of[self.members])
+        # Positions of the members among all shapes of the subjects.
+        every = np.flatnonzero(np.isin(subject_of, self.subjects))
+        self._places = np.searchsorted(every, self.members)
+        self._count = len(every)
         self.start, self.end = float(block.times[interval]), float(block.times[interval + 1])
         self.shapes: dict[float, Shape] = {}
         self.poses: dict[float, Floats] = {}
@@ -330,17 +334,24 @@ class Timeline:
 
     def add_sample(self, time: float, motion: SubframeSampler, begin: float, end: float) -> None:
         """Sample the motion between the samples at `begin` and `end`; absent shapes move linearly."""
-        sample = as_sample(motion.sample_between(time, self.subjects), f"sample at {time}")
+        name, is_part = f"sample at {time}", isinstance(motion, PartSampler)
+        if isinstance(motion, PartSampler):
+            sample = as_sample(motion.sample_parts(time, self.subjects, self.members), name)
+        else:
+            sample = as_sample(motion.sample_between(time, self.subjects), name)
         shapes, present = sample.shapes, sample.present
         expected = self.shapes[begin]
-        if type(shapes) is not type(expected) or shapes.shape != expected.shape:
+        count = len(self.members) if is_part else self._count
+        if type(shapes) is not type(expected) or shapes.shape != (count,):
             raise InvalidShapeError(
-                f"sample at {time}: {type(shapes).__name__} {shapes.shape} instead of"
-                f" {type(expected).__name__} {expected.shape}"
+                f"{name}: {type(shapes).__name__} {shapes.shape} instead of"
+                f" {type(expected).__name__} {(count,)}"
             )
         self.poses[time] = self.poses[begin] if sample.poses is None else sample.poses[0]
         if present is not None and present.shape != shapes.shape:
-            raise InvalidShapeError(f"sample at {time}: {present.shape} present of {shapes.shape} shapes")
+            raise InvalidShapeError(f"{name}: {present.shape} present of {shapes.shape} shapes")
+        if not is_part:
+            shapes, present = shapes[self._places], None if present is None else present[self._places]
         if present is not None and not present.all():
             part = (time - begin) / (end - begin)
             linear = at(self.shapes[begin], self.shapes[end], np.full(shapes.shape, part))

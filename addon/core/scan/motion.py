@@ -137,6 +137,15 @@ class SubframeSampler(Protocol):
 
 
 @runtime_checkable
+class PartSampler(SubframeSampler, Protocol):
+    """Samples some of the shapes of subjects between frames, in less time than all of them."""
+
+    def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
+        """Return some shapes (n,) of `subjects` (s,), by increasing indices, at any time of the span."""
+        ...
+
+
+@runtime_checkable
 class SubframeMotion(Motion, SubframeSampler, Protocol):
     """A motion that can also be sampled between frames."""
 

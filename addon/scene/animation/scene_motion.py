@@ -378,6 +378,18 @@ class SceneMotion:
         owners = self._fits.owners[is_wanted[self._fits.owners]]
         return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
 
+    def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
+        """See `PartSampler`: subjects that changed are fitted again at these shapes alone."""
+        every = np.union1d(subjects, self._obstacles.indices)
+        is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
+        is_wanted[shapes] = True
+        posed = self._batch.place(every, self._apply(self._sources.read(time, every), is_wanted))
+        if posed.skips:
+            self._log(posed.skips)
+        places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
+        present = posed.present[np.searchsorted(every, self._fits.owners[shapes])]
+        return Sample(posed.shapes[places], present, posed.obstacle_poses)
+
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses, with the current fits."""
         times, self._unread = self._unread, []
@@ -433,8 +445,11 @@ class SceneMotion:
         while self._unfitted:
             self._fit_next_batch()
 
-    def _apply(self, reading: Reading) -> FramePoses:
-        """Fit subjects again whose vertices have changed, note what has come, and return the poses."""
+    def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:
+        """Fit subjects again whose vertices have changed, note what has come, and return the poses.
+
+        is_wanted : (N,) mask of the shapes that are fitted; all without one
+        """
         if self._unfitted:
             self._fit_all()
         time = reading.poses.time
@@ -445,10 +460,12 @@ class SceneMotion:
             if self._skips.log_late_arrival(key, time) and key[2]:
                 self._arrived.append(key)
         if reading.geometry:
-            self._fit_again(time, reading.geometry)
+            self._fit_again(time, reading.geometry, is_wanted)
         return reading.poses
 
-    def _fit_again(self, time: float, current: dict[int, CurrentGeometry]) -> None:
+    def _fit_again(
+        self, time: float, current: dict[int, CurrentGeometry], is_wanted: Bools | None = None
+    ) -> None:
         """Fit subjects again that have changed. Raises SceneError for an obstacle that has."""
         refits: dict[int, Geometry] = {}
         changed: dict[int, ChangedFaces] = {}
@@ -464,7 +481,8 @@ class SceneMotion:
             self._changed |= refits.keys()
             for subject, faces in changed.items():
                 self._fits.set_triangles(subject, refits[subject].points, *faces)
-            for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
+            errors = self._fits.fit(list(refits), list(refits.values()), is_wanted)
+            for subject, error in errors.items():
                 self._skips.log(subject, time, describe_error(error))
 
     def _read_paddings(self) -> None:

@@ -23,9 +23,9 @@ from ...core import (
     obb_from_points,
     spheres_from_groups,
 )
-from ...core.fitting.enclosing import SphereMethod
+from ...core.fitting.enclosing import SphereMethod, spheres_from_sorted_groups
 from ...core.messages import message
-from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_vectors
+from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_columns, transform_vectors
 from ..blender.mesh_data import decompose_matrix
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
 
@@ -36,7 +36,8 @@ class PartVertices(NamedTuple):
     Attributes
     ----------
     rows : (r,) int
-        Vertex indices of the parts, concatenated. Points on cuts come after the n vertices.
+        Vertex indices of the parts, concatenated. Points on cuts come after the n vertices. In each part of
+        a sphere tree, the quarter that was farthest from its middle comes first: it is likely to stay so.
     offsets : (p + 1,) int
         Part k is `rows[offsets[k]:offsets[k + 1]]`.
     cuts : (c, 3) float64 or None
@@ -60,6 +61,14 @@ class PartVertices(NamedTuple):
         if self.cuts is not None:
             return self.source is points or np.array_equal(self.source, points)
         return bool(len(points) == self.rows.max(initial=-1) + 1 > 0)
+
+    def take(self, parts: Ints) -> PartVertices:
+        """Return some parts (k,); the last one for numbers beyond it."""
+        parts = np.minimum(parts, len(self.offsets) - 2)
+        begin, counts = self.offsets[parts], np.diff(self.offsets)[parts]
+        offsets = np.append(0, np.cumsum(counts))
+        rows = self.rows[np.repeat(begin - offsets[:-1], counts) + np.arange(offsets[-1])]
+        return self._replace(rows=rows, offsets=offsets)
 
     def with_cuts(self, points: NDArray[np.float32]) -> NDArray[Any]:
         """Vertices (n, 3) and the points on cuts."""
@@ -240,14 +249,10 @@ def _fit_parts(
 
     The boxes also hold triangles that were cut.
     """
-    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
-    starts = np.cumsum([0, *map(len, with_cuts)])
-    order = np.concatenate([each.rows + start for each, start in zip(groups, starts, strict=False)])
-    sizes = np.concatenate([np.diff(each.offsets) for each in groups])
-    world = transformed_points(with_cuts, linear).take(order, axis=0)
-    offsets = np.append(0, np.cumsum(sizes))
+    world = _placed_parts(points, linear, groups)
+    offsets = np.append(0, np.cumsum(np.concatenate([np.diff(each.offsets) for each in groups])))
     if frames is None:
-        return spheres_from_groups(world, offsets)
+        return spheres_from_sorted_groups(world, offsets)
     counts = [len(each.offsets) - 1 for each in groups]
     boxes = _boxes_along(world, offsets, _rotations(linear).repeat(counts, axis=0) @ frames)
     margins = np.array(
@@ -257,6 +262,20 @@ def _fit_parts(
         ]
     )
     return Obb(boxes.center, boxes.half_extents + margins.repeat(counts)[:, None], boxes.rotation)
+
+
+def _placed_parts(
+    points: Sequence[NDArray[np.float32]], linear: Floats, groups: Sequence[PartVertices]
+) -> Floats:
+    """Vertices (n, 3) of all parts of subjects (g,) under their linear maps, laid out by coordinates."""
+    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
+    chosen = [each.take(parts.rows, axis=0) for parts, each in zip(groups, with_cuts, strict=True)]
+    together = chosen[0] if len(chosen) == 1 else np.concatenate(chosen)
+    columns = np.ascontiguousarray(together.T, dtype=np.float64)
+    if len(linear) == 1:
+        return transform_columns(linear[0], columns).T
+    counts = np.array([len(each) for each in chosen])
+    return transform_columns(np.moveaxis(linear, 0, -1).repeat(counts, axis=-1), columns).T
 
 
 _CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)

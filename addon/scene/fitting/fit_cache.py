@@ -151,7 +151,9 @@ class FitCache:
         assert isinstance(self._fits, MovedFits), "boxes have no parts"
         self._fits.set_triangles(subject, points, triangles, faces)
 
-    def fit(self, subjects: Sequence[int], geometries: Sequence[Geometry]) -> dict[int, CollisionBoundsError]:
+    def fit(
+        self, subjects: Sequence[int], geometries: Sequence[Geometry], is_wanted: Bools | None = None
+    ) -> dict[int, CollisionBoundsError]:
         """Fit subjects again.
 
         Parameters
@@ -160,6 +162,8 @@ class FitCache:
             Indices of the subjects, each once.
         geometries : sequence of Geometry
             Vertices and matrix of each of them.
+        is_wanted : (N,) bool, optional
+            Parts to fit, of all subjects. The others mean nothing until all are fitted again.
 
         Returns
         -------
@@ -171,9 +175,13 @@ class FitCache:
         radii = np.array([geometry.radius for geometry in geometries])
         index = np.array(subjects, dtype=np.int64)
         errors: dict[int, CollisionBoundsError] = {}
-        self._fits.fit(index, points, linear, radii, errors)
+        if is_wanted is not None and isinstance(self._fits, MovedFits) and self._fits.are_parts_alone:
+            self._fits.fit(index, points, linear, radii, errors, is_wanted)
+            self._outdated.update(subjects)
+        else:
+            self._fits.fit(index, points, linear, radii, errors)
+            self._outdated.difference_update(subjects)
         self._points.update(zip(subjects, points, strict=True))
-        self._outdated.difference_update(subjects)
         self._linear[index] = linear
         self.is_fitted[index] = True
         for subject in errors:

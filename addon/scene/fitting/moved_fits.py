@@ -224,6 +224,8 @@ class MovedFits:
         Subject that each part belongs to.
     has_parts : bool
         Whether any subject has more or fewer parts than one.
+    are_parts_alone : bool
+        Whether `fit` can fit some parts of a subject alone: nothing that it finds is shared between them.
     """
 
     def __init__(
@@ -265,6 +267,7 @@ class MovedFits:
         self._layout = PartLayout(counts)
         self.owners = self._layout.owners
         self.has_parts = not self._layout.is_trivial
+        self.are_parts_alone = self.has_parts and shape == "spheres"
         self._is_along_world = np.array(
             [each.axes == "world" and shape != "compound" for each in settings], dtype=bool
         )
@@ -322,13 +325,18 @@ class MovedFits:
         linear: Floats,
         radii: Floats,
         errors: _Errors,
+        is_wanted: Bools | None = None,
     ) -> None:
-        """Fit shapes to the vertices of subjects (m,); see `FitCache.fit`. Adds to `errors`."""
+        """Fit shapes to the vertices of subjects (m,); see `FitCache.fit`. Adds to `errors`.
+
+        is_wanted : (N,) mask of parts, if `are_parts_alone`
+        """
         self._radii[subjects] = radii
         self._has_radii = bool(self._radii.any())
-        for entries, shape in self._fit_in_batches(subjects, points, linear, errors):
+        for entries, shape in self._fit_in_batches(subjects, points, linear, errors, is_wanted):
             fitted = subjects[entries]
-            _put(self._arrays, self._layout.rows(fitted), shape)
+            rows = self._layout.rows(fitted)
+            _put(self._arrays, rows if is_wanted is None else rows[is_wanted[rows]], shape)
             self._inverse[fitted] = _inverse_or_zero(linear[entries])
 
     def take(self, subjects: Ints) -> MovedArrays:
@@ -367,26 +375,47 @@ class MovedFits:
             _put(arrays, np.flatnonzero(np.isin(part_entry, again[entries])), shape)
 
     def _fit_in_batches(
-        self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, errors: _Errors
+        self,
+        subjects: Ints,
+        points: Sequence[NDArray[np.float32]],
+        linear: Floats,
+        errors: _Errors,
+        is_wanted: Bools | None = None,
     ) -> Iterator[tuple[Ints, Shape]]:
         """Entries of `subjects` (m,), and the shapes of all their parts without padding around the origins.
 
         As many subjects at once as there is room for. Those that cannot be fitted are added to `errors`.
+
+        is_wanted : (N,) mask of parts; all without one
         """
-        for candidates in in_batches(range(len(points)), points.__getitem__):
+        parts = self._parts_of(subjects, points, is_wanted)
+        sized = points if parts is None else [each.rows for each in parts]
+        for candidates in in_batches(range(len(points)), sized.__getitem__):
             for settings, members in grouped_by_settings([self._settings[subjects[k]] for k in candidates]):
                 batch = [candidates[member] for member in members]
                 entries = np.array(batch)
                 vertices = [points[k] for k in batch]
                 try:
-                    yield entries, self._fit_together(subjects[entries], vertices, linear[entries], settings)
+                    groups = None if parts is None else [parts[k] for k in batch]
+                    yield (
+                        entries,
+                        self._fit_together(
+                            subjects[entries],
+                            vertices,
+                            linear[entries],
+                            settings,
+                            groups,
+                            is_wanted is not None,
+                        ),
+                    )
                 except CollisionBoundsError as error:
                     if len(batch) == 1:
                         errors[int(subjects[entries[0]])] = error
                         continue
                     # Retry one by one, so that only the subject that fails reports the error.
                     for k in batch:
-                        for _, shape in self._fit_in_batches(subjects[[k]], [points[k]], linear[[k]], errors):
+                        alone = subjects[[k]], [points[k]], linear[[k]]
+                        for _, shape in self._fit_in_batches(*alone, errors, is_wanted):
                             yield np.array([k]), shape
 
     def set_axis(self, subject: int, axis: Floats) -> None:
@@ -394,17 +423,36 @@ class MovedFits:
         if self._axial is not None:
             self._axial.set_axis(subject, axis)
 
+    def _parts_of(
+        self, subjects: Ints, points: Sequence[NDArray[np.float32]], is_wanted: Bools | None
+    ) -> list[PartVertices] | None:
+        """Parts of subjects (m,) with vertices, those that a mask (N,) has; None if each is one part."""
+        if self._groups is None:
+            return None
+        # With other vertices than the groups were made for, one shape around all stands for each group.
+        found = [
+            parts if parts.are_of(vertices) else PartVertices.whole(len(vertices))
+            for parts, vertices in zip((self._groups[k] for k in subjects.tolist()), points, strict=True)
+        ]
+        if is_wanted is None:
+            return found
+        numbers = (np.flatnonzero(is_wanted[self._layout.rows(np.array([k]))]) for k in subjects)
+        return [parts.take(each) for parts, each in zip(found, numbers, strict=True)]
+
     def _fit_together(
-        self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, settings: FitSettings
+        self,
+        subjects: Ints,
+        points: Sequence[NDArray[np.float32]],
+        linear: Floats,
+        settings: FitSettings,
+        groups: Sequence[PartVertices] | None,
+        is_part: bool,
     ) -> Shape:
-        """Shapes of all parts of subjects (m,) around their origins; raises the error of any of them."""
-        groups = None
-        if self._groups is not None:
-            # With other vertices than the groups were made for, one shape around all stands for each group.
-            groups = [
-                parts if parts.are_of(vertices) else PartVertices.whole(len(vertices))
-                for parts, vertices in zip((self._groups[k] for k in subjects.tolist()), points, strict=True)
-            ]
+        """Shapes of the parts of subjects (m,) around their origins; raises the error of any of them.
+
+        groups : what `_parts_of` returns for these
+        is_part : whether these are some parts of each subject, not all
+        """
         radii = self._radii[subjects] if self._has_radii else None
         if self._axial is not None:
             return self._axial.fit(subjects, points, linear, radii)
@@ -415,7 +463,7 @@ class MovedFits:
         elif self._shape == "obb" and settings.axes == "smallest":
             frames = self._box_axes.of_subjects(subjects, points, linear)
         shape = fit_around_origins(points, linear, self._shape, settings, groups, radii, frames)
-        if groups is not None:
+        if groups is not None and not is_part:
             # The last part counts several times if there are fewer than at first.
             given = np.array([len(each.offsets) - 1 for each in groups])
             counts = self._layout.counts[subjects]

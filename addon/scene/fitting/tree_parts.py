@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import SphereTree, sphere_tree_from_triangles
-from ...core.numeric.arrays import Floats, Ints
+from ...core.numeric.arrays import Floats, Ints, dot
 from .fit import PartVertices
 
 
@@ -44,7 +44,11 @@ def leaf_vertices(
         return PartVertices.whole(len(points))
     tree = sphere_tree_from_triangles(corners, depth)
     nodes = tree.leaves if most is None or len(tree.leaves) <= most else _largest_split(tree, most)
-    return _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
+    parts = _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
+    groups = np.split(parts.rows, parts.offsets[1:-1])
+    centers = tree.center[nodes]
+    rows = [_farthest_first(points, each, center) for each, center in zip(groups, centers, strict=True)]
+    return parts._replace(rows=np.concatenate(rows))
 
 
 def _largest_split(tree: SphereTree, most: int) -> Ints:
@@ -65,6 +69,15 @@ def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> t
     tree = sphere_tree_from_triangles(points[triangles], depth)
     nodes = np.arange(len(tree.children))
     return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
+
+
+def _farthest_first(points: NDArray[np.float32], group: Ints, center: Floats) -> Ints:
+    """Order a group (k,) of points (n, 3) so that the quarter farthest from a center (3,) comes first."""
+    offset = points[group] - center
+    quarter = -(-len(group) // 4)
+    if quarter == len(group):
+        return group
+    return np.asarray(group[np.argpartition(-dot(offset, offset), quarter)])
 
 
 def _vertices_of_nodes(

@@ -16,6 +16,7 @@ from addon.core import (
     sphere_from_points,
     spheres_from_groups,
 )
+from addon.core.fitting.enclosing import spheres_from_sorted_groups
 from tests.core.fitting.point_sets import CUBE, outside
 
 
@@ -32,6 +33,27 @@ def test_sphere_of_each_set_in_batch_equals_single_fit(shape, dtype, method):
         # Ritter's center can differ where distances are float32.
         rel = 2e-2 if method == "ritter" else 1e-12
         assert float(spheres.radius[index]) == pytest.approx(float(alone.radius), rel=rel)
+
+
+@pytest.mark.parametrize("order", ["farthest first", "as they come", "farthest last"])
+@pytest.mark.parametrize("counts", [(1, 2, 3), (300, 64, 5, 1, 800), (6000, 100, 4097, 900), (30,) * 50])
+def test_spheres_of_sorted_groups_are_the_smallest_in_any_order(counts, order):
+    rng = np.random.default_rng(sum(counts))
+    sets = [
+        rng.normal(size=(count, 3)) * rng.uniform(0.1, 3, 3) + rng.normal(size=3) * 50 for count in counts
+    ]
+    if order != "as they come":
+        sign = -1 if order == "farthest first" else 1
+        sets = [each[np.argsort(sign * np.linalg.norm(each - each.mean(axis=0), axis=1))] for each in sets]
+    spheres = spheres_from_sorted_groups(np.concatenate(sets), np.cumsum([0, *counts]))
+    for k, points in enumerate(sets):
+        assert spheres[k].contains(points).all()
+        alone = sphere_from_points(points)
+        assert float(spheres.radius[k]) == pytest.approx(float(alone.radius), rel=1e-12)
+
+
+def test_no_sorted_group_has_no_sphere():
+    assert spheres_from_sorted_groups(np.zeros((3, 3)), [0]).shape == (0,)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

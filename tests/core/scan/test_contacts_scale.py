@@ -114,6 +114,37 @@ def test_parts_of_one_subject_are_one_subject_in_report():
     assert abs(contact.first.point[1]) == pytest.approx(3)
 
 
+def test_motion_that_samples_parts_gives_the_same_report():
+    # A row of balls, two lengths apart, falls onto a floor of balls, faster and faster, and is tilted: one
+    # end of it touches first.
+    row = np.stack([np.arange(0, 16, 2.0), np.zeros(8), np.arange(8) * 0.5], axis=1)
+    owners = np.repeat([0, 1], 8)
+
+    def shapes(time: float) -> Sphere:
+        falling = row + np.array([0, 0, 6 - 0.05 * time**2])
+        return Sphere(np.concatenate([row * [1, 1, 0], falling]), 1.0)
+
+    class Whole(Played):
+        def sample_between(self, time, subjects):
+            self.between.append(time)
+            return shapes(time)[np.isin(owners, subjects)]
+
+    class Parts(Whole):
+        def sample_parts(self, time, subjects, wanted):
+            counts.append(len(wanted))
+            assert set(owners[wanted]) == set(subjects)
+            return Sample(shapes(time)[wanted])
+
+    settings, counts = ScanSettings(owners=owners), []
+    whole, parts = Whole(shapes, 2), Parts(shapes, 2)
+    expected, found = (run(motion, range(0, 13), settings) for motion in (whole, parts))
+    assert repr(found.contacts) == repr(expected.contacts)
+    assert len(found.contacts) == 1
+    assert whole.between
+    assert not parts.between
+    assert min(counts) < 16
+
+
 def test_invalid_owners_raise():
     shapes = Sphere(np.zeros((3, 3)), 1.0)
     for owners in ([0, 0], [1, 0, 0], [-1, 0, 0]):

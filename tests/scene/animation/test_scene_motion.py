@@ -133,6 +133,41 @@ def test_single_sample_keeps_recorded_samples():
     assert_shapes_match_keys(frames, sample.shapes, sample.present)
 
 
+def add_bending_grid():
+    """Add a grid that a shape key bends, and a cube next to it."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=30, y_subdivisions=30, size=4)
+    grid = bpy.context.object
+    grid.shape_key_add(name="Basis")
+    bent = grid.shape_key_add(name="Bent")
+    for point in bent.data:
+        point.co.z = point.co.x**2 + 0.5 * point.co.y
+    for frame, value in ((1, 0.0), (11, 1.0)):
+        bent.value = value
+        bent.keyframe_insert("value", frame=frame)
+    bpy.ops.mesh.primitive_cube_add(location=(4, 0, 0))
+    bpy.context.scene.frame_set(1)
+
+
+def test_parts_of_subjects_are_sampled_alone_as_with_all_others():
+    add_bending_grid()
+    whole, parts = create_motion("spheres"), create_motion("spheres")
+    for each in (whole, parts):
+        each.sample(1)
+    owners = whole.owners
+    grid = int(np.bincount(owners).argmax())
+    shapes = np.flatnonzero(owners == grid)[[0, 3, 5, 14]]
+    for time in (2.5, 7.25):
+        expected = whole.sample_between(time, np.array([grid])).shapes[
+            shapes - np.flatnonzero(owners == grid)[0]
+        ]
+        found = parts.sample_parts(time, np.array([grid]), shapes)
+        assert np.array_equal(found.shapes.center, expected.center)
+        assert np.array_equal(found.shapes.radius, expected.radius)
+        assert found.present.all()
+    # At the next frame all parts are fitted again.
+    assert np.array_equal(parts.sample(8).shapes.radius, whole.sample(8).shapes.radius)
+
+
 def test_recorded_samples_equal_single_samples(add_mesh):
     rng = np.random.default_rng(3)
     for index in range(7):

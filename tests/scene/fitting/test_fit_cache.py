@@ -128,6 +128,41 @@ def test_fit_of_sphere_tree_has_one_sphere_per_leaf():
     assert found.radius.max() <= obb_from_points(CLOUD).half_extents.sum()
 
 
+def test_parts_that_are_fitted_alone_are_those_of_all():
+    groups = parts_of_cloud("spheres", 2)
+    first = [Geometry(CLOUD, world_matrix(random_rotation(seed))) for seed in (1, 2)]
+    bent = CLOUD * np.float32(1.5)
+    bent[:, 0] += bent[:, 1] ** 2
+    later = [Geometry(bent, each.matrix) for each in first]
+    whole, fits = (FitCache(2, "spheres", FitSettings(), groups, NOTHING) for _ in range(2))
+    whole.fit([0, 1], later)
+    fits.fit([0, 1], first)
+    is_wanted = np.zeros(len(fits.owners), dtype=bool)
+    is_wanted[[1, 2, len(fits.owners) - 2]] = True
+    fits.fit([0, 1], later, is_wanted)
+    matrices = np.stack([each.matrix for each in first])
+    expected, found = (each.shapes_at(np.arange(2), matrices)[0] for each in (whole, fits))
+    assert np.array_equal(found.center[is_wanted], expected.center[is_wanted])
+    assert np.array_equal(found.radius[is_wanted], expected.radius[is_wanted])
+    # The other parts are of other vertices, so nothing may rely on them.
+    assert not np.isclose(found.radius[~is_wanted], expected.radius[~is_wanted]).all()
+    assert not fits.is_fitted_to(0, bent)
+    fits.fit([0, 1], later)
+    assert fits.is_fitted_to(0, bent)
+    assert np.array_equal(fits.shapes_at(np.arange(2), matrices)[0].radius, expected.radius)
+
+
+def test_subject_with_other_vertices_has_the_same_sphere_in_all_its_parts():
+    groups = parts_of_cloud("spheres", 1)
+    fits = FitCache(1, "spheres", FitSettings(), groups, NOTHING)
+    other = [Geometry(CLOUD[:20], np.eye(4))]
+    is_wanted = np.arange(len(fits.owners)) % 3 == 1
+    fits.fit([0], other)
+    fits.fit([0], other, is_wanted)
+    shapes, _ = fits.shapes_at(np.zeros(1, dtype=np.int64), np.eye(4)[None])
+    assert shapes.radius == pytest.approx(float(sphere_from_points(CLOUD[:20]).radius))
+
+
 def test_padding_is_added_after_scale():
     found, points = move_fit("sphere", world_matrix(np.eye(3)), world_matrix(4 * np.eye(3)), padding=0.25)
     assert found[0].radius == pytest.approx(sphere_from_points(points).radius + 0.25, rel=1e-6)
