@@ -51,7 +51,8 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False)
     for large in (counts > _LARGE_GROUP).nonzero()[0]:
         centers[large], radii[large] = minimal_sphere(points[bounds[large] : bounds[large + 1]])
     small = (counts <= _LARGE_GROUP).nonzero()[0]
-    block = np.cumsum(counts[small]) // _BLOCK
+    # Of sorted groups, a quarter is read more than once or twice.
+    block = np.cumsum(counts[small]) // (4 * _BLOCK if is_sorted else _BLOCK)
     for members in np.split(small, np.diff(block).nonzero()[0] + 1):
         if len(members):
             sizes = counts[members]

@@ -84,6 +84,8 @@ _TURNING_AXES = frozenset({"object", "smallest"})
 
 POINTS_AT_ONCE = 1 << 15
 """Larger batches are no faster, because they do not fit into the cache."""
+LEAF_POINTS_AT_ONCE = 1 << 17
+"""The same for leaves of sphere trees, of which a quarter is read several times."""
 
 
 def fit_in_frame(points: Floats, offsets: Ints, shape: str, method: SphereMethod) -> Shape:
@@ -270,14 +272,18 @@ def _placed_parts(
     """Vertices (n, 3) of all parts of subjects (g,) under their linear maps, laid out by coordinates."""
     with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
     chosen = [each.take(parts.rows, axis=0) for parts, each in zip(groups, with_cuts, strict=True)]
-    together = chosen[0] if len(chosen) == 1 else np.concatenate(chosen)
-    columns = np.ascontiguousarray(together.T, dtype=np.float64)
-    if len(linear) == 1:
-        return transform_columns(linear[0], columns).T
     counts = np.array([len(each) for each in chosen])
-    return transform_columns(np.moveaxis(linear, 0, -1).repeat(counts, axis=-1), columns).T
+    if counts.sum() > _MANY_POINTS * len(counts):
+        # One by one, because a map for each point would take three times the memory of the points.
+        columns = [np.ascontiguousarray(each.T, dtype=np.float64) for each in chosen]
+        moved = [transform_columns(map_, each) for map_, each in zip(linear, columns, strict=True)]
+        return (moved[0] if len(moved) == 1 else np.concatenate(moved, axis=1)).T
+    together = np.ascontiguousarray(np.concatenate(chosen).T, dtype=np.float64)
+    return transform_columns(np.moveaxis(linear, 0, -1).repeat(counts, axis=-1), together).T
 
 
+_MANY_POINTS = 1000
+"""Points of a subject, on average, from which on subjects are transformed one by one."""
 _CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 """Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
 
@@ -370,13 +376,15 @@ def grouped_by_settings(settings: Sequence[FitSettings]) -> list[tuple[FitSettin
     return list(groups.items())
 
 
-def in_batches(items: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[list[_T]]:
-    """Split items into batches of a limited number of points; an item with more is a batch by itself."""
+def in_batches(
+    items: Iterable[_T], points: Callable[[_T], Sized], most: int = POINTS_AT_ONCE
+) -> Iterator[list[_T]]:
+    """Split items into batches of at most so many points; an item with more is a batch by itself."""
     batch: list[_T] = []
     total = 0
     for item in items:
         count = len(points(item))
-        if batch and total + count > POINTS_AT_ONCE:
+        if batch and total + count > most:
             yield batch
             batch, total = [], 0
         batch.append(item)

@@ -24,7 +24,14 @@ from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from ..subjects.geometry import SubjectGeometry
 from .axial import AxialFits
 from .box_axes import BoxAxes
-from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches
+from .fit import (
+    LEAF_POINTS_AT_ONCE,
+    POINTS_AT_ONCE,
+    PartVertices,
+    fit_around_origins,
+    grouped_by_settings,
+    in_batches,
+)
 from .part_groups import part_vertices
 
 _MAX_RESIDUAL = 1e-4
@@ -390,7 +397,8 @@ class MovedFits:
         """
         parts = self._parts_of(subjects, points, is_wanted)
         sized = points if parts is None else [each.rows for each in parts]
-        for candidates in in_batches(range(len(points)), sized.__getitem__):
+        most = LEAF_POINTS_AT_ONCE if self._shape == "spheres" else POINTS_AT_ONCE
+        for candidates in in_batches(range(len(points)), sized.__getitem__, most):
             for settings, members in grouped_by_settings([self._settings[subjects[k]] for k in candidates]):
                 batch = [candidates[member] for member in members]
                 entries = np.array(batch)
