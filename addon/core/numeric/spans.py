@@ -1,8 +1,8 @@
-"""Unions of spans on many lines, and which spans they cover."""
+"""Spans on many lines: their unions, which spans these cover, and positions between cuts."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -56,3 +56,49 @@ class Spans(NamedTuple):
         last = np.maximum(found, 0)
         is_on_line = (found >= 0) & (self.line[last] == spans.line)
         return np.asarray(is_on_line & (spans.end <= self.end[last]))
+
+
+class CutLines:
+    """Lines with numbers, which are cut at positions: to find out what is between the same cuts."""
+
+    def __init__(self) -> None:
+        """Start without cuts."""
+        none = np.empty(0, dtype=np.int64), np.empty(0)
+        self._before, self._after = none, none
+
+    def cut_before(self, lines: Ints, positions: Floats) -> None:
+        """Cut lines (m,) just before positions (m,)."""
+        self._before = _appended(self._before, lines, positions)
+
+    def cut_after(self, lines: Ints, positions: Floats) -> None:
+        """Cut lines (m,) just after positions (m,)."""
+        self._after = _appended(self._after, lines, positions)
+
+    def pieces(self, lines: Ints, positions: Floats) -> Ints:
+        """Numbers (m,) of the pieces in which positions (m,) of lines (m,) are: equal within a piece.
+
+        Positions on different lines may have equal numbers.
+        """
+        return _count_below(self._before, lines, positions, "right") + _count_below(
+            self._after, lines, positions, "left"
+        )
+
+
+def _appended(cuts: tuple[Ints, Floats], lines: Ints, positions: Floats) -> tuple[Ints, Floats]:
+    """Cuts with further ones, in order of lines, and of positions on each."""
+    lines, positions = np.concatenate([cuts[0], lines]), np.concatenate([cuts[1], positions])
+    order = np.lexsort((positions, lines))
+    return lines[order], positions[order]
+
+
+def _count_below(
+    cuts: tuple[Ints, Floats], lines: Ints, positions: Floats, side: Literal["left", "right"]
+) -> Ints:
+    """Numbers (m,) of cuts on earlier lines, and on the same one below positions (m,), or at them."""
+    if not len(cuts[0]):
+        return np.zeros(len(lines), dtype=np.int64)
+    # Search the line and the position together: by their ranks among all.
+    every, ranks = np.unique(np.concatenate([cuts[1], positions]), return_inverse=True)
+    keys = np.concatenate([cuts[0], lines]) * len(every) + ranks
+    count = len(cuts[0])
+    return np.asarray(np.searchsorted(keys[:count], keys[count:], side=side))

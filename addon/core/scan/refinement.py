@@ -16,7 +16,7 @@ import numpy as np
 from ..interval.dispatch import with_minimum_separation, with_raised_bounds
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.spans import Spans
+from ..numeric.spans import CutLines, Spans
 from .candidates import Candidates
 from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
@@ -215,7 +215,9 @@ class Subdivision:
         # Contacts that last over several intervals: the least separation of each, before this block too.
         self._run_of: Ints | None = None
         self._open_least_of_run = np.full(len(interval), np.inf)
-        self._least_of_run = np.full(len(interval), np.inf)
+        # Contacts end where later rounds find a gap: gaps of pairs, and times and depths of pieces by run.
+        self._gaps = CutLines()
+        self._pieces: list[tuple[Ints, Floats, Floats]] = []
         in_interval = np.sort(interval * (len(interval) + 1) + self._pair_of)
         self._has_parts = bool((in_interval[1:] == in_interval[:-1]).any())
         # Spans in which pairs of subjects touch for certain.
@@ -301,12 +303,17 @@ class Subdivision:
         """Open the pairs (m,) whose depth or gap is not within the tolerance yet."""
         rows, deviation = intervals.rows, np.nan_to_num(intervals.deviation)
         pair, run = self._pair_of[rows], self._runs(contacts)[rows]
-        touching = ~np.isnan(contacts.enter)
         np.minimum.at(self._least, pair, contacts.least + deviation)
-        np.minimum.at(self._least_of_run, run[touching], (contacts.least + deviation)[touching])
         least = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
         # Each contact has a depth of its own.
-        least = np.where(touching, self._least_of_run[run], least)
+        touching = np.flatnonzero(~np.isnan(contacts.enter))
+        if len(touching):
+            self._find_gaps(intervals, contacts, assessment, touching)
+            least[touching] = self._least_of_contacts(
+                run[touching],
+                _middles(intervals, contacts)[touching],
+                (contacts.least + deviation)[touching],
+            )
         tolerance = self._depth_tolerance[rows]
         is_doubtful = assessment.is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
@@ -315,10 +322,63 @@ class Subdivision:
         is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
 
+    def _find_gaps(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, touching: Ints
+    ) -> None:
+        """Note where contacts of a round's pairs certainly begin, end, or are interrupted.
+
+        touching : (t,) rows that touch
+        """
+        if self._has_parts:
+            # While one pair of parts is apart, another may touch.
+            return
+        pair, is_certain = self._pair_of[intervals.rows], assessment.is_settled.copy()
+        has_contact = np.zeros(len(self._least), dtype=bool)
+        has_contact[pair[touching]] = True
+        is_certain &= has_contact[pair]
+        enter, leave = (
+            time_within(intervals.begin, intervals.end, part) for part in (contacts.enter, contacts.leave)
+        )
+        apart = np.flatnonzero(is_certain & np.isnan(contacts.enter))
+        begins = np.flatnonzero(is_certain & (contacts.enter > 0))
+        ends = np.flatnonzero(is_certain & (contacts.leave < 1))
+        self._gaps.cut_before(
+            pair[np.append(apart, begins)],
+            np.append((intervals.begin + intervals.end)[apart] / 2, enter[begins]),
+        )
+        self._gaps.cut_after(pair[ends], leave[ends])
+
+    def _least_of_contacts(self, run: Ints, time: Floats, least: Floats) -> Floats:
+        """Least separations (t,) of the contacts that pieces (t,) of runs are part of; keeps the pieces."""
+        self._pieces.append((run, time, least))
+        runs, times, values = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
+        _, contact = np.unique(self._contact_numbers(runs, times), return_inverse=True)
+        found = self._open_least(runs, times)
+        values = np.minimum(values, found)
+        of_contact = np.full(len(values), np.inf)
+        np.minimum.at(of_contact, contact, values)
+        return np.asarray(of_contact[contact[len(contact) - len(run) :]])
+
+    def _contact_numbers(self, run: Ints, time: Floats) -> Ints:
+        """Numbers (t,) of the contacts that pieces of runs (t,) at times (t,) are part of."""
+        piece = self._gaps.pieces(self._pair_of[run], time)
+        return np.asarray(run * (int(piece.max(initial=0)) + 1) + piece)
+
+    def _open_least(self, run: Ints, time: Floats) -> Floats:
+        """Least separations (t,) before the block, of contacts that last since then; inf for others."""
+        least = self._open_least_of_run[run]
+        rows = np.flatnonzero(least < np.inf)
+        if len(rows):
+            pair, start = self._pair_of[run[rows]], np.full(len(rows), self._block.times[0])
+            is_same = self._gaps.pieces(pair, time[rows]) == self._gaps.pieces(pair, start)
+            least[rows[~is_same]] = np.inf
+        return np.asarray(least)
+
     def _runs(self, contacts: IntervalContacts) -> Ints:
         """Numbers (m,) of the contacts that candidates have in their intervals.
 
-        A contact that lasts over several intervals has one number, from the contacts of the first round.
+        What lasts over several intervals has one number, from the contacts of the first round: several
+        contacts, if later rounds find gaps.
         """
         if self._run_of is not None:
             return self._run_of
@@ -331,7 +391,6 @@ class Subdivision:
         self._run_of[touching[order]] = first[np.cumsum(begins) - 1]
         continued = first[enter[order[begins]] == self._block.times[0]]
         self._open_least_of_run[continued] = self.candidates.open_least[continued]
-        self._least_of_run[continued] = self.candidates.open_least[continued]
         return self._run_of
 
     def separation_cutoffs(
@@ -342,17 +401,19 @@ class Subdivision:
         intervals, contacts : those of a round (r,)
         cutoff : (m,) of the candidates, for those that do not touch
         """
-        touching, keys = ~np.isnan(contacts.enter), self._pair_of[intervals.rows]
-        if not touching.any():
-            return cutoff[intervals.rows], keys
-        run = self._runs(contacts)[intervals.rows]
-        # The gap of a pair that touches does not matter.
-        has_contact = np.zeros(len(self._least), dtype=bool)
-        has_contact[keys[touching]] = True
-        apart = np.where(has_contact[keys], -np.inf, cutoff[intervals.rows])
-        return np.where(touching, self._open_least_of_run[run], apart), np.where(
-            touching, len(self._least) + run, keys
-        )
+        touching, keys = np.flatnonzero(~np.isnan(contacts.enter)), self._pair_of[intervals.rows]
+        cutoffs = cutoff[intervals.rows]
+        if len(touching):
+            # The gap of a pair that touches does not matter.
+            has_contact = np.zeros(len(self._least), dtype=bool)
+            has_contact[keys[touching]] = True
+            cutoffs[has_contact[keys]] = -np.inf
+            run = self._runs(contacts)[intervals.rows[touching]]
+            middle = _middles(intervals, contacts)[touching]
+            cutoffs[touching] = self._open_least(run, middle)
+            keys = keys.copy()
+            keys[touching] = len(self._least) + self._contact_numbers(run, middle)
+        return cutoffs, keys
 
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
@@ -444,6 +505,12 @@ class Subdivision:
             timeline = Timeline(self._block, k, self._source.subject_of, pairs[in_interval])
             self._members[in_interval] = np.searchsorted(timeline.members, pairs[in_interval])
             self._parts.append(IntervalPart(timeline, timeline.start, timeline.end, in_interval))
+
+
+def _middles(intervals: PairIntervals, contacts: IntervalContacts) -> Floats:
+    """Return the times (m,) in the middle of contacts; of the interval where there is none."""
+    middle = np.nan_to_num((contacts.enter + contacts.leave) / 2, nan=0.5)
+    return time_within(intervals.begin, intervals.end, middle)
 
 
 def _split_position(contacts: IntervalContacts, assessment: Assessment, rows: Ints) -> float:

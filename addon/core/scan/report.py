@@ -13,6 +13,7 @@ from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..progress import ContactMotion
 from ..shapes import Sphere
+from ..sweep.dispatch import time_of_impact
 from .obstacle_space import rotation_between, to_world
 from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
 from .refinement import PairIntervals, Subdivision
@@ -253,6 +254,10 @@ def pairs_of(pairs: PairRows) -> list[tuple[int, int]]:
     return sorted(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
 
 
+_EARLY = 1e-4
+"""Part of a pair's size by which a proven contact may begin before the touch, and be described there."""
+
+
 class PieceSource(NamedTuple):
     """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
 
@@ -313,8 +318,9 @@ class SolvedPieces:
         point, normal, velocity = (np.empty((len(uncertainty), 3)) for _ in range(3))
         path = np.empty(len(uncertainty))
         for source, rows, pieces in self._by_source(records.piece):
-            enter, motion = source.enter[pieces], source.motion.take(pieces)
-            impact, steps = motion.impact_at(enter), source.steps[pieces]
+            motion, steps = source.motion.take(pieces), source.steps[pieces]
+            enter = self._touch_times(source, pieces, motion)
+            impact = motion.impact_at(enter)
             vectors = impact.normal, self._velocities(source, pieces, impact)
             path[rows] = length(impact.velocity)
             point[rows], (normal[rows], velocity[rows]) = _to_world(
@@ -334,6 +340,22 @@ class SolvedPieces:
         # The first sample itself is exact.
         uncertainty[records.enter == self._first_time] = 0.0
         return SpanStarts(uncertainty, point, normal, velocity)
+
+    def _touch_times(self, source: PieceSource, pieces: Ints, motion: PairMotion) -> Floats:
+        """Return the times (r,) in [0, 1] at which the linear motion of pieces (r,) touches first.
+
+        Contacts of known motion begin earlier, by what may deviate. Then other corners or edges may be the
+        nearest ones.
+        """
+        enter = source.enter[pieces].copy()
+        if source.subdivision is not None and source.subdivision.is_known:
+            is_early = source.deviation[pieces] > _EARLY * source.size(pieces)
+            rows = np.flatnonzero((enter > 0) & is_early)
+            if len(rows):
+                subset = motion.take(rows)
+                touch = time_of_impact(*(subset.padded(self._clearance) if self._clearance else subset))
+                enter[rows] = np.fmax(enter[rows], touch)
+        return enter
 
     def _velocities(self, source: PieceSource, pieces: Ints, impact: PairImpact) -> Floats:
         """Velocities (r, 3) of pieces (r,) of a source in lengths per frame.

@@ -1,9 +1,9 @@
-"""Unions of spans, compared with sets of whole numbers."""
+"""Unions of spans, and cut lines, compared with sets and counts of whole numbers."""
 
 import numpy as np
 import pytest
 
-from addon.core.numeric.spans import Spans
+from addon.core.numeric.spans import CutLines, Spans
 from tests.tiers import times
 
 
@@ -43,3 +43,23 @@ def test_spans_of_no_line_cover_nothing():
     none = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
     assert none.joined(none).line.tolist() == []
     assert none.cover(Spans(np.array([0]), np.array([1.0]), np.array([2.0]))).tolist() == [False]
+
+
+@pytest.mark.parametrize("seed", range(times(40, 10, full=100)))
+def test_positions_have_the_same_number_if_no_cut_is_between_them(seed):
+    generator = np.random.default_rng(seed)
+    cut, before, after = CutLines(), [], []
+    for _ in range(generator.integers(0, 4)):
+        for add, known in ((cut.cut_before, before), (cut.cut_after, after)):
+            count = generator.integers(0, 5)
+            lines, positions = generator.integers(0, 3, count), generator.integers(0, 8, count).astype(float)
+            add(lines, positions)
+            known += zip(lines.tolist(), positions.tolist(), strict=True)
+    lines, positions = generator.integers(0, 3, 30), generator.integers(0, 16, 30) / 2
+    found = cut.pieces(lines, positions)
+    for a in range(30):
+        for b in np.flatnonzero(lines == lines[a]).tolist():
+            low, high = sorted((positions[a], positions[b]))
+            is_cut = any(line == lines[a] and low < at <= high for line, at in before)
+            is_cut |= any(line == lines[a] and low <= at < high for line, at in after)
+            assert (found[a] != found[b]) == is_cut

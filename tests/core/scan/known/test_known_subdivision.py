@@ -34,6 +34,18 @@ def test_no_contact_is_missed_invented_or_late(seed):
     assert compared > 5
 
 
+def test_each_of_several_contacts_within_one_interval_has_its_depth():
+    # A ball comes near three times between frames 1 and 2, and is nearest at knots: 0.7 deep, 0.3 and 0.15.
+    # In linear motion between the frames, it does not touch.
+    path = [(0, 3), (1, 3), (1.2, 0.3), (1.32, 2), (1.5, 0.7), (1.6, 2), (1.81, 0.85), (1.9, 3), (2, 3)]
+    moments, places = [time for time, _ in path], [(x, 0.0, 0.0) for _, x in path]
+    motion = Polylines([([0, 2], [(0, 0, 0)] * 2), (moments, places)])
+    (contact,) = report_of(motion, 3).contacts
+    assert [details.depth for details in contact.details] == pytest.approx([0.7, 0.3, 0.15], abs=0.01)
+    nearest = [details.deepest_frame for details in contact.details]
+    assert nearest == pytest.approx([1.2, 1.5, 1.81], abs=0.002)
+
+
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
 def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
     rng, frames, count = np.random.default_rng(seed), 8, 11

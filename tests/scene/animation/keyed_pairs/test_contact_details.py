@@ -64,13 +64,19 @@ def gaps_at(shape: str, interval: Interval, times: Any, shift: Any = (0, 0, 0)) 
     return gaps_of_matrices([interval.pair], shape, matrices)[0]
 
 
+def touch_of(shape: str, interval: Interval) -> float:
+    """Time within the uncertainty at which the pair touches: before, another corner may be the nearest."""
+    times = np.linspace(interval.start, interval.start + interval.details.uncertainty, 33)
+    return float(times[np.abs(gaps_at(shape, interval, times)).argmin()])
+
+
 def check_speed(shape: str, interval: Interval, tolerance: float) -> None:
     """Compare the closing speed with the rates at which the gap shrinks just before, over several spans.
 
     The axis along which the boxes are apart may change in the last moment, and the rate with it.
     """
     steps = np.array([1, 0.5, 0.25, 0.125, 0.0625, 0.0]) * STEP
-    gaps = gaps_at(shape, interval, interval.start - steps)
+    gaps = gaps_at(shape, interval, touch_of(shape, interval) - steps)
     with np.errstate(divide="ignore"):
         rates = np.concatenate([-np.diff(gaps) / -np.diff(steps), (gaps[:-1] - gaps[-1]) / steps[:-1]])
     # Blender rounds coordinates of about 50 to 4e-6, and times to 2e-7.
@@ -95,10 +101,11 @@ def check_velocity_of_boxes(interval: Interval, tolerance: float) -> None:
 
 
 def check_normal(shape: str, interval: Interval) -> None:
-    """Move the second object along the normal: then it is apart by as much."""
+    """Move the second object along the normal at the touch: then it is apart by as much."""
     distance = 0.01
     shift = interval.sign * distance * interval.details.normal
-    (before,), (after,) = (gaps_at(shape, interval, [interval.start], each) for each in ((0, 0, 0), shift))
+    touch = touch_of(shape, interval)
+    (before,), (after,) = (gaps_at(shape, interval, [touch], each) for each in ((0, 0, 0), shift))
     # The pair may be apart by its speed times the uncertainty already, and Blender rounds.
     assert after - before == pytest.approx(distance, abs=1e-4), interval
 
