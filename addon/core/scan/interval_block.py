@@ -334,9 +334,11 @@ class Timeline:
 
     def add_sample(self, time: float, motion: SubframeSampler, begin: float, end: float) -> None:
         """Sample the motion between the samples at `begin` and `end`; absent shapes move linearly."""
-        name, is_part = f"sample at {time}", isinstance(motion, PartSampler)
-        if isinstance(motion, PartSampler):
-            sample = as_sample(motion.sample_parts(time, self.subjects, self.members), name)
+        # Not isinstance, for which Python 3.11 would evaluate all properties.
+        name, is_part = f"sample at {time}", hasattr(motion, "sample_parts")
+        if is_part:
+            sampler: PartSampler = motion  # type: ignore[assignment]  # it has the method
+            sample = as_sample(sampler.sample_parts(time, self.subjects, self.members), name)
         else:
             sample = as_sample(motion.sample_between(time, self.subjects), name)
         shapes, present = sample.shapes, sample.present

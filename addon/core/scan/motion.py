@@ -136,7 +136,6 @@ class SubframeSampler(Protocol):
         ...
 
 
-@runtime_checkable
 class PartSampler(SubframeSampler, Protocol):
     """Samples some of the shapes of subjects between frames, in less time than all of them."""
 

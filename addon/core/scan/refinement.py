@@ -9,7 +9,7 @@ this subdivision.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -215,9 +215,10 @@ class Subdivision:
         # Contacts that last over several intervals: the least separation of each, before this block too.
         self._run_of: Ints | None = None
         self._open_least_of_run = np.full(len(interval), np.inf)
-        # Contacts end where later rounds find a gap: gaps of pairs, and times and depths of pieces by run.
-        self._gaps = CutLines()
-        self._pieces: list[tuple[Ints, Floats, Floats]] = []
+        # Contacts end where later rounds find a gap. In each round, they may end where rows are open.
+        self._gaps, self._doubts = CutLines(), CutLines()
+        # Runs, times and least separations of settled pieces of contacts.
+        self._pieces: list[Any] = [np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)]
         in_interval = np.sort(interval * (len(interval) + 1) + self._pair_of)
         self._has_parts = bool((in_interval[1:] == in_interval[:-1]).any())
         # Spans in which pairs of subjects touch for certain.
@@ -305,72 +306,76 @@ class Subdivision:
         pair, run = self._pair_of[rows], self._runs(contacts)[rows]
         np.minimum.at(self._least, pair, contacts.least + deviation)
         least = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
-        # Each contact has a depth of its own.
-        touching = np.flatnonzero(~np.isnan(contacts.enter))
+        # Each contact has a depth of its own. Rows that are open may be the gap between two.
+        touching = np.flatnonzero(~np.isnan(contacts.enter) & (assessment.is_settled | self._has_parts))
+        self._find_gaps(intervals, contacts, assessment.is_settled)
+        piece = run[touching], _middles(intervals, contacts)[touching], (contacts.least + deviation)[touching]
         if len(touching):
-            self._find_gaps(intervals, contacts, assessment, touching)
-            least[touching] = self._least_of_contacts(
-                run[touching],
-                _middles(intervals, contacts)[touching],
-                (contacts.least + deviation)[touching],
-            )
+            least[touching] = self._least_of_contacts(*piece)
         tolerance = self._depth_tolerance[rows]
         is_doubtful = assessment.is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
         wanted = (deviation + least - tolerance)[apart]
         contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
         is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
+        is_kept = ~is_doubtful[touching]
+        self._pieces = [np.append(kept, new[is_kept]) for kept, new in zip(self._pieces, piece, strict=True)]
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
 
-    def _find_gaps(
-        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, touching: Ints
-    ) -> None:
-        """Note where contacts of a round's pairs certainly begin, end, or are interrupted.
+    def _find_gaps(self, intervals: PairIntervals, contacts: IntervalContacts, is_settled: Bools) -> None:
+        """Note where contacts of a round's pairs begin and end, and where they may be interrupted.
 
-        touching : (t,) rows that touch
+        Not of pairs of several parts: while one pair of parts is apart, another may touch.
+
+        is_settled : (m,) rows whose times are known
         """
-        if self._has_parts:
-            # While one pair of parts is apart, another may touch.
-            return
-        pair, is_certain = self._pair_of[intervals.rows], assessment.is_settled.copy()
+        pair = self._pair_of[intervals.rows]
         has_contact = np.zeros(len(self._least), dtype=bool)
-        has_contact[pair[touching]] = True
-        is_certain &= has_contact[pair]
+        has_contact[pair[~np.isnan(contacts.enter)]] = True
+        has_contact[self._pair_of[self._pieces[0]]] = True
+        self._doubts = CutLines()
+        if self._has_parts or not has_contact.any():
+            return
+        is_wanted, middle = has_contact[pair], (intervals.begin + intervals.end) / 2
         enter, leave = (
             time_within(intervals.begin, intervals.end, part) for part in (contacts.enter, contacts.leave)
         )
-        apart = np.flatnonzero(is_certain & np.isnan(contacts.enter))
-        begins = np.flatnonzero(is_certain & (contacts.enter > 0))
-        ends = np.flatnonzero(is_certain & (contacts.leave < 1))
-        self._gaps.cut_before(
-            pair[np.append(apart, begins)],
-            np.append((intervals.begin + intervals.end)[apart] / 2, enter[begins]),
-        )
+        is_known = is_wanted & is_settled
+        apart, begins = is_known & np.isnan(contacts.enter), is_known & (contacts.enter > 0)
+        ends, is_open = is_known & (contacts.leave < 1), is_wanted & ~is_settled
+        self._gaps.cut_before(np.append(pair[apart], pair[begins]), np.append(middle[apart], enter[begins]))
         self._gaps.cut_after(pair[ends], leave[ends])
+        self._doubts.cut_before(pair[is_open], middle[is_open])
 
     def _least_of_contacts(self, run: Ints, time: Floats, least: Floats) -> Floats:
-        """Least separations (t,) of the contacts that pieces (t,) of runs are part of; keeps the pieces."""
-        self._pieces.append((run, time, least))
-        runs, times, values = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
+        """Least separations (t,) of the contacts that pieces (t,) of runs are part of, with what is kept."""
+        is_current = np.isin(self._pieces[0], run)
+        runs, times, values = (
+            np.append(kept[is_current], new)
+            for kept, new in zip(self._pieces, (run, time, least), strict=True)
+        )
         _, contact = np.unique(self._contact_numbers(runs, times), return_inverse=True)
-        found = self._open_least(runs, times)
-        values = np.minimum(values, found)
         of_contact = np.full(len(values), np.inf)
-        np.minimum.at(of_contact, contact, values)
+        np.minimum.at(of_contact, contact, np.minimum(values, self._open_least(runs, times)))
         return np.asarray(of_contact[contact[len(contact) - len(run) :]])
 
     def _contact_numbers(self, run: Ints, time: Floats) -> Ints:
         """Numbers (t,) of the contacts that pieces of runs (t,) at times (t,) are part of."""
-        piece = self._gaps.pieces(self._pair_of[run], time)
+        piece = self._pieces_between(run, time)
         return np.asarray(run * (int(piece.max(initial=0)) + 1) + piece)
+
+    def _pieces_between(self, run: Ints, time: Floats) -> Ints:
+        """Numbers (t,) that are equal for times of one run between which no gap is known or possible."""
+        pair = self._pair_of[run]
+        return self._gaps.pieces(pair, time) + self._doubts.pieces(pair, time)
 
     def _open_least(self, run: Ints, time: Floats) -> Floats:
         """Least separations (t,) before the block, of contacts that last since then; inf for others."""
         least = self._open_least_of_run[run]
         rows = np.flatnonzero(least < np.inf)
         if len(rows):
-            pair, start = self._pair_of[run[rows]], np.full(len(rows), self._block.times[0])
-            is_same = self._gaps.pieces(pair, time[rows]) == self._gaps.pieces(pair, start)
+            start = np.full(len(rows), self._block.times[0])
+            is_same = self._pieces_between(run[rows], time[rows]) == self._pieces_between(run[rows], start)
             least[rows[~is_same]] = np.inf
         return np.asarray(least)
 

@@ -85,7 +85,9 @@ class BlendedPoints:
         farthest, points = np.empty(len(directions)), np.empty(len(directions), dtype=np.int64)
         for start in range(0, len(directions), _DIRECTIONS):
             part = slice(start, start + _DIRECTIONS)
-            farthest[part], points[part] = self._farthest(directions[part])
+            # What is infinite or not a number is that of the result, too.
+            with np.errstate(invalid="ignore", over="ignore"):
+                farthest[part], points[part] = self._farthest(directions[part])
         sides = farthest.reshape(-1, 2, 3)
         return PointBoxes(-sides[:, 0], sides[:, 1], points.reshape(-1, 6))
 
@@ -117,7 +119,7 @@ class BlendedPoints:
         origin = directions[:, 0, 3]
         relative = directions.copy()
         relative[:, :, 3] -= origin[:, None]
-        rounding, singles = self._rounding(relative), relative.astype(np.float32)
+        rounding, singles = self._rounding(relative, origin), relative.astype(np.float32)
         all_bounds = self._upper_bounds(singles)
         every = np.arange(len(directions))
         farthest, points = self._outermost(directions, every, self._likely_leaf(singles, all_bounds))
@@ -128,6 +130,9 @@ class BlendedPoints:
             bounds = level.upper_bounds(singles, row, node)
             kept = np.flatnonzero(bounds >= (farthest - origin - rounding)[row])
             row, node, bounds = row[kept], node[kept], bounds[kept]
+        if not len(row):
+            # Coordinates that are not numbers are beyond no bound.
+            return farthest, points
         # The leaf with the largest bound of each row leaves few others.
         best = _first_largest(bounds, row)
         values, found = self._outermost(directions, row[best], node[best])
@@ -160,8 +165,11 @@ class BlendedPoints:
             result += np.maximum(least, beyond, out=least)
         return result
 
-    def _rounding(self, directions: Floats) -> Floats:
+    def _rounding(self, directions: Floats, origin: Floats) -> Floats:
         """Bound the errors (d,) of bounds of single precision along directions (d, b, 4).
+
+        The directions are from `origin` (d,), which is taken from exact coordinates: these are off by a few
+        times 2^-52 of it.
 
         With u = 2^-24, each of the numbers is rounded by u of itself. The sum for one bone is off by at most
         16 u of the size here, because box and offset reach at most sqrt(3) of it. Each further bone of j adds
@@ -169,7 +177,7 @@ class BlendedPoints:
         """
         size = (length(directions[..., :3]) * self.balls.reach + np.abs(directions[..., 3])).max(axis=1)
         places = max(level.bones.shape[1] for level in self._levels)
-        return np.asarray(places * (places + 24) * 2.0**-23 * size)
+        return np.asarray(places * (places + 24) * (2.0**-23 * size + 2.0**-50 * np.abs(origin)))
 
     def _likely_leaf(self, directions: Singles, all_bounds: Singles) -> Ints:
         """Leaf (d,) that may have the outermost point, with bounds (k, d) of the nodes of the first level."""
@@ -219,9 +227,10 @@ def _balls(bones: Ints, places: Floats) -> BoneBalls:
 
 
 def _first_largest(values: Singles, row: Ints) -> Ints:
-    """Position (d,) of the first largest value of each row (d,), of values (p,) ordered by row (p,)."""
+    """Position of the first largest value of each row that occurs, of values (p,) ordered by row (p,)."""
     starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
-    largest = np.flatnonzero(values == np.maximum.reduceat(values, starts)[row])
+    counts = np.diff(np.append(starts, len(row)))
+    largest = np.flatnonzero(values == np.maximum.reduceat(values, starts).repeat(counts))
     return np.asarray(largest[np.searchsorted(largest, starts)])
 
 

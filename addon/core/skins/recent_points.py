@@ -11,31 +11,24 @@ _MOST = 1 << 13
 
 
 class RecentPoints:
-    """Points (6,) that were outermost at times. The earliest added are forgotten.
+    """Points (6,) that were outermost at times. The earliest added are forgotten."""
 
-    Attributes
-    ----------
-    sides : int
-        Number of points at each time.
-    """
-
-    def __init__(self, sides: int = 6) -> None:
+    def __init__(self) -> None:
         """Start with none."""
-        self.sides = sides
-        self._latest = self._earlier = (np.empty(0), np.empty((0, sides), dtype=np.int64))
+        self._latest = self._earlier = (np.empty(0), np.empty((0, 6), dtype=np.int64))
 
     def add(self, times: Floats, points: Ints) -> None:
-        """Add points (t, sides) at distinct times (t,)."""
+        """Add points (t, 6) at distinct times (t,)."""
         if len(self._latest[0]) > _MOST:
             self._earlier = self._latest
-            self._latest = (np.empty(0), np.empty((0, self.sides), dtype=np.int64))
+            self._latest = (np.empty(0), np.empty((0, 6), dtype=np.int64))
         times = np.concatenate([times, self._latest[0]])
         _, first = np.unique(times, return_index=True)
         self._latest = times[first], np.concatenate([points, self._latest[1]])[first]
 
     def at(self, times: Floats) -> Ints:
-        """Return the points (t, sides) at times (t,); -1 where they are not known."""
-        result = np.full((len(times), self.sides), -1)
+        """Return the points (t, 6) at times (t,); -1 where they are not known."""
+        result = np.full((len(times), 6), -1)
         for known, points in (self._earlier, self._latest):
             if len(known):
                 place = np.minimum(np.searchsorted(known, times), len(known) - 1)

@@ -381,8 +381,11 @@ class SceneMotion:
     def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
         """See `PartSampler`: subjects that changed are fitted again at these shapes alone."""
         every = np.union1d(subjects, self._obstacles.indices)
-        is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
-        is_wanted[shapes] = True
+        is_wanted = None
+        # A subject is absent as soon as one of its parts vanishes.
+        if not self._fits.is_padding_negative:
+            is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
+            is_wanted[shapes] = True
         posed = self._batch.place(every, self._apply(self._sources.read(time, every), is_wanted))
         if posed.skips:
             self._log(posed.skips)

@@ -74,7 +74,7 @@ class CurvePoses:
     ) -> None:
         """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
 
-        Call `look_ahead` before, with all times to compare.
+        Sooner if `look_ahead` was called before, with all times to compare.
 
         Only the matrices of those that are shown are compared, because Blender need not evaluate the others.
 
@@ -84,6 +84,8 @@ class CurvePoses:
         self.is_known[self.skins.differing(time, expected, vertices)] = False
         subjects = np.flatnonzero(self.is_known)
         is_shown, expected = is_shown[subjects], expected[subjects]
+        if time not in self._ahead:
+            self.look_ahead([time])
         found = self._ahead.pop(time)[self._rows[subjects]].astype(np.float64)
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)

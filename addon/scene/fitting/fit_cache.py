@@ -132,6 +132,11 @@ class FitCache:
             self._padding = np.full(len(self.is_fitted), self._padding)
         self._padding[subject] = padding
 
+    @property
+    def is_padding_negative(self) -> bool:
+        """True if shapes may vanish by their padding."""
+        return bool(np.min(self._padding, initial=0.0) < 0)
+
     def set_triangles(
         self,
         subject: int,

@@ -71,6 +71,33 @@ def test_bounds_of_single_precision_lose_no_point(offset, spread):
     assert np.abs(far_out - np.concatenate([-low, high], axis=1)).max() <= tolerance
 
 
+@pytest.mark.parametrize("size", [0, 1e-12, 1])
+@pytest.mark.parametrize("offset", [0, 50, 1e10, 1e15])
+def test_boxes_of_any_size_far_away_are_those_of_all_points(offset, size):
+    # Such as a character that is hidden by a scale of 0.
+    rng = RNG(12)
+    given = blended(rng, 2000, 3, 3)
+    points, matrices = BlendedPoints(*given), random_matrices(rng, 50, 3) * size
+    matrices[..., :3, 3] += rng.normal(size=(50, 1, 3)) * offset
+    low, high, _ = points.boxes(matrices)
+    expected = all_positions(*given[:3], matrices)
+    tolerance = 8e-16 * np.abs(expected).max()
+    assert np.abs(low - expected.min(axis=1)).max() <= tolerance
+    assert np.abs(high - expected.max(axis=1)).max() <= tolerance
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_box_of_bones_that_are_not_finite_is_not_finite(value):
+    rng = RNG(13)
+    points, matrices = BlendedPoints(*blended(rng, 2000, 3, 3)), random_matrices(rng, 4, 3)
+    expected = points.boxes(matrices)
+    matrices[1, 1, 0, 3] = value
+    low, high, _ = points.boxes(matrices)
+    assert not (np.isfinite(low[1, 0]) and np.isfinite(high[1, 0]))
+    for found, side in zip((low, high), expected, strict=False):
+        assert (found[[0, 2, 3]] == side[[0, 2, 3]]).all()
+
+
 def test_positions_are_in_the_order_of_the_points():
     rng = RNG(5)
     given = blended(rng, 300, 5, 3)

@@ -16,12 +16,12 @@ from tests.scene.building import CUBE, key_location
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 
-def create_motion(shape="sphere"):
+def create_motion(shape="sphere", padding=0.0):
     """Create the motion of all objects of the scene, without obstacles."""
     scene = bpy.context.scene
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
     no_obstacles = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
-    return SceneMotion(scene, subjects, Selection(), shape, FitSettings(), no_obstacles)
+    return SceneMotion(scene, subjects, Selection(), shape, FitSettings(padding=padding), no_obstacles)
 
 
 @pytest.mark.smoke
@@ -166,6 +166,23 @@ def test_parts_of_subjects_are_sampled_alone_as_with_all_others():
         assert found.present.all()
     # At the next frame all parts are fitted again.
     assert np.array_equal(parts.sample(8).shapes.radius, whole.sample(8).shapes.radius)
+
+
+def test_parts_that_no_sample_is_taken_for_do_not_make_a_subject_vanish():
+    add_bending_grid()
+    grid = bpy.data.objects["Grid"]
+    for point in grid.data.shape_keys.key_blocks["Bent"].data:
+        point.co *= 0.01
+    motion = create_motion("spheres", padding=-0.25)
+    assert motion.sample(1).present.all()
+    index = int(np.bincount(motion.owners).argmax())
+    shapes = np.flatnonzero(motion.owners == index)
+    # At frame 11, all its parts are smaller than the padding takes away.
+    assert not motion.sample_between(11, np.array([index])).present.any()
+    sample = motion.sample_parts(2.5, np.array([index]), shapes[:2])
+    assert sample.present.all()
+    whole = motion.sample_between(2.5, np.array([index]))
+    assert np.array_equal(sample.shapes.radius, whole.shapes.radius[:2])
 
 
 def test_recorded_samples_equal_single_samples(add_mesh):

@@ -34,16 +34,43 @@ def test_no_contact_is_missed_invented_or_late(seed):
     assert compared > 5
 
 
-def test_each_of_several_contacts_within_one_interval_has_its_depth():
-    # A ball comes near three times between frames 1 and 2, and is nearest at knots: 0.7 deep, 0.3 and 0.15.
-    # In linear motion between the frames, it does not touch.
-    path = [(0, 3), (1, 3), (1.2, 0.3), (1.32, 2), (1.5, 0.7), (1.6, 2), (1.81, 0.85), (1.9, 3), (2, 3)]
+SEVERAL_CONTACTS = {
+    # In linear motion between frames 1 and 2, the ball does not touch.
+    "within an interval": (
+        [(0, 3), (1, 3), (1.2, 0.3), (1.32, 2), (1.5, 0.7), (1.6, 2), (1.81, 0.85), (1.9, 3), (2, 3)],
+        {1.2: 0.7, 1.5: 0.3, 1.81: 0.15},
+    ),
+    "with a gap that is found late": (
+        [
+            (0, 3),
+            (1, 0.2),
+            (1.38, 1.04),
+            (1.42, 1.04),
+            (1.5, 0.93),
+            (1.6, 0.87),
+            (1.75, 0.93),
+            (2, 0.99),
+            (3, 3),
+        ],
+        {1: 0.8, 1.6: 0.13},
+    ),
+    "of one contact in linear motion": (
+        [(0, 3), (1, 0.5), (1.2, 2), (1.8, 2), (2, 0.8), (2.002, 0.74), (3, 23)],
+        {1: 0.5, 2.002: 0.26},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL_CONTACTS)
+def test_each_of_several_contacts_has_its_depth(name):
+    # A ball is nearest to another one at some of its knots, as far as they overlap there.
+    path, deepest = SEVERAL_CONTACTS[name]
+    frames = path[-1][0]
     moments, places = [time for time, _ in path], [(x, 0.0, 0.0) for _, x in path]
-    motion = Polylines([([0, 2], [(0, 0, 0)] * 2), (moments, places)])
-    (contact,) = report_of(motion, 3).contacts
-    assert [details.depth for details in contact.details] == pytest.approx([0.7, 0.3, 0.15], abs=0.01)
-    nearest = [details.deepest_frame for details in contact.details]
-    assert nearest == pytest.approx([1.2, 1.5, 1.81], abs=0.002)
+    motion = Polylines([([0, frames], [(0, 0, 0)] * 2), (moments, places)])
+    (contact,) = report_of(motion, frames + 1).contacts
+    assert [details.depth for details in contact.details] == pytest.approx([*deepest.values()], abs=0.01)
+    assert [details.deepest_frame for details in contact.details] == pytest.approx([*deepest], abs=0.01)
 
 
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
