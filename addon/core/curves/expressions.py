@@ -27,6 +27,8 @@ _LARGEST = 1e9
 """Numbers up to which no result overflows."""
 _KINK = 1e30
 """Second derivative of what has a kink; finite, so that no product with zero is undefined."""
+_ROUNDING = 2.0**-22
+"""Part of a number that single precision may change, twice."""
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": np.add,
@@ -170,20 +172,21 @@ class Expressions:
 
         The bound is conservative up to rounding: that of float64, and of Blender's result.
         """
-        first, last, deviation = np.zeros((3, len(which)))
-        span = end - begin
+        bounds = _Bounds(*np.zeros((4, len(which))))
+        first, last = np.zeros((2, len(which)))
         for (program, numbers), rows in self._by_program(which):
             of_rows = numbers[:, self._column[which[rows]]]
             first[rows] = _values(program, of_rows, begin[rows])
             last[rows] = _values(program, of_rows, end[rows])
-            found = _bounds(program, of_rows, begin[rows], end[rows])
-            length = span[rows]
-            deviation[rows] = np.fmin(length**2 / 8 * found.curvature, length / 2 * found.slope)
-            # A map returns the value of a key where the result is near.
-            path = found.slope * length + NEAR_KEY
-            is_near = (np.abs(first[rows]) <= path) | (np.abs(first[rows] - 1) <= path)
-            deviation[rows] += np.where(is_near & (self._map_of[which[rows]] >= 0), 2 * NEAR_KEY, 0)
-        return Chords(first, last, deviation)
+            for values, found in zip(bounds, _bounds(program, of_rows, begin[rows], end[rows]), strict=True):
+                values[rows] = found
+        span = end - begin
+        chords = Chords(first, last, np.fmin(span**2 / 8 * bounds.curvature, span / 2 * bounds.slope))
+        mapped = np.flatnonzero(self._map_of[which] >= 0)
+        if len(mapped):
+            rounding = _ROUNDING * (1 + bounds.slope * np.maximum(np.abs(begin), np.abs(end)))[mapped]
+            chords.assign(mapped, _mapped(chords.take(mapped), bounds.largest[mapped], rounding))
+        return chords
 
     def _by_program(self, which: Ints) -> list[tuple[tuple[Program, Floats], Ints]]:
         """Each program with its numbers, and the rows of its expressions among those wanted (m,)."""
@@ -209,6 +212,30 @@ def _values(program: Program, numbers: Floats, frames: Any) -> Any:
             right = stack.pop()
             stack.append(_BINARY[operation](stack.pop(), right))
     return stack[0]
+
+
+def _mapped(chords: Chords, largest: Floats, rounding: Floats) -> Chords:
+    """Apply a map to results: those between its keys and near one of them become the value of that key.
+
+    chords : (m,) of the results; all other results stay
+    largest : (m,) bound of the results' absolute values
+    rounding : (m,) by which results in single precision, at times in single precision, may differ
+    """
+    low = np.minimum(chords.begin, chords.end) - chords.deviation - rounding
+    high = np.maximum(chords.begin, chords.end) + chords.deviation + rounding
+    begin, end, deviation = (values.copy() for values in chords)
+    # Begin, end and what is between them may each become the value of a key, or stay.
+    is_near = ((high >= 0) & (low <= NEAR_KEY)) | ((high >= 1 - NEAR_KEY) & (low <= 1))
+    deviation[is_near] += 2 * NEAR_KEY
+    for key, is_all_near, beyond in (
+        (0.0, (high >= 0) & (high < NEAR_KEY), -low),
+        (1.0, (low <= 1) & (low > 1 - NEAR_KEY), np.where(largest <= 1, 0.0, high - 1)),
+    ):
+        # All become the value of the key, but those that are not between the keys.
+        rows = np.flatnonzero(is_all_near & (beyond < NEAR_KEY))
+        begin[rows] = end[rows] = key
+        deviation[rows] = 2 * np.maximum(beyond[rows], 0.0)
+    return Chords(begin, end, deviation)
 
 
 class _Bounds(NamedTuple):

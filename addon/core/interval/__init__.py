@@ -7,6 +7,7 @@
 | `dispatch` | both passes that solve pairs, and `with_minimum_separation` |
 | `sphere`, `rotating`, `sphere_mesh` | for spheres; boxes and capsules that rotate; spheres and a mesh |
 | `linearity` | how far the real motion may deviate from the linear motion between samples |
+| `box_kinks` | how far sides of boxes deviate where another point becomes the outermost |
 
 May import `sweep` and the rooms before it.
 

@@ -71,29 +71,3 @@ def kinks_of_any(balls: BoneBalls, chords: TransformChords) -> Floats:
     room = np.sqrt((change[..., :3] ** 2).sum(axis=-1)) * balls.radius[:, None]
     spread = (middle + room).max(axis=1) - (middle - room).min(axis=1)
     return np.asarray(spread.max(axis=1) / 4)
-
-
-def kinks_between(begin: Floats, end: Floats) -> Floats:
-    """Bound how far the sides of boxes are from linear motion, by the points that are outermost at both ends.
-
-    At the end, the point that is outermost at the begin falls short of the side by some length `a`, and at
-    the begin the other one by `b`. So on the way, at a share `s` of the interval, the side is at most the
-    smaller one of `s * a` and `(1 - s) * b` below its chord: `a * b / (a + b)`. If one point stays outermost,
-    both are 0. Other points can only raise the side, which is convex.
-
-    Parameters
-    ----------
-    begin, end : (q, 2, k) float64
-        How far out two points are for each of k sides: those that are outermost at the begin, and those that
-        are at the end.
-
-    Returns
-    -------
-    deviations : (q,) float64
-        The largest of all sides. Conservative for points in linear motion, up to rounding.
-    """
-    after = np.maximum(end[:, 1] - end[:, 0], 0.0)
-    before = np.maximum(begin[:, 0] - begin[:, 1], 0.0)
-    both = after + before
-    parts = np.divide(before, both, out=np.zeros_like(both), where=both > 0)
-    return np.asarray((after * parts).max(axis=1))

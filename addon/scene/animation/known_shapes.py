@@ -94,19 +94,18 @@ class KnownShapes:
 
     def _bounds(self, subjects: Ints, chords: TransformChords) -> Floats:
         """Deviation (m,) of surfaces of subjects' shapes (m,) from linear motion, by that of all in reach."""
-        linear = chords.end[:, :3, :3] - chords.begin[:, :3, :3]
-        change = np.sqrt((linear**2).sum(axis=(1, 2)))
+        begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
         if self._shape == "aabb":
-            reach = self._reach[subjects]
-            # Where another vertex becomes the outermost, the side of the box has a kink.
-            return np.asarray(chords.offset + chords.linear * reach + change * reach / 2)
+            kinks = self._fits.kinks(subjects, begin, end)
+            return np.asarray(chords.offset + chords.linear * self._reach[subjects] + kinks)
         # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices. So
         # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
         reach = np.sqrt(3) * self._reach[subjects]
         points = chords.offset + chords.linear * reach
         if self._shape not in ("obb", "capsule", "compound"):
             return np.asarray(points)
-        scales = np.sqrt((chords.begin[:, :3, :3] ** 2).sum(axis=1))
+        change = np.sqrt(((end - begin) ** 2).sum(axis=(1, 2)))
+        scales = np.sqrt((begin**2).sum(axis=1))
         # Rotations that differ by an angle p differ by sqrt(8) sin(p / 2) in this norm. The sagitta of their
         # chord is 1 - cos(p / 2).
         with np.errstate(divide="ignore", invalid="ignore"):

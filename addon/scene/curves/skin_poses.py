@@ -18,8 +18,9 @@ from ...core.curves.transform_bounds import (
     transform_chords,
 )
 from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
+from ...core.interval.box_kinks import kinks_between
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ...core.skins.box_deviations import kinks_between, kinks_of_any, point_deviations
+from ...core.skins.box_deviations import kinks_of_any, point_deviations
 from ...core.skins.recent_points import RecentPoints
 from .skinned_meshes import Skin
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
+from ...core.interval.box_kinks import kinks_of_points
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 
 _MANY_VERTICES = 1024
@@ -120,6 +121,11 @@ class WorldBoxes:
         rows = subjects[changed]
         boxes.min[changed], boxes.max[changed] = self._stacks.boxes(rows, linear[changed], self._radii[rows])
 
+    def kinks(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `FitCache.kinks`."""
+        self._stacks = self._stacks or VertexStacks(self._vertices)
+        return self._stacks.kinks(subjects, begin, end)
+
 
 class VertexStacks:
     """Vertices of subjects, those with equally many vertices in one array."""
@@ -151,24 +157,36 @@ class VertexStacks:
         systems, as those of `transform_vectors`, and take twice as long.
         """
         low, high = np.empty((len(subjects), 3)), np.empty((len(subjects), 3))
-        for count, (members, stack) in self._stacks.items():
-            rows = np.flatnonzero(np.isin(subjects, members))
-            chunk_size = max(1, CHUNK_ROWS // count)
-            for begin in range(0, len(rows), chunk_size):
-                chunk = rows[begin : begin + chunk_size]
-                points, m = stack[np.searchsorted(members, subjects[chunk])].astype(np.float64), linear[chunk]
-                if is_reproducible:
-                    # Zero times infinity is NaN: `WorldBoxes.fit` tests for it.
-                    with np.errstate(invalid="ignore"):
-                        world = points[:, None, 0] * m[..., 0, None] + points[:, None, 1] * m[..., 1, None]
-                        world += points[:, None, 2] * m[..., 2, None]
-                else:
-                    world = m @ points
-                low[chunk], high[chunk] = world.min(axis=-1), world.max(axis=-1)
+        for chunk, points in self._in_chunks(subjects):
+            m = linear[chunk]
+            if is_reproducible:
+                # Zero times infinity is NaN: `WorldBoxes.fit` tests for it.
+                with np.errstate(invalid="ignore"):
+                    world = points[:, None, 0] * m[..., 0, None] + points[:, None, 1] * m[..., 1, None]
+                    world += points[:, None, 2] * m[..., 2, None]
+            else:
+                world = m @ points
+            low[chunk], high[chunk] = world.min(axis=-1), world.max(axis=-1)
         if radii.any():
             extent = radii[:, None] * length(linear)
             return low - extent, high + extent
         return low, high
+
+    def kinks(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `FitCache.kinks`."""
+        result = np.zeros(len(subjects))
+        for chunk, points in self._in_chunks(subjects):
+            result[chunk] = kinks_of_points(points, begin[chunk], end[chunk])
+        return result
+
+    def _in_chunks(self, subjects: Ints) -> Iterator[tuple[Ints, Floats]]:
+        """Yield rows (k,) of those of subjects (m,) that have equally many vertices, with these (k, 3, v)."""
+        for count, (members, stack) in self._stacks.items():
+            rows = np.flatnonzero(np.isin(subjects, members))
+            size = max(1, CHUNK_ROWS // count)
+            for begin in range(0, len(rows), size):
+                chunk = rows[begin : begin + size]
+                yield chunk, stack[np.searchsorted(members, subjects[chunk])].astype(np.float64)
 
 
 def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:

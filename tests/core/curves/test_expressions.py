@@ -90,16 +90,59 @@ def test_deviation_follows_from_slope_and_second_derivative(text, expected):
     np.testing.assert_allclose(chords.deviation, [expected], atol=1e-12)
 
 
-def test_value_near_the_key_of_a_map_is_that_of_the_key():
-    diagonal = [[0, 0], [1, 1]]
+def map_curve() -> Curves:
+    """Curve that Blender adds to a driver: its result, but for the values of two keys near 0 and 1."""
     handles = {"left": [[-1, -1], [2 / 3, 2 / 3]], "right": [[1 / 3, 1 / 3], [2, 2]]}
-    maps = one_curve(diagonal, **handles, is_extrapolated=True)
-    driven, frames = joined(["frame / 16"], maps), np.array([0.001, 8.0, 15.999, 32.0])
+    return one_curve([[0, 0], [1, 1]], **handles, is_extrapolated=True)
+
+
+def test_value_near_the_key_of_a_map_is_that_of_the_key():
+    driven, frames = joined(["frame / 16"], map_curve()), np.array([0.001, 8.0, 15.999, 32.0])
     rows = np.zeros(4, dtype=np.int64)
     np.testing.assert_allclose(driven.values_of(rows, frames), [0, 0.5, 1, 2], atol=1e-6)
     chords = driven.chords(rows, frames, frames + 0.25)
     # What the key hides is part of the deviation.
     assert (chords.deviation > 1e-4).tolist() == [True, False, True, False]
+
+
+def test_values_that_a_key_of_a_map_hides_have_no_deviation():
+    # At frame 4 the sine is 1, and is nearer to 1 than 0.0001 for 2 * 0.014 / (pi / 8) = 0.072 frames.
+    driven, frames = joined(["sin(frame * pi / 8)"], map_curve()), np.array([3.98, 4.0, 3.9, 4.02])
+    ends = np.array([4.01, 4.01, 3.98, 4.07])
+    chords = driven.chords(np.zeros(4, dtype=np.int64), frames, ends)
+    assert chords.deviation[:2].tolist() == [0, 0]
+    assert chords.begin[:2].tolist() == chords.end[:2].tolist() == [1, 1]
+    assert (chords.deviation[2:] > 1e-4).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "center"),
+    [
+        ("sin(frame * 0.05)", 10 * math.pi),
+        ("sin(frame * 0.05)", 20 * math.pi),
+        ("sin(frame * 3) * 0.5 + 0.5", math.pi / 6),
+        ("1 + sin(frame)", 1.5 * math.pi),
+        ("1 - cos(frame) * 0.00005", math.pi),
+        ("cos(frame) * 0.00007", math.pi),
+        ("frame / 16", 0.0),
+        ("frame / 16", 16.0),
+        ("1.00003 * sin(frame)", math.pi / 2),
+    ],
+)
+def test_mapped_values_near_keys_are_within_the_deviation_of_the_chord(text, center):
+    rng, driven = np.random.default_rng(3), joined([text], map_curve())
+    begin = center + 10 ** rng.uniform(-6, -1, 2000) * rng.choice([-1, 1], 2000)
+    end = begin + 10 ** rng.uniform(-5, 0, 2000)
+    zero = np.zeros(2000, dtype=np.int64)
+    chords = driven.chords(zero, begin, end)
+    shares = np.linspace(0, 1, 65)
+    times = begin[:, None] + (end - begin)[:, None] * shares
+    values = driven.values_of(np.zeros(times.size, dtype=np.int64), times.ravel()).reshape(times.shape)
+    # Shapes are at the values at both ends, whatever the ends of the chord are.
+    for first, last in ((values[:, 0], values[:, -1]), (chords.begin, chords.end)):
+        distance = np.abs(values - first[:, None] - (last - first)[:, None] * shares).max(axis=1)
+        # Results and times are rounded to single precision.
+        assert (distance <= chords.deviation + 5e-7 * (1 + abs(center))).all()
 
 
 @pytest.mark.parametrize(
