@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..numeric.arrays import Floats
 
-_OUTWARD = np.array([[-1.0], [1.0]])
-"""Signs of minima and maxima, by which a coordinate says how far out it is."""
+_ROUNDING = 2.0**-20
+"""Part of the size by which points that are outermost in single precision may fall short of the sides.
+
+With u = 2^-24, a coordinate is off by at most 5 u of the size: two roundings of its products, and three of
+their sum. The difference of two coordinates is off by twice that.
+"""
 
 
 def kinks_between(begin: Floats, end: Floats) -> Floats:
@@ -36,31 +41,68 @@ def kinks_between(begin: Floats, end: Floats) -> Floats:
     return np.asarray((after * parts).max(axis=1))
 
 
-def kinks_of_points(points: Floats, begin: Floats, end: Floats) -> Floats:
+def outermost_points(points: NDArray[np.float32], linear: Floats) -> Floats:
+    """Find the points that are outermost on each side of the boxes around points under linear maps.
+
+    In single precision: a point may fall short of the side by half of `_ROUNDING` times the size.
+
+    Parameters
+    ----------
+    points : (q, 3, p) float32
+        In columns, finite.
+    linear : (q, 3, 3) float64
+        For column vectors.
+
+    Returns
+    -------
+    outermost : (q, 3, 6) float64
+        Points in columns: those of the minima along the axes, then those of the maxima.
+    """
+    world = linear.astype(np.float32) @ points
+    places = np.concatenate([world.argmin(axis=2), world.argmax(axis=2)], axis=1)
+    return np.take_along_axis(points, places[:, None], axis=2).astype(np.float64)
+
+
+def outermost_of_one(points: NDArray[np.float32], linear: Floats) -> Floats:
+    """Find those of the many points (3, p) of one body that are outermost under linear maps (q, 3, 3).
+
+    The result (q, 3, 6) is that of `outermost_points`.
+    """
+    world, places = np.empty_like(points), np.empty((len(linear), 6), dtype=np.int64)
+    # One array for all: memory that is new takes longer than the product.
+    for row, each in zip(places, linear.astype(np.float32), strict=True):
+        np.matmul(each, points, out=world)
+        world.argmin(axis=1, out=row[:3])
+        world.argmax(axis=1, out=row[3:])
+    return points[:, places].swapaxes(0, 1).astype(np.float64)
+
+
+def kinks_of_outermost(outermost: tuple[Floats, Floats], begin: Floats, end: Floats, reach: Floats) -> Floats:
     """Bound how far the sides of boxes around points are from linear motion between two linear maps.
 
     Parameters
     ----------
-    points : (q, 3, p) float64
-        In columns, finite. Each is in linear motion.
+    outermost : (q, 3, 6) float64 twice
+        As `outermost_points` finds them at the begin, and at the end.
     begin, end : (q, 3, 3) float64
-        Maps for column vectors at both ends of an interval.
+        Maps for column vectors at both ends of an interval. Each point is in linear motion.
+    reach : (q,) float64
+        Largest distance of the points from the origin.
 
     Returns
     -------
     deviations : (q,) float64
         As `kinks_between`, of all six sides.
     """
-    count, world = len(points), np.empty(points.shape)
-    outermost = []
-    for linear in (begin, end):
-        # One array for both ends: memory that is new takes longer than the product.
-        np.matmul(linear, points, out=world)
-        outermost.append(np.stack([world.argmin(axis=2), world.argmax(axis=2)], axis=2))
-    # By axis, minimum and maximum, and end at which they are outermost.
-    of_sides = np.take_along_axis(points, np.stack(outermost, axis=3).reshape(count, 1, 12), axis=2)
-    axes = np.arange(3)
-    at_begin, at_end = (
-        (linear @ of_sides).reshape(count, 3, 3, 2, 2)[:, axes, axes] * _OUTWARD for linear in (begin, end)
-    )
-    return kinks_between(*(at.reshape(count, 6, 2).swapaxes(1, 2) for at in (at_begin, at_end)))
+    sides = [
+        np.stack([_coordinates(linear, points) for points in outermost], axis=1) for linear in (begin, end)
+    ]
+    largest = np.maximum(*((linear**2).sum(axis=(1, 2)) for linear in (begin, end)))
+    return np.asarray(kinks_between(*sides) + _ROUNDING * np.sqrt(largest) * reach)
+
+
+def _coordinates(linear: Floats, outermost: Floats) -> Floats:
+    """Compute how far out points (q, 3, 6) are under maps (q, 3, 3), each toward its side (q, 6)."""
+    rows = np.concatenate([-linear, linear], axis=1)
+    x, y, z = (rows[..., axis] * outermost[:, axis] for axis in range(3))
+    return np.asarray(x + y + z)

@@ -96,8 +96,9 @@ class KnownShapes:
         """Deviation (m,) of surfaces of subjects' shapes (m,) from linear motion, by that of all in reach."""
         begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
         if self._shape == "aabb":
-            kinks = self._fits.kinks(subjects, begin, end)
-            return np.asarray(chords.offset + chords.linear * self._reach[subjects] + kinks)
+            reach = self._reach[subjects]
+            kinks = self._fits.kinks(subjects, reach, begin, end)
+            return np.asarray(chords.offset + chords.linear * reach + kinks)
         # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices. So
         # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
         reach = np.sqrt(3) * self._reach[subjects]

@@ -118,13 +118,15 @@ class FitCache:
             result[index] = np.sqrt(dot(precise, precise).max(initial=0))
         return result
 
-    def kinks(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
 
         All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost.
+
+        reach : (m,) as `reach` returns it
         """
         assert isinstance(self._fits, WorldBoxes), "other shapes have no kinks"
-        return self._fits.kinks(subjects, begin, end)
+        return self._fits.kinks(subjects, reach, begin, end)
 
     def set_axis(self, subject: int, axis: Floats) -> None:
         """Set the axis (3,) of a capsule or cylinder that was not fitted yet, in the space of its subject.

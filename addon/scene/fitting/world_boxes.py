@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
-from ...core.interval.box_kinks import kinks_of_points
+from ...core.interval.box_kinks import kinks_of_outermost, outermost_of_one, outermost_points
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from ...core.numeric.distinct import distinct_rows
 
 _MANY_VERTICES = 1024
-"""Vertices from which on the few that may be extreme are found in single precision first."""
+"""Vertices from which on those of one subject are computed alone, and the few that may be extreme are found
+first, in single precision."""
 _SINGLE = 4 * float(np.finfo(np.float32).eps)
 """Relative error of three products and their sum in single precision, with reserve."""
 _SMALLEST = 1e-37
@@ -121,10 +123,10 @@ class WorldBoxes:
         rows = subjects[changed]
         boxes.min[changed], boxes.max[changed] = self._stacks.boxes(rows, linear[changed], self._radii[rows])
 
-    def kinks(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """See `FitCache.kinks`."""
         self._stacks = self._stacks or VertexStacks(self._vertices)
-        return self._stacks.kinks(subjects, begin, end)
+        return self._stacks.kinks(subjects, reach, begin, end)
 
 
 class VertexStacks:
@@ -137,7 +139,9 @@ class VertexStacks:
         counts = np.array([len(points[k]) for k in subjects.tolist()], dtype=np.int64)
         for count in np.unique(counts[counts > 0]).tolist():
             members = subjects[counts == count]
-            self._stacks[count] = members, np.stack([points[k].T for k in members.tolist()])
+            # Coordinate by coordinate in memory, too: `np.stack` keeps the order of its parts.
+            stack = np.ascontiguousarray(np.stack([points[k].T for k in members.tolist()]))
+            self._stacks[count] = members, stack
 
     def replace(self, subject: int, points: NDArray[np.float32]) -> bool:
         """Replace the vertices (k, 3) of a subject; return whether there is room for so many."""
@@ -157,36 +161,83 @@ class VertexStacks:
         systems, as those of `transform_vectors`, and take twice as long.
         """
         low, high = np.empty((len(subjects), 3)), np.empty((len(subjects), 3))
-        for chunk, points in self._in_chunks(subjects):
-            m = linear[chunk]
-            if is_reproducible:
-                # Zero times infinity is NaN: `WorldBoxes.fit` tests for it.
-                with np.errstate(invalid="ignore"):
-                    world = points[:, None, 0] * m[..., 0, None] + points[:, None, 1] * m[..., 1, None]
-                    world += points[:, None, 2] * m[..., 2, None]
-            else:
-                world = m @ points
-            low[chunk], high[chunk] = world.min(axis=-1), world.max(axis=-1)
+        for rows, stacked in self._in_chunks(subjects):
+            low[rows], high[rows] = _extremes(stacked.astype(np.float64), linear[rows], is_reproducible)
+        for rows, points in self._one_by_one(subjects):
+            low[rows], high[rows] = _extremes_of_one(points.astype(np.float64), linear[rows], is_reproducible)
         if radii.any():
             extent = radii[:, None] * length(linear)
             return low - extent, high + extent
         return low, high
 
-    def kinks(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """See `FitCache.kinks`."""
-        result = np.zeros(len(subjects))
-        for chunk, points in self._in_chunks(subjects):
-            result[chunk] = kinks_of_points(points, begin[chunk], end[chunk])
+        result, changed = np.zeros(len(subjects)), np.flatnonzero((begin != end).any(axis=(1, 2)))
+        owners, begin, end = np.tile(subjects[changed], 2), begin[changed], end[changed]
+        ends = np.concatenate([begin, end])
+        # Intervals that follow each other have one end in common.
+        first, place = distinct_rows(np.column_stack([owners, ends.reshape(-1, 9)]))
+        outermost = self._outermost(owners[first], ends[first])[place]
+        of_ends = outermost[: len(changed)], outermost[len(changed) :]
+        result[changed] = kinks_of_outermost(of_ends, begin, end, reach[changed])
         return result
 
-    def _in_chunks(self, subjects: Ints) -> Iterator[tuple[Ints, Floats]]:
-        """Yield rows (k,) of those of subjects (m,) that have equally many vertices, with these (k, 3, v)."""
+    def _outermost(self, subjects: Ints, linear: Floats) -> Floats:
+        """Find the outermost vertices (m, 3, 6) of subjects (m,) as `outermost_points`."""
+        result = np.empty((len(subjects), 3, 6))
+        for rows, stacked in self._in_chunks(subjects):
+            result[rows] = outermost_points(stacked.astype(np.float32, copy=False), linear[rows])
+        for rows, points in self._one_by_one(subjects):
+            result[rows] = outermost_of_one(points.astype(np.float32, copy=False), linear[rows])
+        return result
+
+    def _in_chunks(self, subjects: Ints) -> Iterator[tuple[Ints, NDArray[np.float32]]]:
+        """Yield rows (k,) of those of subjects (m,) that have equally many vertices, with these (k, 3, v).
+
+        Subjects with many vertices are not among them.
+        """
         for count, (members, stack) in self._stacks.items():
-            rows = np.flatnonzero(np.isin(subjects, members))
-            size = max(1, CHUNK_ROWS // count)
-            for begin in range(0, len(rows), size):
-                chunk = rows[begin : begin + size]
-                yield chunk, stack[np.searchsorted(members, subjects[chunk])].astype(np.float64)
+            if count < _MANY_VERTICES:
+                rows = np.flatnonzero(np.isin(subjects, members))
+                size = CHUNK_ROWS // count
+                for begin in range(0, len(rows), size):
+                    chunk = rows[begin : begin + size]
+                    yield chunk, stack[np.searchsorted(members, subjects[chunk])]
+
+    def _one_by_one(self, subjects: Ints) -> Iterator[tuple[Ints, NDArray[np.float32]]]:
+        """Yield rows (k,) of each of subjects (m,) with many vertices, with these (3, v)."""
+        for count, (members, stack) in self._stacks.items():
+            if count >= _MANY_VERTICES:
+                for member in np.intersect1d(members, subjects).tolist():
+                    rows = np.flatnonzero(subjects == member)
+                    yield rows, stack[np.searchsorted(members, member)]
+
+
+def _extremes(points: Floats, linear: Floats, is_reproducible: bool) -> tuple[Floats, Floats]:
+    """Minima and maxima (m, 3) of points (m, 3, v) under linear maps (m, 3, 3): see `VertexStacks.boxes`."""
+    if is_reproducible:
+        # Zero times infinity is NaN: `WorldBoxes.fit` tests for it.
+        with np.errstate(invalid="ignore"):
+            world = points[:, None, 0] * linear[..., 0, None] + points[:, None, 1] * linear[..., 1, None]
+            world += points[:, None, 2] * linear[..., 2, None]
+    else:
+        world = linear @ points
+    return world.min(axis=-1), world.max(axis=-1)
+
+
+def _extremes_of_one(points: Floats, linear: Floats, is_reproducible: bool) -> tuple[Floats, Floats]:
+    """Minima and maxima (m, 3) of the many points (3, v) of one subject, as `_extremes`."""
+    if is_reproducible:
+        parts = [_extremes(points[None], each[None], is_reproducible) for each in linear]
+        return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
+    low, high = np.empty((2, len(linear), 3))
+    # One array for all maps: memory that is new takes longer than the product.
+    world = np.empty_like(points)
+    for row, each in enumerate(linear):
+        np.matmul(each, points, out=world)
+        # Not with `out`, which is far slower.
+        low[row], high[row] = world.min(axis=1), world.max(axis=1)
+    return low, high
 
 
 def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:

@@ -41,12 +41,13 @@ def run_in_blender(job: Generator[Any, None, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Keyed:
-    """A scene of objects with a small mesh each, keyed five times. Spheres and boxes do not rotate.
+    """A scene of objects with a small mesh each, keyed five times.
 
     spacing : spacing of the grid that the objects move around on; 0 for random locations, with many contacts
     room : size of the room of random locations, for each object to the power of 1/3
     keys : frames of the keys, of which the last is the last frame of the scan
     is_ring : whether the mesh is a ring, which convex parts leave open, instead of a few vertices
+    rotates : whether the objects rotate; those with oriented boxes, capsules and parts do in any case
     """
 
     count: int
@@ -56,6 +57,7 @@ class Keyed:
     room: float = 6.0
     keys: tuple[int, ...] = KEYS
     is_ring: bool = False
+    rotates: bool = False
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
@@ -82,7 +84,7 @@ class Keyed:
                 offset = rng.normal(size=3) * (0.3 if self.spacing else 2.0)
                 item.location = home + offset - ((0, 0, self.spacing) if visits and frame == 125 else 0)
                 item.keyframe_insert("location", frame=frame)
-                if self.shape in ("obb", "capsule", "compound"):
+                if self.rotates or self.shape in ("obb", "capsule", "compound"):
                     item.rotation_euler = rng.uniform(-2, 2, 3)
                     item.keyframe_insert("rotation_euler", frame=frame)
 
@@ -160,9 +162,11 @@ SCANS = Table(
         _row("100 spheres, linear", 0.8, Keyed(100, "sphere", "linear")),
         _row("1000 spheres, linear", 0.5, Keyed(1000, "sphere", "linear")),
         _row("3000 spheres, linear", 0.5, Keyed(3000, "sphere", "linear")),
+        _row("1000 boxes of rotating objects, linear", None, Keyed(1000, "aabb", "linear", rotates=True)),
         _row("1000 oriented boxes, linear", 0.7, Keyed(1000, "obb", "linear")),
         _row("1000 spheres, few close pairs, adaptive", 1.0, Keyed(1000, "sphere", "adaptive", spacing=6.0)),
         _row("1000 spheres, adaptive", 1.0, Keyed(1000, "sphere", "adaptive")),
+        _row("1000 boxes of rotating objects, adaptive", None, Keyed(1000, "aabb", "adaptive", rotates=True)),
         _row("1000 oriented boxes, adaptive", 1.5, Keyed(1000, "obb", "adaptive")),
         _row("1000 capsules, linear", None, Keyed(1000, "capsule", "linear")),
         _row("1000 capsules, adaptive", None, Keyed(1000, "capsule", "adaptive")),
