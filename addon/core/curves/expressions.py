@@ -133,8 +133,8 @@ class Expressions:
         map_of : (e,) int64
             Map of each expression; -1 for none.
         maps : Curves
-            Curves over results instead of times, with their keys on the diagonal: since Blender 5.0 a driver
-            has one, which changes its result by rounding.
+            Curves over results instead of times: since Blender 5.0 a driver has one. They change no result
+            but those near their keys, which are at 0 and 1.
         """
         self._maps, self._map_of = maps, map_of
         programs = list(dict.fromkeys(each.program for each in expressions))
@@ -224,14 +224,18 @@ def _mapped(chords: Chords, largest: Floats, rounding: Floats) -> Chords:
     low = np.minimum(chords.begin, chords.end) - chords.deviation - rounding
     high = np.maximum(chords.begin, chords.end) + chords.deviation + rounding
     begin, end, deviation = (values.copy() for values in chords)
-    # Begin, end and what is between them may each become the value of a key, or stay.
+    # A result may become the value of a key, or stay; so may both ends of the chord.
     is_near = ((high >= 0) & (low <= NEAR_KEY)) | ((high >= 1 - NEAR_KEY) & (low <= 1))
     deviation[is_near] += 2 * NEAR_KEY
+    for values in (begin, end):
+        values[(values >= rounding) & (values <= NEAR_KEY - rounding)] = 0
+        is_below = (values <= 1 - rounding) | (largest <= 1)
+        values[(values >= 1 - NEAR_KEY + rounding) & is_below] = 1
     for key, is_all_near, beyond in (
         (0.0, (high >= 0) & (high < NEAR_KEY), -low),
         (1.0, (low <= 1) & (low > 1 - NEAR_KEY), np.where(largest <= 1, 0.0, high - 1)),
     ):
-        # All become the value of the key, but those that are not between the keys.
+        # All become the value of the key, but those that are not between the keys. Ends may be among these.
         rows = np.flatnonzero(is_all_near & (beyond < NEAR_KEY))
         begin[rows] = end[rows] = key
         deviation[rows] = 2 * np.maximum(beyond[rows], 0.0)

@@ -10,9 +10,11 @@ from ..numeric.arrays import Floats
 _ROUNDING = 2.0**-20
 """Part of the size by which points that are outermost in single precision may fall short of the sides.
 
-With u = 2^-24, a coordinate is off by at most 5 u of the size: two roundings of its products, and three of
-their sum. The difference of two coordinates is off by twice that.
+With u = 2^-24, a coordinate is off by at most 6 u of the size: three roundings of factors and products, and
+three of their sum. The difference of two coordinates is off by twice that.
 """
+_SMALLEST, _LARGEST = 1e-30, 1e37
+"""Sizes between which single precision neither loses digits nor overflows."""
 
 
 def kinks_between(begin: Floats, end: Floats) -> Floats:
@@ -44,7 +46,7 @@ def kinks_between(begin: Floats, end: Floats) -> Floats:
 def outermost_points(points: NDArray[np.float32], linear: Floats) -> Floats:
     """Find the points that are outermost on each side of the boxes around points under linear maps.
 
-    In single precision: a point may fall short of the side by half of `_ROUNDING` times the size.
+    In single precision, which `kinks_of_outermost` includes.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def outermost_points(points: NDArray[np.float32], linear: Floats) -> Floats:
     outermost : (q, 3, 6) float64
         Points in columns: those of the minima along the axes, then those of the maxima.
     """
-    world = linear.astype(np.float32) @ points
+    with np.errstate(over="ignore", invalid="ignore"):
+        world = linear.astype(np.float32) @ points
     places = np.concatenate([world.argmin(axis=2), world.argmax(axis=2)], axis=1)
     return np.take_along_axis(points, places[:, None], axis=2).astype(np.float64)
 
@@ -70,10 +73,11 @@ def outermost_of_one(points: NDArray[np.float32], linear: Floats) -> Floats:
     """
     world, places = np.empty_like(points), np.empty((len(linear), 6), dtype=np.int64)
     # One array for all: memory that is new takes longer than the product.
-    for row, each in zip(places, linear.astype(np.float32), strict=True):
-        np.matmul(each, points, out=world)
-        world.argmin(axis=1, out=row[:3])
-        world.argmax(axis=1, out=row[3:])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for row, each in zip(places, linear.astype(np.float32), strict=True):
+            np.matmul(each, points, out=world)
+            world.argmin(axis=1, out=row[:3])
+            world.argmax(axis=1, out=row[3:])
     return points[:, places].swapaxes(0, 1).astype(np.float64)
 
 
@@ -97,8 +101,13 @@ def kinks_of_outermost(outermost: tuple[Floats, Floats], begin: Floats, end: Flo
     sides = [
         np.stack([_coordinates(linear, points) for points in outermost], axis=1) for linear in (begin, end)
     ]
-    largest = np.maximum(*((linear**2).sum(axis=(1, 2)) for linear in (begin, end)))
-    return np.asarray(kinks_between(*sides) + _ROUNDING * np.sqrt(largest) * reach)
+    largest, change = (
+        np.sqrt((each**2).sum(axis=(1, 2))) for each in (np.maximum(np.abs(begin), np.abs(end)), end - begin)
+    )
+    kinks = kinks_between(*sides) + _ROUNDING * largest * reach
+    # A quarter of the difference of any two points' changes, which is at most twice what one changes.
+    size = largest * reach
+    return np.where((size > _SMALLEST) & (size < _LARGEST), kinks, change * reach / 2)
 
 
 def _coordinates(linear: Floats, outermost: Floats) -> Floats:

@@ -29,7 +29,7 @@ where one neighbor alone is known.
 """
 _FINE_PART = 0.25
 """Part of an interval that is short enough for an estimate from one neighbor, and for one without reserve."""
-_KNOWN_PER_CHUNK = 1 << 13
+_KNOWN_PER_CHUNK = 1 << 12
 """Subjects times intervals whose deviations are bounded at once, which takes about 25 ms."""
 _RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
 """Factors of deviations over longer parts, and over whole intervals.

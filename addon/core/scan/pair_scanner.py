@@ -346,7 +346,7 @@ class PairScanner:
             contacts = with_minimum_separation(
                 intervals.motion, contacts, rows, *subdivision.separation_cutoffs(intervals, contacts, cutoff)
             )
-            yield begin + 0.5 * of_all
+            yield begin + 0.45 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
             is_touching = ~np.isnan(contacts.enter[rows])
             is_relevant = is_touching | (contacts.least[rows] < cutoff[of_round[rows]])
@@ -358,9 +358,10 @@ class PairScanner:
             subdivision.select_open(intervals, contacts, assessment, is_open)
             count = subdivision.pending_samples
             while subdivision.pending_samples:
-                subdivision.add_sample()
                 yield begin + of_all * (1 - 0.5 * subdivision.pending_samples / count)
+                subdivision.add_sample()
             begin += of_all
+            yield begin
         self._cache.doubt(candidates.keys, subdivision.doubtful_since)
         # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
         # described.

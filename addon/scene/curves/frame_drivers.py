@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core.curves.expressions import Expression, Expressions, expression_of
+from ...core.curves.segments import BEZIER, EXTRAPOLATED, LINEAR
 from .curve_keys import CurveKeys, joined_curves
 
 _ENDS = np.array([[0, 0], [1, 1]], dtype=np.float32)
@@ -43,9 +44,20 @@ def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver
 
 
 def _is_diagonal(curve: CurveKeys) -> bool:
-    """Return whether a driver's curve is the one that Blender adds, or the same with other handles."""
-    is_on_it = all((side[:, 0] == side[:, 1]).all() for side in (curve.keys.left, curve.keys.right))
-    return is_on_it and curve.is_extrapolated and np.array_equal(curve.keys.points, _ENDS)
+    """Return whether a driver's curve is the one that Blender adds, or the same with other handles on it."""
+    keys = curve.keys
+    if not (
+        np.array_equal(keys.points, _ENDS) and all((side[:, 0] == side[:, 1]).all() for side in keys[1:3])
+    ):
+        return False
+    segments = joined_curves([curve]).segments
+    outside = slice(0, 3, 2)
+    # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
+    return bool(
+        segments.kind[1] in (LINEAR, BEZIER)
+        and (segments.kind[outside] == EXTRAPOLATED).all()
+        and (segments.slope[outside] == 1).all()
+    )
 
 
 def _is_identity(modifier: Any) -> bool:

@@ -25,7 +25,7 @@ _SLICE, _LONGEST_SLICE = 0.035, 0.045
 _LONGEST_AWAY = 0.1
 """Most seconds of a slice in which the scene has left its frame, to which it returns at the end."""
 
-_STEP_DECAY = 0.8
+_STEP_DECAY = 0.9
 """Factor of the time that a step is expected to take at most, for each shorter step."""
 
 _SCAN_TO_DRAWING = 10

@@ -113,6 +113,8 @@ def test_values_that_a_key_of_a_map_hides_have_no_deviation():
     assert chords.deviation[:2].tolist() == [0, 0]
     assert chords.begin[:2].tolist() == chords.end[:2].tolist() == [1, 1]
     assert (chords.deviation[2:] > 1e-4).all()
+    # Shapes before a jump follow from such an end.
+    assert (chords.end[2], chords.begin[3]) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,12 @@ def test_drivers_of_the_frame_are_those_of_blender(add_mesh, has_curve):
     assert_like_blender(objects)
 
 
+def test_drivers_through_a_diagonal_with_other_handles_are_those_of_blender(add_mesh):
+    item = add_mesh("Cube")
+    driven_through_keys(item, lambda key: None)
+    assert_like_blender([item])
+
+
 @pytest.mark.smoke
 def test_copied_locations_are_those_of_blender(add_mesh):
     objects = []
@@ -310,6 +316,36 @@ def driven_through_a_curve(item):
     curve.keyframe_points.insert(1, 5)
 
 
+def driven_through_keys(item, change):
+    """Drive a channel through the curve from 0 to 1 that Blender 5 adds, with other settings of its keys."""
+    curve = item.driver_add("rotation_euler", 1)
+    curve.driver.expression = "frame / 20 - 0.5"
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+    curve.keyframe_points.clear()
+    curve.extrapolation = "LINEAR"
+    for value in (0, 1):
+        key = curve.keyframe_points.insert(value, value)
+        key.handle_left_type = key.handle_right_type = "FREE"
+        key.handle_left, key.handle_right = (value - 0.3,) * 2, (value + 0.3,) * 2
+        change(key)
+
+
+def driven_through_constant_keys(item):
+    driven_through_keys(item, lambda key: setattr(key, "interpolation", "CONSTANT"))
+
+
+def driven_through_bouncing_keys(item):
+    driven_through_keys(item, lambda key: setattr(key, "interpolation", "BOUNCE"))
+
+
+def driven_through_keys_without_slope(item):
+    def put_handles_on_the_key(key):
+        key.handle_left = key.handle_right = key.co
+
+    driven_through_keys(item, put_handles_on_the_key)
+
+
 def driven_delta_rotation(item):
     item.driver_add("delta_rotation_euler", 0).driver.expression = "frame"
 
@@ -434,6 +470,9 @@ def child_of_driven(item):
         driven_by_what_is_no_expression,
         driven_by_steps,
         driven_through_a_curve,
+        driven_through_constant_keys,
+        driven_through_bouncing_keys,
+        driven_through_keys_without_slope,
         driven_delta_rotation,
         location_copied_in_part,
         location_copied_along_two_axes,
