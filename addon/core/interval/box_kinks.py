@@ -13,6 +13,12 @@ _ROUNDING = 2.0**-20
 With u = 2^-24, a coordinate is off by at most 6 u of the size: three roundings of factors and products, and
 three of their sum. The difference of two coordinates is off by twice that.
 """
+BLOCK_POINTS = 1 << 14
+"""Points of one body that are multiplied together.
+
+Larger blocks do not fit the cache, and BLAS would use threads, which are slow while other programs run.
+"""
+_AXES = np.tile(np.arange(3), 2)
 _SMALLEST, _LARGEST = 1e-30, 1e37
 """Sizes between which single precision neither loses digits nor overflows."""
 
@@ -71,13 +77,21 @@ def outermost_of_one(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     The result (q, 3, 6) is that of `outermost_points`.
     """
-    world, places = np.empty_like(points), np.empty((len(linear), 6), dtype=np.int64)
-    # One array for all: memory that is new takes longer than the product.
-    with np.errstate(over="ignore", invalid="ignore"):
-        for row, each in zip(places, linear.astype(np.float32), strict=True):
-            np.matmul(each, points, out=world)
-            world.argmin(axis=1, out=row[:3])
-            world.argmax(axis=1, out=row[3:])
+    singles = linear.astype(np.float32)
+    farthest = np.full((len(linear), 6), -np.inf, dtype=np.float32)
+    places = np.zeros((len(linear), 6), dtype=np.int64)
+    for start in range(0, points.shape[1], BLOCK_POINTS):
+        block = np.ascontiguousarray(points[:, start : start + BLOCK_POINTS])
+        world, found, values = np.empty_like(block), np.empty_like(places), np.empty_like(farthest)
+        # One array for all maps: memory that is new takes longer than the product.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for row, each in enumerate(singles):
+                np.matmul(each, block, out=world)
+                found[row, :3], found[row, 3:] = world.argmin(axis=1), world.argmax(axis=1)
+                values[row] = world[_AXES, found[row]]
+        values[:, :3] *= -1
+        is_farther = values > farthest
+        farthest[is_farther], places[is_farther] = values[is_farther], start + found[is_farther]
     return points[:, places].swapaxes(0, 1).astype(np.float64)
 
 

@@ -30,7 +30,7 @@ where one neighbor alone is known.
 _FINE_PART = 0.25
 """Part of an interval that is short enough for an estimate from one neighbor, and for one without reserve."""
 _KNOWN_PER_CHUNK = 1 << 12
-"""Subjects times intervals whose deviations are bounded at once, which takes about 25 ms."""
+"""Shapes times intervals, by their costs, whose deviations are bounded at once: about 25 ms."""
 _RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
 """Factors of deviations over longer parts, and over whole intervals.
 
@@ -165,7 +165,7 @@ class IntervalBlock:
         """
         if self.is_instant or not is_known.any():
             return
-        chunk, chunks = max(1, _KNOWN_PER_CHUNK // len(motion.known)), []
+        chunk, chunks = max(1, int(_KNOWN_PER_CHUNK / motion.costs.sum())), []
         for start in range(0, len(self), chunk):
             chunks.append(motion.successive_deviations(self.times[start : start + chunk + 1]))
             yield min(1.0, (start + chunk) / len(self))

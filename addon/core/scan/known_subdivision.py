@@ -30,7 +30,7 @@ _MOST_SAMPLES, _MOST_UNTIL_CONTACT = 600, 12_000
 Many turns a frame need thousands of parts before their first contact is certain.
 """
 _SPLIT_PER_CHUNK = 1 << 9
-"""Rows that are split at once, into up to four parts each, which takes about 20 ms."""
+"""Rows, by the costs of their shapes, that are split at once into up to four parts each: about 20 ms."""
 _BEFORE = 2.0**-10
 _JUST_BEFORE = 2.0**-17
 """Frames before a contact between which its velocity is measured; a jump at the contact itself is later."""
@@ -123,9 +123,10 @@ class KnownSubdivision(Subdivision):
                 contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
             )
             self._round = intervals
-            for start in range(0, len(rows), _SPLIT_PER_CHUNK):
-                chunk = slice(start, start + _SPLIT_PER_CHUNK)
-                self._unsplit.append((rows[chunk], positions[chunk]))
+            cost = self._motion.costs[self._movers(intervals.rows[rows])].mean(axis=0)
+            chunk_of = ((np.cumsum(cost) - cost) // _SPLIT_PER_CHUNK).astype(np.int64)
+            starts = np.flatnonzero(np.diff(chunk_of)) + 1
+            self._unsplit.extend(zip(np.split(rows, starts), np.split(positions, starts), strict=True))
 
     def add_sample(self) -> None:
         """Split one pending chunk."""

@@ -164,6 +164,14 @@ class KnownMotion(Protocol):
         """
         ...
 
+    @property
+    def costs(self) -> Floats:
+        """Costs (N,) of each shape at one time: 1 for one that is moved, more for one that is fitted.
+
+        Scans yield more often where shapes take long; results do not depend on it.
+        """
+        ...
+
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """Return shapes (m,), each at its own time (m,); with `is_before` the limit from earlier times."""
         ...

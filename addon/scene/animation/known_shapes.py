@@ -12,6 +12,9 @@ from ..curves.curve_poses import CurvePoses
 from ..fitting.fit_cache import FitCache
 from ..settings import ShapeName
 
+_VERTICES_PER_COST = 2000
+"""Vertices around which a box is fitted in the time that one takes to be moved."""
+
 
 class KnownShapes:
     """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
@@ -20,6 +23,8 @@ class KnownShapes:
     ----------
     known : (n,) bool
         Subjects whose shapes are known, and obstacles that stay where they are.
+    costs : (N,) float64
+        Of all shapes.
     """
 
     def __init__(
@@ -36,6 +41,10 @@ class KnownShapes:
         self.known[at_rest] = True
         self._only_moves = poses.only_moves
         self._owners, self._fits, self._reach = fits.owners, fits.by_part(), fits.reach()
+        self.costs: Floats = np.ones(len(self._owners))
+        if shape == "aabb":
+            is_fitted = self.known & ~self._only_moves & ~poses.skins.is_skinned
+            self.costs += np.where(is_fitted, fits.vertex_counts() / _VERTICES_PER_COST, 0)[self._owners]
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """Shapes (m,), each at its own time (m,) in frames; with `is_before` the limit from earlier times."""

@@ -203,6 +203,10 @@ class PoseBatcher:
         self.samples: list[Sample] = []
         self.skins: SkinPoses | None = None
 
+    def limit(self, costs: Floats) -> None:
+        """Compute fewer poses together where shapes (N,) take longer than others: see `KnownMotion.costs`."""
+        self.capacity = min(self.capacity, max(1, int(_MAX_SHAPES / max(costs.sum(), 1.0))))
+
     def use_skins(self, skins: SkinPoses) -> None:
         """Compute the boxes of bent subjects from their curves, in a window those of few times together."""
         count = int(skins.is_skinned.sum())

@@ -194,6 +194,7 @@ class SceneMotion:
             solid = solid[~curves.is_switched[solid]]
         at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
         self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
+        self._batch.limit(self._known_shapes.costs)
 
     def _may_be_skinned(self) -> Bools:
         """Mask (n,) of subjects whose boxes at any time may follow from the curves of bones."""
@@ -287,6 +288,12 @@ class SceneMotion:
         """Subjects (n,) whose shapes are known at any time, and bounded between frames: see `KnownMotion`."""
         known = self._known_shapes
         return np.zeros(len(self._all), dtype=bool) if known is None else known.known
+
+    @property
+    def costs(self) -> Floats:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.costs
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """See `KnownMotion`."""

@@ -118,6 +118,13 @@ class FitCache:
             result[index] = np.sqrt(dot(precise, precise).max(initial=0))
         return result
 
+    def vertex_counts(self) -> Ints:
+        """Numbers (n,) of the vertices that each subject was fitted to."""
+        result = np.zeros(len(self.is_fitted), dtype=np.int64)
+        for index, points in self._points.items():
+            result[index] = len(points)
+        return result
+
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
 

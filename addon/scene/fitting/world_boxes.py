@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
-from ...core.interval.box_kinks import kinks_of_outermost, outermost_of_one, outermost_points
+from ...core.interval.box_kinks import (
+    BLOCK_POINTS,
+    kinks_of_outermost,
+    outermost_of_one,
+    outermost_points,
+)
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from ...core.numeric.distinct import distinct_rows
 
@@ -230,13 +235,16 @@ def _extremes_of_one(points: Floats, linear: Floats, is_reproducible: bool) -> t
     if is_reproducible:
         parts = [_extremes(points[None], each[None], is_reproducible) for each in linear]
         return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
-    low, high = np.empty((2, len(linear), 3))
-    # One array for all maps: memory that is new takes longer than the product.
-    world = np.empty_like(points)
-    for row, each in enumerate(linear):
-        np.matmul(each, points, out=world)
-        # Not with `out`, which is far slower.
-        low[row], high[row] = world.min(axis=1), world.max(axis=1)
+    low, high = np.full((len(linear), 3), np.inf), np.full((len(linear), 3), -np.inf)
+    for start in range(0, points.shape[1], BLOCK_POINTS):
+        block = np.ascontiguousarray(points[:, start : start + BLOCK_POINTS])
+        # One array for all maps: memory that is new takes longer than the product.
+        world = np.empty_like(block)
+        for row, each in enumerate(linear):
+            np.matmul(each, block, out=world)
+            # Not with `out`, which is far slower.
+            low[row] = np.minimum(low[row], world.min(axis=1))
+            high[row] = np.maximum(high[row], world.max(axis=1))
     return low, high
 
 

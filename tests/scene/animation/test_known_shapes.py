@@ -74,3 +74,16 @@ def test_bound_of_a_turning_box_falls_with_the_square_of_the_interval():
     ]
     # A bound by the size and the angle alone would be a quarter of the larger one.
     assert means[1] < means[0] / 12
+
+
+def test_boxes_of_large_meshes_that_turn_cost_more_than_others():
+    rng = np.random.default_rng(6)
+    for name, count in (("A turns", 6000), ("B moves", 6000), ("C turns", 8)):
+        item = add_vertices(name, rng.normal(size=(count, 3)))
+        for frame in (1, 40):
+            item.location = rng.normal(size=3)
+            item.keyframe_insert("location", frame=frame)
+            if "turns" in name:
+                item.rotation_euler = rng.normal(size=3)
+                item.keyframe_insert("rotation_euler", frame=frame)
+    assert known_motion().costs == pytest.approx([4, 1, 1.004])

@@ -17,6 +17,7 @@ class Polylines:
         self.knots = [(np.asarray(times, float), np.asarray(centers, float)) for times, centers in knots]
         self.radius = np.full(len(knots), float(radius))
         self.refinable = self.known = np.ones(len(knots), dtype=bool)
+        self.costs = np.ones(len(knots))
 
     def center(self, sphere, time, is_before=False):
         times, centers = self.knots[sphere]

@@ -184,6 +184,31 @@ def test_motion_around_an_obstacle_that_moves_is_sampled():
     assert contact.first.frame == pytest.approx(4.5 * 7 / 10, abs=1e-9)
 
 
+def test_shapes_that_take_long_are_computed_in_shorter_steps_with_the_same_report():
+    frames, most, reports = 40, [], []
+    for cost in (1.0, 400.0):
+        motion, rows = random_polylines(np.random.default_rng(1), 9, frames - 1, 2.5), []
+        motion.costs[2] = cost
+        for name in ("deviations", "successive_deviations"):
+            compute = getattr(motion, name)
+
+            def counted(*args, compute=compute, rows=rows, motion=motion):
+                # Of each call: how long it takes.
+                per_time = motion.costs.sum() if len(args) == 1 else motion.costs[args[0]].sum()
+                rows.append(per_time * (len(args[0]) - 1) if len(args) == 1 else per_time)
+                return compute(*args)
+
+            setattr(motion, name, counted)
+        reports.append(report_of(motion, frames).contacts)
+        most.append((len(rows), max(rows)))
+    (steps, _), (more_steps, longest) = most
+    assert more_steps > steps
+    # A split has up to four parts of two shapes for each row, of which 512 are split at once at a cost of 1.
+    assert longest <= 8 * 512 + 2 * 4 * 400
+    found = [[(each.a, each.b, each.first.frame, each.intervals) for each in report] for report in reports]
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("turns", [40, 150, 300])
 def test_first_contact_of_fast_motion_to_and_fro_is_not_late(turns):
     # A ball moves up and down many times a frame while it approaches a target, and hits on its passage.

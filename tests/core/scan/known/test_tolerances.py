@@ -16,6 +16,7 @@ class Wave:
     def __init__(self, speed, phase, is_known):
         self.speed, self.phase = speed, phase
         self.refinable, self.known = np.ones(2, dtype=bool), np.full(2, is_known)
+        self.costs = np.ones(2)
 
     def shapes_of(self, shapes, times, is_before=False):
         centers = np.zeros((len(shapes), 3))
