@@ -165,7 +165,7 @@ class IntervalBlock:
         """
         if self.is_instant or not is_known.any():
             return
-        chunk, chunks = max(1, int(_KNOWN_PER_CHUNK / motion.costs.sum())), []
+        chunk, chunks = max(1, int(_KNOWN_PER_CHUNK / max(1.0, motion.costs.sum()))), []
         for start in range(0, len(self), chunk):
             chunks.append(motion.successive_deviations(self.times[start : start + chunk + 1]))
             yield min(1.0, (start + chunk) / len(self))
