@@ -291,9 +291,9 @@ class SceneMotion:
 
     @property
     def costs(self) -> Floats:
-        """See `KnownMotion`."""
-        assert self._known_shapes is not None
-        return self._known_shapes.costs
+        """See `KnownMotion`. Python 3.11 reads properties to see whether this is one."""
+        known = self._known_shapes
+        return np.ones(len(self._fits.owners)) if known is None else known.costs
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """See `KnownMotion`."""
