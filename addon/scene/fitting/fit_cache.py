@@ -128,7 +128,8 @@ class FitCache:
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
 
-        All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost.
+        All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost. They
+        have no radius: subjects with custom shapes are not known.
 
         reach : (m,) as `reach` returns it
         """
