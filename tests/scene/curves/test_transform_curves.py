@@ -340,10 +340,11 @@ def driven_through_bouncing_keys(item):
 
 
 def driven_through_keys_without_slope(item):
-    def put_handles_on_the_key(key):
-        key.handle_left = key.handle_right = key.co
+    def put_handle_on_the_last_key(key):
+        if key.co.x == 1:
+            key.handle_right = key.co
 
-    driven_through_keys(item, put_handles_on_the_key)
+    driven_through_keys(item, put_handle_on_the_last_key)
 
 
 def driven_delta_rotation(item):
