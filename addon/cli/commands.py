@@ -29,7 +29,7 @@ from ..formats import (
 from ..formats.export.text_table import collider_check_table
 from ..formats.wording import pluralized, single_line
 from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND, PROGRAM
-from .input_checks import report_inputs
+from .input_checks import print_warning, report_inputs
 from .job_runner import run_job
 from .options.values import UsageError
 from .progress_line import ProgressLine
@@ -297,7 +297,8 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     if "file" in options:
         from ..scene.open_file import open_scene
 
-        open_scene(options.file, options.enable_autoexec)
+        for problem in open_scene(options.file, options.enable_autoexec):
+            print_warning(problem)
     elif not bpy.data.filepath:
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
         raise UsageError(f"{_scene_argument()}: Blender has no scene file open")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import SceneError
+from .usd_layer import USD_SUFFIXES
 
 
 def _import_gltf(path: str) -> None:
@@ -51,20 +52,18 @@ _IMPORTERS: Mapping[str, Callable[[str], None]] = {
     ".gltf": _import_gltf,
     ".fbx": _import_fbx,
     ".obj": _import_obj,
-    ".usd": _import_usd,
-    ".usda": _import_usd,
-    ".usdc": _import_usd,
-    ".usdz": _import_usd,
+    **dict.fromkeys(USD_SUFFIXES, _import_usd),
 }
 
 SCENE_SUFFIXES = (".blend", *_IMPORTERS)
 """Suffixes of the files that can be opened."""
 
 
-def open_scene(path: Path, runs_scripts: bool = False) -> None:
+def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     """Replace the session with the scene in a file.
 
-    An imported scene contains nothing of the user's preferences or start-up file.
+    An imported scene contains nothing of the user's preferences or start-up file, and has the frame range and
+    rate of its file. Files that it refers to and that cannot be read are among `input_warnings` of the scene.
 
     Parameters
     ----------
@@ -73,13 +72,32 @@ def open_scene(path: Path, runs_scripts: bool = False) -> None:
     runs_scripts : bool
         Whether scripts in a .blend file are run, those of drivers included.
 
+    Returns
+    -------
+    problems : tuple of str
+        What Blender reported about a file that it opened, and what is unknown of an imported one.
+
     Raises
     ------
     SceneError
         If the file is missing, of an unknown format, or cannot be read; the message names it.
     """
+    _require_scene_file(path)
+    try:
+        if path.suffix.lower() == ".blend":
+            return _open_blend(path, runs_scripts)
+        problems = _import_file(path)
+    except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
+        raise SceneError(f"{path}: Blender cannot read it ({_reason(error)})") from error
     import bpy
 
+    if not bpy.data.objects:
+        raise SceneError(f"{path}: no objects could be imported from it")
+    return problems
+
+
+def _require_scene_file(path: Path) -> None:
+    """Raise SceneError if a file does not exist or is of an unknown format."""
     try:
         is_folder, is_file = path.is_dir(), path.is_file()
     except OSError as error:  # the name is too long, for example
@@ -88,27 +106,60 @@ def open_scene(path: Path, runs_scripts: bool = False) -> None:
         raise SceneError(f"{path}: is a folder; name a file in it")
     if not is_file:
         raise SceneError(f"{path}: does not exist")
-    suffix = path.suffix.lower()
-    if suffix not in SCENE_SUFFIXES:
+    if path.suffix.lower() not in SCENE_SUFFIXES:
         raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
+
+
+def _open_blend(path: Path, runs_scripts: bool) -> tuple[str, ...]:
+    """Open a .blend file. Returns what Blender reported, if it opened the file all the same."""
+    import bpy
+
+    is_open = False
+
+    @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
+    def on_loaded(*_unused: object) -> None:
+        nonlocal is_open
+        is_open = True
+
+    bpy.app.handlers.load_post.append(on_loaded)
     try:
-        if suffix == ".blend":
-            # Blender 4.2 resolves relative paths by the variable PWD, which may name another folder.
-            bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=False, use_scripts=runs_scripts)
-        else:
-            bpy.ops.wm.read_factory_settings(use_empty=True)
-            with _stderr_dropped_on_error():
-                _IMPORTERS[suffix](str(path.resolve()))
-    except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
-        # Blender's message names the file, which may not be UTF-8.
-        encoded = error.object if isinstance(error, UnicodeDecodeError) else os.fsencode(str(error))
-        text = encoded.decode("utf-8", "backslashreplace")
-        # The last line of a Python importer's error says where Blender called it.
-        lines = [line for line in text.strip().splitlines() if not line.startswith("Location: ")]
-        reason = lines[-1] if lines else type(error).__name__
-        raise SceneError(f"{path}: Blender cannot read it ({reason.removeprefix('Error: ')})") from error
-    if suffix != ".blend" and not bpy.data.objects:
-        raise SceneError(f"{path}: no objects could be imported from it")
+        # Blender 4.2 resolves relative paths by the variable PWD, which may name another folder.
+        bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=False, use_scripts=runs_scripts)
+    except RuntimeError as error:
+        # The operator also raises errors about parts of a file that it opened, such as a video strip.
+        if not is_open:
+            raise
+        return (f"{path}: Blender reports: {_reason(error)}",)
+    finally:
+        bpy.app.handlers.load_post.remove(on_loaded)
+    return ()
+
+
+def _import_file(path: Path) -> tuple[str, ...]:
+    """Import a file into an empty session. Returns what is unknown of its time."""
+    import bpy
+
+    from .blender.missing_inputs import add_missing_files
+    from .imported_scene import set_time_of_import, unread_layers, without_unread_layers
+
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with _held_standard_error() as held:
+        _IMPORTERS[path.suffix.lower()](str(path.resolve()))
+        problem = set_time_of_import(bpy.context.scene, path)
+    output = held[0].decode("utf-8", "backslashreplace")
+    add_missing_files(bpy.context.scene, path, unread_layers(output))
+    if sys.stderr is not None:
+        sys.stderr.write(without_unread_layers(output))
+    return () if problem is None else (f"{path}: {problem}",)
+
+
+def _reason(error: Exception) -> str:
+    """Return the last line of Blender's message, in which the name of the file may not be UTF-8."""
+    encoded = error.object if isinstance(error, UnicodeDecodeError) else os.fsencode(str(error))
+    text = encoded.decode("utf-8", "backslashreplace")
+    # The last line of a Python importer's error says where Blender called it.
+    lines = [line for line in text.strip().splitlines() if not line.startswith("Location: ")]
+    return (lines[-1] if lines else type(error).__name__).removeprefix("Error: ")
 
 
 def activate_scene(name: str) -> None:
@@ -140,28 +191,28 @@ def activate_scene(name: str) -> None:
 
 
 @contextlib.contextmanager
-def _stderr_dropped_on_error() -> Iterator[None]:
-    """Hold back standard error, that of C code too, and drop it if an exception is raised.
+def _held_standard_error() -> Iterator[list[bytes]]:
+    """Hold back standard error, that of C code too; the list has its content after the block.
 
     Importers print a traceback, or lines of a library, before they raise an error with the same content.
     """
+    held = [b""]
     try:
         sys.stderr.flush()
         saved = os.dup(2)
     except (AttributeError, OSError):  # there is no standard error
-        yield
+        yield held
         return
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
         try:
-            yield
-            sys.stderr.flush()
-            held.seek(0)
-            os.write(saved, held.read())
+            yield held
         finally:
             sys.stderr.flush()
             os.dup2(saved, 2)
             os.close(saved)
+        file.seek(0)
+        held[0] = file.read()
 
 
 def _enable(module: str) -> None:

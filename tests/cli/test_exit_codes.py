@@ -172,6 +172,29 @@ def test_reader_that_ends_early_does_not_change_exit_code(scene, capfd, pipe_wit
     assert capfd.readouterr().err == ""
 
 
+def test_contact_of_an_import_after_the_range_of_the_start_up_scene_is_found(tmp_path):
+    """A wall at x = 0 and a cube that is 2 away at frame 460, and 0 at 480: both have a half size of 1."""
+    import addon_utils
+    import bpy
+
+    from tests.scene.building import CUBE, add_vertices, open_empty_file
+    from tests.scene.sampling import key
+
+    open_empty_file()
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    add_vertices("Wall", CUBE, faces)
+    moving = add_vertices("Moving", CUBE, faces)
+    bpy.context.scene.frame_end = 480
+    key(moving, "location", [(1, (20, 0, 0)), (440, (4, 0, 0)), (480, (0, 0, 0))])
+    addon_utils.enable("io_scene_gltf2")
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "level.glb"), export_frame_range=False)
+    target = tmp_path / "contacts.json"
+    ended = run("contacts", tmp_path / "level.glb", "--fail-on-contact", "-q", "-o", target)
+    assert ended.returncode == 1, ended.stderr
+    (contact,) = json.loads(target.read_text("utf-8"))["contacts"]
+    assert contact["first"]["seconds"] == pytest.approx(460 / 24, abs=1e-3)
+
+
 @POSIX
 def test_old_file_is_unchanged_if_table_cannot_be_printed(scene, capfd):
     target = scene.with_suffix(".json")

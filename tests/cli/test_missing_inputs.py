@@ -196,6 +196,21 @@ def test_object_deleted_from_library_is_missing_data(linked: Path) -> None:
     assert warnings_of(document) == {"Crate": "missingData", "Props": "missingData"}
 
 
+def test_missing_reference_of_usd_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "set.usda"
+    path.write_text(
+        '#usda 1.0\ndef "Gone" (references = @./gone.usda@) {}\n'
+        'def Mesh "Wall" {\n    int[] faceVertexCounts = [3]\n    int[] faceVertexIndices = [0, 1, 2]\n'
+        "    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]\n}\n"
+    )
+    ended = run("bounds", path)
+    assert ended.returncode == 2
+    assert "warning: set.usda: needs the file gone.usda, which cannot be read\n" in ended.stderr
+    assert ended.stderr.endswith("1 missing input (--allow-missing accepts this)\n")
+    _, document = document_of(path, "--allow-missing")
+    assert warnings_of(document) == {"set.usda": "missingFile"}
+
+
 def mesh_cache(item: Any, folder: Path) -> None:
     modifier = item.modifiers.new("Cache", "MESH_CACHE")
     modifier.cache_format, modifier.filepath = "PC2", str(folder / "gone.pc2")

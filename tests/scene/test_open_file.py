@@ -9,6 +9,7 @@ import pytest
 
 from addon.scene.errors import SceneError
 from addon.scene.open_file import activate_scene, open_scene
+from tests.scene.building import add_vertices
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -59,6 +60,33 @@ def test_broken_file_is_reported_in_one_line(tmp_path, suffix):
     with pytest.raises(SceneError, match=f"broken{suffix}") as error:
         open_scene(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.smoke
+def test_file_that_blender_opens_with_an_error_report_is_opened(tmp_path):
+    """Blender 4.2 to 5.2 have 128 channels of video strips, and report an error for a strip beyond them."""
+    contents = []
+    for channel in (125, 126):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        editor = bpy.context.scene.sequence_editor_create()
+        strips = editor.strips if hasattr(editor, "strips") else editor.sequences
+        length = {"length": 20} if bpy.app.version >= (5, 0, 0) else {"frame_end": 20}
+        strips.new_effect(name="Strip", type="COLOR", channel=channel, frame_start=1, **length)
+        add_vertices("Triangle", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+        path = tmp_path / f"{channel}.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
+        contents.append(bytearray(path.read_bytes()))
+    first, second = contents
+    for at in range(min(map(len, contents)) - 4):
+        if (first[at], second[at]) == (125, 126) and not any(first[at + 1 : at + 4]):
+            first[at : at + 4] = (200).to_bytes(4, "little")
+    path = tmp_path / "channels.blend"
+    path.write_bytes(first)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    (problem,) = open_scene(path)
+    assert problem.startswith(f"{path}: Blender reports: ")
+    assert "128" in problem
+    assert list(bpy.data.objects.keys()) == ["Triangle"]
 
 
 def test_missing_file_is_reported(tmp_path):

@@ -8,7 +8,7 @@ of a dependency graph are checked, so other scenes of the file do not matter.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,25 @@ _IMAGE_SOURCES = frozenset({"FILE", "SEQUENCE", "MOVIE"})
 _FONTS = ("font", "font_bold", "font_italic", "font_bold_italic")
 
 
+_of_imports: dict[int, tuple[InputWarning, ...]] = {}
+"""Warnings of the importer by the scene's session_uid, which no other scene of the session gets."""
+
+
+def add_missing_files(scene: bpy.types.Scene, path: Path, missing: Sequence[str]) -> None:
+    """Add files that an imported file refers to and that cannot be read to the warnings of the scene."""
+    folder = path.resolve().parent
+    names = [Path(name) for name in missing]
+    shown = [name.relative_to(folder) if name.is_relative_to(folder) else name for name in names]
+    _of_imports[scene.session_uid] = tuple(
+        InputWarning(
+            "missingFile",
+            valid_text(path.name),
+            f"needs the file {valid_text(name.as_posix())}, which cannot be read",
+        )
+        for name in shown
+    )
+
+
 def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     """Find what the evaluated scene depends on and Blender did not read or run.
 
@@ -41,7 +60,8 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     warnings : tuple of InputWarning
     """
     ids = _originals(depsgraph)
-    missing = [*_newer_file(), *_missing_data(ids), *_missing_files(ids), *_missing_caches(ids)]
+    imported = _of_imports.get(depsgraph.scene.original.session_uid, ())
+    missing = [*_newer_file(), *imported, *_missing_data(ids), *_missing_files(ids), *_missing_caches(ids)]
     return tuple(dict.fromkeys([*missing, *_blocked_drivers(ids), *_blocked_texts()]))
 
 

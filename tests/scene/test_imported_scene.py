@@ -1,0 +1,169 @@
+"""Imported files: the frame range and rate of the file, not of the start-up scene, and missing layers.
+
+Expected times are those of the keyframes in the scene that Blender's exporters wrote.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import pytest
+
+from addon.scene.blender.missing_inputs import input_warnings
+from addon.scene.open_file import open_scene
+from tests.scene.building import CUBE, add_vertices
+
+pytestmark = [pytest.mark.smoke, pytest.mark.usefixtures("empty_file")]
+
+TRIANGLE = [(0, 1, 2)]
+
+
+def write_moving(path: Path, first: int, last: int, rate: int = 24, base: float = 1.0) -> Path:
+    """Write a cube that moves from x = 20 to x = 0 between two frames, in a scene that begins at frame 0."""
+    import addon_utils
+
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base = 0, last, rate, base
+    moving = add_vertices("Moving", CUBE, faces=TRIANGLE)
+    for frame, x in ((0, 20), (first, 20), (last, 0)):
+        moving.location.x = x
+        moving.keyframe_insert("location", frame=frame)
+    if path.suffix == ".glb":
+        addon_utils.enable("io_scene_gltf2")
+        bpy.ops.export_scene.gltf(filepath=str(path), export_frame_range=False)
+    elif path.suffix == ".fbx":
+        addon_utils.enable("io_scene_fbx")
+        bpy.ops.export_scene.fbx(filepath=str(path))
+    else:
+        bpy.ops.wm.usd_export(filepath=str(path), export_animation=True)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    return path
+
+
+def open_and_read_time(path: Path) -> tuple[int, int, int]:
+    open_scene(path)
+    scene = bpy.context.scene
+    return scene.frame_start, scene.frame_end, scene.frame_current
+
+
+def x_of_moving(frame: float) -> float:
+    bpy.context.scene.frame_set(int(frame // 1), subframe=frame % 1)
+    evaluated = bpy.context.evaluated_depsgraph_get()
+    (moving,) = (item for item in evaluated.objects if item.name.startswith("Moving"))
+    return moving.matrix_world.translation.x
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".glb", 0), (".fbx", 1), (".usdc", 0), (".usda", 0)])
+def test_range_has_all_keyframes_of_an_animation_longer_than_the_start_up_scene(tmp_path, suffix, start):
+    """FBX files are imported one frame later: Blender's importer puts their start at frame 1."""
+    path = write_moving(tmp_path / f"level{suffix}", 400, 480)
+    assert open_and_read_time(path) == (start, start + 480, start)
+    assert x_of_moving(start) == pytest.approx(20, abs=1e-4)
+    assert x_of_moving(start + 480) == pytest.approx(0, abs=1e-4)
+
+
+def test_range_of_gltf_begins_at_time_0_though_its_keyframes_begin_later(tmp_path):
+    scene = bpy.context.scene
+    moving = add_vertices("Moving", CUBE, faces=TRIANGLE)
+    scene.frame_end = 20
+    for frame in (10, 20):
+        moving.location.x = frame
+        moving.keyframe_insert("location", frame=frame)
+    import addon_utils
+
+    addon_utils.enable("io_scene_gltf2")
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "late.glb"), export_frame_range=False)
+    assert open_and_read_time(tmp_path / "late.glb") == (0, 20, 0)
+
+
+def test_range_has_the_part_of_a_frame_in_which_an_animation_ends(tmp_path):
+    """50 frames at 60 frames per second are 20 frames at 24, 51 are 20.4."""
+    path = write_moving(tmp_path / "short.glb", 10, 51, rate=60)
+    assert open_and_read_time(path) == (0, 21, 0)
+
+
+@pytest.mark.parametrize("suffix", [".usda", ".usdc"])
+@pytest.mark.parametrize(("rate", "base"), [(60, 1.0), (30, 1.001)])
+def test_rate_of_usd_is_that_of_the_file(tmp_path, suffix, rate, base):
+    open_scene(write_moving(tmp_path / f"level{suffix}", 10, 20, rate, base))
+    render = bpy.context.scene.render
+    assert render.fps / render.fps_base == pytest.approx(rate / base, abs=1e-5)
+
+
+def test_rate_of_fbx_is_that_of_the_file(tmp_path):
+    open_scene(write_moving(tmp_path / "level.fbx", 10, 20, 60))
+    assert bpy.context.scene.render.fps / bpy.context.scene.render.fps_base == pytest.approx(60)
+
+
+def test_still_file_has_one_frame(tmp_path):
+    path = tmp_path / "triangle.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    first, last, current = open_and_read_time(path)
+    assert first == last == current
+
+
+USD_MESH = """
+    def Mesh "Moving" {
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = [0, 1, 2]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    }
+"""
+
+
+def write_usd(path: Path, metadata: str, more: str = "") -> Path:
+    """Write a mesh whose parent moves from time code 5 to 90.5."""
+    path.write_text(
+        f"""#usda 1.0
+(
+    upAxis = "Z"
+    metersPerUnit = 1
+    {metadata}
+)
+def Xform "Moving_parent" {{
+    double3 xformOp:translate.timeSamples = {{ 5: (0, 0, 0), 90.5: (3, 0, 0) }}
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+{USD_MESH}}}
+{more}
+"""
+    )
+    return path
+
+
+def test_time_codes_of_usd_may_begin_and_end_within_a_frame(tmp_path):
+    """Blender's importer cuts them to whole frames, so the last half frame would not be scanned."""
+    path = write_usd(tmp_path / "shot.usda", "startTimeCode = 4.5\nendTimeCode = 90.5")
+    assert open_and_read_time(path) == (4, 91, 4)
+
+
+def test_usd_without_a_range_of_time_codes_has_that_of_its_samples_or_says_that_it_is_unknown(tmp_path):
+    path = write_usd(tmp_path / "shot.usda", "framesPerSecond = 30")
+    problems = open_scene(path)
+    scene = bpy.context.scene
+    assert scene.render.fps == 30  # USD's rate of a layer without timeCodesPerSecond
+    if problems:  # Blender 4.2 as a module has no USD module for Python
+        assert bpy.app.version < (4, 5, 0)
+        assert "no range of time codes" in problems[0]
+    else:
+        assert (scene.frame_start, scene.frame_end) == (5, 91)
+
+
+def test_layers_that_a_usd_refers_to_and_that_do_not_exist_are_missing_inputs(tmp_path, capfd):
+    more = """
+def "A" (references = @./gone_reference.usda@) {}
+def "B" (payload = @./sub/gone_payload.usda@) {}
+"""
+    path = write_usd(tmp_path / "set.usda", "subLayers = [@./gone_layer.usda@]", more)
+    open_scene(path)
+    warnings = input_warnings(bpy.context.evaluated_depsgraph_get())
+    assert {(entry.kind, entry.name) for entry in warnings} == {("missingFile", "set.usda")}
+    assert [entry.message for entry in warnings] == [
+        f"needs the file {name}, which cannot be read"
+        for name in ("gone_layer.usda", "gone_reference.usda", "sub/gone_payload.usda")
+    ]
+    assert "Could not" not in capfd.readouterr().err  # USD's own lines, which name no remedy
+
+    path = write_usd(tmp_path / "whole.usda", "")
+    open_scene(path)
+    assert not input_warnings(bpy.context.evaluated_depsgraph_get())
