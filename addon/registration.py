@@ -6,6 +6,7 @@ the extension is disabled.
 
 from __future__ import annotations
 
+import atexit
 from contextlib import ExitStack
 
 import bpy
@@ -128,10 +129,13 @@ def register() -> None:
         command = bpy.utils.register_cli_command(PROGRAM, _run_command)
         stack.callback(bpy.utils.unregister_cli_command, command)
         _attached.push(stack.pop_all())
+    # Blender as a module calls handlers and frees classes after Python has cleared the modules they need.
+    atexit.register(unregister)
 
 
 def unregister() -> None:
     """Remove everything again, in reverse order."""
+    atexit.unregister(unregister)
     _attached.close()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +57,9 @@ _IMPORTERS: Mapping[str, Callable[[str], None]] = {
 }
 
 SCENE_SUFFIXES = (".blend", *_IMPORTERS)
-"""Suffixes of the files that can be opened."""
+"""Suffixes of the files that can be opened. Copies that Blender keeps, such as .blend1, can be opened too."""
+
+_COPY = re.compile(r"\.blend\d+")
 
 
 def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
@@ -84,7 +87,7 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     """
     _require_scene_file(path)
     try:
-        if path.suffix.lower() == ".blend":
+        if _suffix(path) == ".blend":
             return _open_blend(path, runs_scripts)
         problems = _import_file(path)
     except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
@@ -94,6 +97,12 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     if not bpy.data.objects:
         raise SceneError(f"{path}: no objects could be imported from it")
     return problems
+
+
+def _suffix(path: Path) -> str:
+    """Return the suffix of a file in lower case; of a copy that Blender keeps that of the file itself."""
+    suffix = path.suffix.lower()
+    return ".blend" if _COPY.fullmatch(suffix) else suffix
 
 
 def _require_scene_file(path: Path) -> None:
@@ -106,7 +115,7 @@ def _require_scene_file(path: Path) -> None:
         raise SceneError(f"{path}: is a folder; name a file in it")
     if not is_file:
         raise SceneError(f"{path}: does not exist")
-    if path.suffix.lower() not in SCENE_SUFFIXES:
+    if _suffix(path) not in SCENE_SUFFIXES:
         raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
 
 

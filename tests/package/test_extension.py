@@ -5,11 +5,14 @@ Each test that disables it has a separate process, because an extension is enabl
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
+import bpy
 import pytest
 
 from tests.package.command_line import run_commands
+from tests.paths import TOP
 from tests.tiers import times
 
 # The same scans as options of the operator and as options of the command.
@@ -141,6 +144,17 @@ def test_disabling_removes_everything_and_enabling_again_works(in_new_blender):
 
 
 @pytest.mark.smoke
+@pytest.mark.smoke
+@pytest.mark.skipif(bpy.app.version < (5, 0, 0), reason="as a module, Blender can wait forever when it ends")
+def test_script_that_registers_the_extension_ends_without_an_error(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f"import sys; sys.path.insert(0, {str(TOP)!r})\nimport addon; addon.register()\n")
+    ended = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_failed_registration_is_undone(in_new_blender):
     result = in_new_blender(
         """

@@ -53,7 +53,15 @@ def test_opened_file_of_every_format_has_only_its_objects(tmp_path, suffix):
     assert "Cube" not in bpy.data.objects
 
 
-@pytest.mark.parametrize("suffix", [".blend", ".glb", ".fbx", ".txt", ".usdc"])
+def test_copy_that_blender_keeps_of_a_file_is_opened(tmp_path):
+    path = write_triangle(tmp_path / "triangle.blend")
+    path = path.rename(tmp_path / "triangle.blend1")
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    open_scene(path)
+    assert list(bpy.data.objects.keys()) == ["Triangle"]
+
+
+@pytest.mark.parametrize("suffix", [".blend", ".blender1", ".glb", ".fbx", ".txt", ".usdc"])
 def test_broken_file_is_reported_in_one_line(tmp_path, suffix):
     path = tmp_path / f"broken{suffix}"
     path.write_bytes(b"not a scene at all")
