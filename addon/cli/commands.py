@@ -51,7 +51,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.settings import BoundsSettings
 
     settings = BoundsSettings(
-        selection=_selection(options),
+        selection=_selection(scene, options),
         shapes=options.shapes,
         fit=replace(
             _fit_settings(options),
@@ -83,7 +83,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.settings import ContactSettings
 
     settings = ContactSettings(
-        selection=_selection(options),
+        selection=_selection(scene, options),
         shape=options.shape,
         fit=replace(
             _fit_settings(options), parts=options.parts, parts_tolerance=options.parts_tolerance or 0.0
@@ -92,13 +92,13 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
         motion=options.motion,
         clearance=options.clearance,
         confirm=options.confirm,
-        group_a=options.a,
-        group_b=options.b,
+        group_a=tuple(options.a),
+        group_b=tuple(options.b),
         ignored=tuple(options.ignore),
         ignore_parents=options.ignore_parents,
         ignore_collection=options.ignore_collection,
         static_pairs=options.static_pairs,
-        obstacles=options.obstacles,
+        obstacles=tuple(options.obstacles),
         one_sided=options.one_sided,
     )
     line = _progress_line(options)
@@ -223,7 +223,7 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.colliders.check import check_colliders
     from ..scene.settings import ColliderCheckSettings, FitSettings, Selection
 
-    selection = Selection(tuple(options.objects), options.collection)
+    selection = Selection(_object_patterns(scene, options), options.collection)
     settings = ColliderCheckSettings(selection, FitSettings(modifiers=options.modifiers))
     document = check_colliders(scene, settings).document(name_of(scene))
     write_report(document, options, out, collider_check_table(document))
@@ -343,13 +343,19 @@ def _scene_argument() -> str:
     return scenes[-1] if scenes else "SCENE.blend"
 
 
-def _selection(options: argparse.Namespace) -> Selection:
+def _selection(scene: Any, options: argparse.Namespace) -> Selection:
     from ..scene.settings import Selection
 
     weight = Selection.bone_weight if options.bone_weight is None else options.bone_weight
-    return Selection(
-        tuple(options.objects), options.collection, split_by_bones=options.bones, bone_weight=weight
-    )
+    patterns = _object_patterns(scene, options)
+    return Selection(patterns, options.collection, split_by_bones=options.bones, bone_weight=weight)
+
+
+def _object_patterns(scene: Any, options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the patterns of --objects, in which the objects below an armature or empty stand for it."""
+    from ..scene.subjects.objects_below import patterns_with_objects_below
+
+    return patterns_with_objects_below(scene, options.objects)
 
 
 def _vertex_group(options: argparse.Namespace) -> VertexGroup | None:

@@ -254,8 +254,8 @@ class PairSettings:
 
     Attributes
     ----------
-    group_a, group_b : str or None
-        Patterns. A pair needs one subject of each group; None means all subjects.
+    group_a, group_b : tuple of str
+        Patterns of the subjects in a group, which has all if empty. A pair needs one subject of each.
     ignored : tuple of str
         Pairs to skip as "A:B", two patterns with a colon between.
     ignore_parents : bool
@@ -265,19 +265,19 @@ class PairSettings:
         Whether to skip pairs that lie in one collection. The scene's own collection does not count.
     static_pairs : bool
         Whether to keep pairs of which neither subject ever moves.
-    obstacles : str or None
-        Pattern of subjects that are tested as triangle meshes, against the spheres of all others.
+    obstacles : tuple of str
+        Patterns of subjects that are tested as triangle meshes, against the spheres of all others.
     one_sided : bool
         Whether obstacles are single-sided: contacts from behind a face are ignored.
     """
 
-    group_a: str | None = None
-    group_b: str | None = None
+    group_a: tuple[str, ...] = ()
+    group_b: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     ignore_parents: bool = True
     ignore_collection: bool = False
     static_pairs: bool = False
-    obstacles: str | None = None
+    obstacles: tuple[str, ...] = ()
     one_sided: bool = False
 
 

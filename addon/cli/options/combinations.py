@@ -45,8 +45,8 @@ def _complete_scanned_shape(options: argparse.Namespace) -> None:
                 raise UsageError(f"{_written(name)}: only valid with --shape compound")
     options.parts = options.parts or FitSettings.parts
     if options.shape is None:
-        options.shape = ContactSettings.shape if options.obstacles is None else OBSTACLE_SHAPES[0]
-    if options.one_sided and options.obstacles is None:
+        options.shape = ContactSettings.shape if not options.obstacles else OBSTACLE_SHAPES[0]
+    if options.one_sided and not options.obstacles:
         raise UsageError("--one-sided: only valid with --obstacles")
 
 

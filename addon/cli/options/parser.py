@@ -270,9 +270,11 @@ def _add_scanned_shape_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--obstacles",
         type=values.parse_name,
+        action="append",
+        default=[],
         metavar="PATTERN",
         help="objects tested as triangle meshes; all other objects are tested against them as "
-        f"{' or '.join(OBSTACLE_SHAPES)}",
+        f"{' or '.join(OBSTACLE_SHAPES)} (repeatable)",
     )
     parser.add_argument(
         "--one-sided",
@@ -382,14 +384,19 @@ def _add_pair_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--a",
         type=values.parse_name,
+        action="append",
+        default=[],
         metavar="PATTERN",
-        help="only pairs with an object that matches PATTERN",
+        help="only pairs with an object that matches PATTERN (repeatable: any of them)",
     )
     parser.add_argument(
         "--b",
         type=values.parse_name,
+        action="append",
+        default=[],
         metavar="PATTERN",
-        help="only pairs with an object that matches PATTERN; with --a, one object must match each",
+        help="only pairs with an object that matches PATTERN (repeatable: any of them); with --a, one object "
+        "must match each",
     )
     parser.add_argument(
         "--ignore",

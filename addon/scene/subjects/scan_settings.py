@@ -12,13 +12,14 @@ import bpy
 import numpy as np
 
 from ...core import ScanSettings
-from ...core.messages import message
+from ...core.messages import Message, message
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import ignored_pairs
 from ..errors import SceneError
 from ..settings import PairSettings
+from .objects_below import objects_below
 from .selection import matches_pattern
 from .subject import Subject
 
@@ -76,19 +77,17 @@ def make_scan_settings(
             separate = np.where((labels >= 0) | (separate < 0), labels, beyond)
         ignored += pairs
     return ScanSettings(
-        group_a=None if settings.group_a is None else patterns.mask("group A", settings.group_a),
-        group_b=None if settings.group_b is None else patterns.mask("group B", settings.group_b),
+        group_a=patterns.mask("group A", settings.group_a) if settings.group_a else None,
+        group_b=patterns.mask("group B", settings.group_b) if settings.group_b else None,
         ignored=ignored,
         separate=separate,
         static_pairs=settings.static_pairs,
     )
 
 
-def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], pattern: str | None) -> Bools:
+def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], patterns: Sequence[str]) -> Bools:
     """Return which subjects (n,) are obstacles. Raises SceneError for a pattern that matches none."""
-    if pattern is None:
-        return np.zeros(len(subjects), dtype=bool)
-    return NamePatterns(scene, subjects).mask("obstacles", pattern)
+    return NamePatterns(scene, subjects).mask("obstacles", patterns)
 
 
 def _ignored_in_file(subjects: Sequence[Subject]) -> _Pairs:
@@ -142,9 +141,23 @@ class NamePatterns:
         self._scene = scene
         self._subjects = subjects
 
-    def mask(self, option: str, pattern: str) -> Bools:
+    def mask(self, option: str, patterns: Sequence[str]) -> Bools:
+        """Return which subjects (n,) any pattern matches. Raises SceneError for one that matches none."""
+        mask = np.zeros(len(self._subjects), dtype=bool)
+        for pattern in patterns:
+            mask |= self._mask_of_pattern(option, pattern)
+        return mask
+
+    def _mask_of_pattern(self, option: str, pattern: str) -> Bools:
         """Return which subjects (n,) a pattern matches. Raises SceneError if there are none."""
         mask = self._matches(pattern)
+        if not mask.any() and not pattern.startswith(COLLECTION_PREFIX):
+            below = objects_below(self._scene, pattern)
+            if isinstance(below, Message):
+                text = "{option} {pattern!r}: {reason}"
+                raise SceneError(message(text, option=option, pattern=pattern, reason=below))
+            names = set(map(full_name_of, below or ()))
+            mask = np.array([subject.key[0] in names for subject in self._subjects], dtype=bool)
         if not mask.any():
             if pattern.startswith(COLLECTION_PREFIX):
                 text = "{option} {pattern!r}: no object of this scan is in a collection of this name"
@@ -167,7 +180,7 @@ class NamePatterns:
                 )
             )
         if len(readings) == 1:
-            first, second = (self.mask("ignore", side) for side in readings[0])
+            first, second = (self._mask_of_pattern("ignore", side) for side in readings[0])
         else:
             fitting = [
                 (a, b)

@@ -76,7 +76,7 @@ def _draw_pairs(
     if not has_spheres(settings):
         body.label(text="Needs Spheres or Sphere Trees", icon="INFO")
     row = body.row()
-    row.enabled = has_spheres(settings) and names_of_option(settings, "obstacles") is not None
+    row.enabled = has_spheres(settings) and bool(names_of_option(settings, "obstacles"))
     row.prop(settings, "one_sided")
     reason = "" if context.scene.collection.children else n_("This scene has no collections")
     greyed(body, settings, "ignore_collection", reason)

@@ -234,14 +234,15 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
         ignore_collection=settings.ignore_collection,
         static_pairs=settings.static_pairs,
         # While the shape is a box, obstacles are greyed out but kept.
-        obstacles=names_of_option(settings, "obstacles") if has_spheres(settings) else None,
+        obstacles=names_of_option(settings, "obstacles") if has_spheres(settings) else (),
         one_sided=settings.one_sided,
     )
 
 
-def names_of_option(settings: COLLISION_BOUNDS_PG_scene, option: str) -> str | None:
-    """Return the pattern of a group or of the obstacles: of what was chosen, or as typed; or None."""
-    return getattr(settings.pickers, option).pattern() or getattr(settings, option) or None
+def names_of_option(settings: COLLISION_BOUNDS_PG_scene, option: str) -> tuple[str, ...]:
+    """Return the pattern of a group or of the obstacles: of what was chosen, or as typed; empty for none."""
+    pattern = getattr(settings.pickers, option).pattern() or getattr(settings, option)
+    return (pattern,) if pattern else ()
 
 
 def has_spheres(settings: COLLISION_BOUNDS_PG_scene) -> bool:

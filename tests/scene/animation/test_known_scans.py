@@ -123,7 +123,7 @@ def test_bump_of_a_64th_of_a_frame_touches_an_obstacle_at_rest():
     key_bump(ball("Mover"), 10.25, 1 / 64, 6)
     wall("Wall", 5)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
-    (contact,) = scan_scene(shape="sphere", obstacles="Wall").report.contacts
+    (contact,) = scan_scene(shape="sphere", obstacles=("Wall",)).report.contacts
     # The gap is 4.
     expected = 10.25 + 4 / 6 / 64
     assert contact.first.motion == "proven"
@@ -135,7 +135,7 @@ def test_motion_around_a_keyed_obstacle_is_sampled():
     key_location(ball("Mover"), {1: (0, 0, 0), 20: (19, 0, 0)})
     key_location(wall("Wall", 5), {1: (0, 0, 0), 20: (1, 0, 0)})
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
-    (contact,) = scan_scene(shape="sphere", obstacles="Wall").report.contacts
+    (contact,) = scan_scene(shape="sphere", obstacles=("Wall",)).report.contacts
     assert contact.first.motion == "sampled"
 
 

@@ -116,7 +116,7 @@ def test_first_contacts_of_instances_that_come_are_those_of_playing(count_of, sh
     # Through the wall and back.
     key(host, "location", [(0, (0, 0, 0)), (10, (0, 0, 7)), (20, (0, 0, 3))], "SINE")
     if shape == "sphere":
-        skipped = check_against_playing(0, 12, 0.75**0.5, shape=shape, obstacles="Wall")
+        skipped = check_against_playing(0, 12, 0.75**0.5, shape=shape, obstacles=("Wall",))
     else:
         skipped = check_against_playing(0, 20, shape=shape)
     assert not [reason for reason in skipped.values() if "not tested" in reason]
@@ -165,7 +165,7 @@ def test_sphere_trees_of_instances_that_come_are_as_fine_as_those_of_the_first_f
     add_wall()
     host = add_row(lambda tree, frame: add_math(tree, "ADD", frame, 0.01))
     key(host, "location", [(2, (0, 0, 0)), (6, (0, 0, 8))], "LINEAR")
-    found = contacts_by_names(scan_scene(frames=(2, 6, 1), shape="spheres", obstacles="Wall"))
+    found = contacts_by_names(scan_scene(frames=(2, 6, 1), shape="spheres", obstacles=("Wall",)))
     assert len(found) == 5
     at_first = found[frozenset(("Wall", "Host/Part.0"))].first.frame
     times = [found[frozenset(("Wall", f"Host/Part.{number}"))].first.frame for number in range(3)]

@@ -56,12 +56,12 @@ def test_projectile_of_1_cm_at_400_m_s_hits_plate_of_2_mm(one_sided):
     speed = 400 / 24
     ball = add_ball("Projectile", 0.005)
     key(ball, "location", [(1, (-11.3 * speed, 0.1, 0.05)), (24, (11.7 * speed, 0.1, 0.05))])
-    found = contacts_by_names(scan_scene(shape="sphere", obstacles="Plate", one_sided=one_sided))
+    found = contacts_by_names(scan_scene(shape="sphere", obstacles=("Plate",), one_sided=one_sided))
     contact = found[frozenset(("Plate", "Projectile"))]
     assert contact.first.frame == pytest.approx(12.3 - 0.006 / speed, abs=1e-4)
     assert contact.first.tunnelling
     assert not scan_scene(
-        shape="sphere", obstacles="Plate", one_sided=one_sided, frames=(1, 12, 1)
+        shape="sphere", obstacles=("Plate",), one_sided=one_sided, frames=(1, 12, 1)
     ).report.contacts
 
 
@@ -71,7 +71,7 @@ def test_flight_through_tunnel_has_no_contact_and_drift_touches_wall():
     key(through, "location", [(1, (-5, 0, 0)), (24, (5, 0, 0))])
     # It touches at z = 0.75, after 3/4 of its path, inside the tunnel.
     key(drifting, "location", [(1, (-1.5, 0, 0)), (17, (1.5, 0, 1.0))])
-    result = scan_scene(shape="sphere", obstacles="Tunnel", ignored=("Through:Drifting",))
+    result = scan_scene(shape="sphere", obstacles=("Tunnel",), ignored=("Through:Drifting",))
     found = contacts_by_names(result)
     assert set(found) == {frozenset(("Tunnel", "Drifting"))}
     contact = found[frozenset(("Tunnel", "Drifting"))]
@@ -97,7 +97,7 @@ def test_rotating_gate_under_scaled_parent_strikes_ball_at_closed_form_time():
     key(hinge, "rotation_euler", [(1, (0, 0, 0)), (24, (0, 0, math.radians(115)))])
     ball = add_ball("Ball", 0.2)
     ball.location = (3, -1 + 1.4, 0)
-    contact = contacts_by_names(scan_scene(shape="sphere", obstacles="Gate"))[frozenset(("Gate", "Ball"))]
+    contact = contacts_by_names(scan_scene(shape="sphere", obstacles=("Gate",)))[frozenset(("Gate", "Ball"))]
     # The face of the gate is 0.05 from its center plane. The ball is 1.4 from the hinge.
     angle = math.pi / 2 - math.asin((0.2 + 0.05) / 1.4)
     assert contact.first.frame == pytest.approx(1 + 23 * angle / math.radians(115), abs=1e-3)
@@ -130,7 +130,7 @@ def test_contacts_with_uneven_ground_match_distances_to_all_faces():
         key(ball, "location", [(1, high), (20, low)], "QUAD")
         balls[ball.name] = ball
     result = scan_scene(
-        shape="sphere", obstacles="Level", group_a="Ball*", group_b="Level", frames=(1, 20, 1)
+        shape="sphere", obstacles=("Level",), group_a=("Ball*",), group_b=("Level",), frames=(1, 20, 1)
     )
     found = contacts_by_names(result)
     assert len(balls) == times(8, 4)
@@ -190,8 +190,8 @@ def test_sphere_tree_misses_post_that_single_sphere_hits():
     bar = add_faces("Bar", ends, sides)
     key(bar, "location", [(1, (0, 0.6, 5)), (24, (0, 0.6, -5))])
     add_box("Post", (0.1, 0.1, 3.0))
-    assert scan_scene(shape="sphere", obstacles="Post").report.contacts
-    assert not scan_scene(shape="spheres", obstacles="Post").report.contacts
+    assert scan_scene(shape="sphere", obstacles=("Post",)).report.contacts
+    assert not scan_scene(shape="spheres", obstacles=("Post",)).report.contacts
 
 
 def test_instance_can_be_obstacle():
@@ -204,7 +204,7 @@ def test_instance_can_be_obstacle():
     key(holder, "location", [(1, (0, 0, -5)), (24, (0, 0, 5))])
     ball = add_ball("Ball", 0.5)
     ball.location = (0, 0, 0.6)
-    (contact,) = scan_scene(shape="sphere", obstacles="Holder/*").report.contacts
+    (contact,) = scan_scene(shape="sphere", obstacles=("Holder/*",)).report.contacts
     # Its upper face is at z = 0.1 when the holder is at z = 0, in the middle of the scan.
     assert contact.first.frame == pytest.approx(12.5, abs=1e-3)
 
@@ -215,13 +215,13 @@ def test_obstacles_that_deform_or_scale_are_rejected_by_name():
     plate = add_box("Plate", (1, 1, 0.1))
     key(plate, "scale", [(5, (1, 1, 1)), (24, (2, 2, 2))])
     with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its size at frame 6"):
-        scan_scene(shape="sphere", obstacles="Plate")
+        scan_scene(shape="sphere", obstacles=("Plate",))
     plate.animation_data_clear()
     plate.scale = (1, 1, 1)
     wave = plate.modifiers.new("Wave", "WAVE")
     wave.height = 0.5
     with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its shape at frame"):
-        scan_scene(shape="sphere", obstacles="Plate")
+        scan_scene(shape="sphere", obstacles=("Plate",))
     assert bpy.context.scene.frame_current == 1
 
 
@@ -230,9 +230,9 @@ def test_obstacle_that_changes_its_faces_and_no_vertices_is_rejected_by_name():
     key(ball, "location", [(1, (0, 0, 5)), (24, (0, 0, 3))])
     points = [(x, y, 0) for x in range(3) for y in (0, 1)]
     delete_faces_by_frame(add_faces("Plate", points, [(0, 2, 3, 1), (2, 4, 5, 3)]), 10.3)
-    assert not scan_scene(shape="sphere", obstacles="Plate", frames=(1, 10, 1)).report.contacts
+    assert not scan_scene(shape="sphere", obstacles=("Plate",), frames=(1, 10, 1)).report.contacts
     with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its faces at frame 11; .* exclude it"):
-        scan_scene(shape="sphere", obstacles="Plate")
+        scan_scene(shape="sphere", obstacles=("Plate",))
     assert bpy.context.scene.frame_current == 1
 
 

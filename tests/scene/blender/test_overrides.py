@@ -62,7 +62,7 @@ def test_obstacle_with_override_is_rejected_by_name():
     add_two_cubes("Level").collision_bounds.override = "box"
     add_item("Ball", CUBE * 0.25, [], location=(0, 0, 5))
     with pytest.raises(SceneError, match="'Level': has a custom shape"):
-        scan_with_static_pairs("sphere", obstacles="Level")
+        scan_with_static_pairs("sphere", obstacles=("Level",))
 
 
 def test_local_shapes_enclose_override():

@@ -206,7 +206,7 @@ def test_obstacle_that_is_shown_for_some_time():
     wall.data.from_pydata([(x - 1, y, z) for x, y, z in corners], [], [(0, 1, 2)])
     hide(wall, {1: False, 2: True, 5.25: False, 7.125: True})
     selection = Selection(("Mover", "Wall"))
-    result = scan_scene(shape="sphere", obstacles="Wall", frames=(1, 11, 1), selection=selection)
+    result = scan_scene(shape="sphere", obstacles=("Wall",), frames=(1, 11, 1), selection=selection)
     (contact,) = result.report.contacts
     # The sphere around the box has a radius of sqrt(3), and is in the plane from frame 4.27 to 7.73.
     assert [(span.start, span.end) for span in contact.intervals] == [pytest.approx((5.25, 7.125), abs=1e-3)]

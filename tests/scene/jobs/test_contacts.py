@@ -45,11 +45,11 @@ def test_groups_ignored_pairs_and_clearance_select_pairs(add_mesh):
     assert pairs() == []  # gaps of 0.5 between neighbors
     assert pairs(clearance=0.5) == [("A", "B"), ("B", "C")]
     assert pairs(clearance=0.49) == []
-    assert pairs(clearance=0.5, group_a="C") == [("C", "B")]
-    assert pairs(clearance=0.5, group_a="A", group_b="C") == []
+    assert pairs(clearance=0.5, group_a=("C",)) == [("C", "B")]
+    assert pairs(clearance=0.5, group_a=("A",), group_b=("C",)) == []
     assert pairs(clearance=0.5, ignored=("B:A",)) == [("B", "C")]
     with pytest.raises(CollisionBoundsError, match="'Z'"):
-        pairs(group_b="Z")
+        pairs(group_b=("Z",))
 
 
 @pytest.mark.smoke

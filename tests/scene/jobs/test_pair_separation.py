@@ -107,7 +107,7 @@ def test_every_shape_is_deepest_as_deep_as_the_contact(empty_file, shape):
 
 def test_obstacle_is_measured_as_a_mesh(empty_file):
     scanned_scene.build()
-    scene, result, settings = scanned(shape="sphere", obstacles="Near")
+    scene, result, settings = scanned(shape="sphere", obstacles=("Near",))
     curve, contact = curve_of(scene, result, settings, "Slider", "Near"), contact_of(result, "Slider", "Near")
     (row,) = np.flatnonzero(curve.frames == contact.first.frame)
     assert curve.values[row] == pytest.approx(0, abs=1e-3)

@@ -60,11 +60,13 @@ def test_groups_by_pattern_and_by_collection_with_nested_collections(add_cubes):
     scan_pairs = add_cubes("Car", "Wheel.L", "Wheel.R", "Road")
     outer = add_collection("Vehicles [new]", "Car")
     add_collection("Wheels", "Wheel.L", "Wheel.R", parent=outer)
-    assert scan_pairs(group_a="Wheel*", group_b="Road") == {("Road", "Wheel.L"), ("Road", "Wheel.R")}
-    assert scan_pairs(group_a="collection:Wheels", group_b="collection:Wheels") == {("Wheel.L", "Wheel.R")}
+    assert scan_pairs(group_a=("Wheel*",), group_b=("Road",)) == {("Road", "Wheel.L"), ("Road", "Wheel.R")}
+    assert scan_pairs(group_a=("collection:Wheels",), group_b=("collection:Wheels",)) == {
+        ("Wheel.L", "Wheel.R")
+    }
     vehicles = all_pairs("Car", "Road") | {("Road", "Wheel.L"), ("Road", "Wheel.R")}
-    assert scan_pairs(group_a="collection:Vehicles [new]", group_b="Road") == vehicles
-    assert scan_pairs(group_a="collection:V*", group_b="Road") == vehicles
+    assert scan_pairs(group_a=("collection:Vehicles [new]",), group_b=("Road",)) == vehicles
+    assert scan_pairs(group_a=("collection:V*",), group_b=("Road",)) == vehicles
 
 
 def test_parent_and_child_are_skipped_by_default(add_cubes):
@@ -146,9 +148,9 @@ def test_names_with_colons_are_split_at_matching_colon(add_cubes):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"group_a": "Nobody"}, "group A 'Nobody': no object of this scan has this name"),
+        ({"group_a": ("Nobody",)}, "group A 'Nobody': no object of this scan has this name"),
         (
-            {"group_b": "collection:None"},
+            {"group_b": ("collection:None",)},
             "group B 'collection:None': no object of this scan is in a collection",
         ),
         ({"ignored": ("a:b:Nobody",)}, "ignore 'a:b:Nobody': matches no pair of objects"),

@@ -55,11 +55,11 @@ def test_picking_clears_the_alternatives(scene_settings):
     picker = scene_settings.pickers.group_a
     scene_settings.group_a = "Ne*"
     picker.object = bpy.data.objects["Far"]
-    assert not scene_settings.group_a and contact_settings(scene_settings).group_a == "Far"
+    assert not scene_settings.group_a and contact_settings(scene_settings).group_a == ("Far",)
     picker.collection = put_into_collection("Stops", "Near")
-    assert picker.object is None and contact_settings(scene_settings).group_a == "collection:Stops"
+    assert picker.object is None and contact_settings(scene_settings).group_a == ("collection:Stops",)
     scene_settings.group_a = "Ne*"
-    assert picker.collection is None and contact_settings(scene_settings).group_a == "Ne*"
+    assert picker.collection is None and contact_settings(scene_settings).group_a == ("Ne*",)
 
 
 def test_script_that_passes_a_pattern_replaces_what_was_chosen(scene_settings):
@@ -71,6 +71,6 @@ def test_script_that_passes_a_pattern_replaces_what_was_chosen(scene_settings):
 
 def test_chosen_obstacles_count_with_spheres_alone(scene_settings):
     scene_settings.pickers.obstacles.object = bpy.data.objects["Pane"]
-    assert contact_settings(scene_settings).obstacles is None
+    assert contact_settings(scene_settings).obstacles == ()
     scene_settings.shape = "sphere"
-    assert contact_settings(scene_settings).obstacles == "Pane"
+    assert contact_settings(scene_settings).obstacles == ("Pane",)

@@ -71,11 +71,11 @@ def check_settings(scene: bpy.types.Scene, settings: ContactSettings) -> ScanFra
         raise SceneError(
             message("clearance {clearance:g}: must be a length of 0 or more", clearance=settings.clearance)
         )
-    if settings.obstacles is not None and settings.shape not in OBSTACLE_SHAPES:
+    if settings.obstacles and settings.shape not in OBSTACLE_SHAPES:
         raise SceneError(
             message(
                 "obstacles {obstacles!r}: need spheres or sphere trees as the shape",
-                obstacles=settings.obstacles,
+                obstacles=", ".join(settings.obstacles),
             )
         )
     return ScanFrames(span, times)

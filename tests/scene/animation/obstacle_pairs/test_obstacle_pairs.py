@@ -32,7 +32,7 @@ PAIRS_AT_REST, MOVING_PAIRS = (40, 40) if is_full() else (24, 8)
 @pytest.mark.parametrize("seed", range(SCENES))
 def test_no_contact_with_obstacle_at_rest_is_missed_invented_or_late(seed):
     pairs = add_pairs_at_rest(seed, PAIRS_AT_REST)
-    found = contacts_by_names(scan_scene(shape="sphere", obstacles=OBSTACLES, static_pairs=True))
+    found = contacts_by_names(scan_scene(shape="sphere", obstacles=(OBSTACLES,), static_pairs=True))
     claims = [found.get(frozenset(pair.names)) for pair in pairs]
     verdict = verdict_of(pairs, claims, (keyed_building.FIRST, keyed_building.LAST))
     assert verdict.motions["proven"] == verdict.contacts
@@ -50,7 +50,7 @@ def test_no_contact_with_moving_obstacle_is_missed_invented_or_late(seed):
 def contact_of_pair(pair: ObstaclePair) -> object:
     """Return the contact of a pair, or None, by a scan of it alone: samples for other pairs would help it."""
     selection = Selection(pair.names)
-    scan = scan_scene(shape="sphere", obstacles=OBSTACLES, static_pairs=True, selection=selection)
+    scan = scan_scene(shape="sphere", obstacles=(OBSTACLES,), static_pairs=True, selection=selection)
     return scan.report.contacts[0] if scan.report.contacts else None
 
 

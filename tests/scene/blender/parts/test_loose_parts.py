@@ -137,6 +137,6 @@ def test_thousand_loose_parts_are_ignored_without_list_of_pairs():
 def test_obstacle_that_is_a_loose_part_has_only_its_triangles():
     change_settings(add_two_cubes("Level"), bounds_for="loose_parts")
     key_location(add_item("Ball", CUBE * 0.25, []), {1: (5, 0, 11), 11: (5, 0, -9)})
-    (contact,) = scan_with_static_pairs("sphere", obstacles="Level*").report.contacts
+    (contact,) = scan_with_static_pairs("sphere", obstacles=("Level*",)).report.contacts
     # It moves down by 2 per frame. The top of the second cube is at z = 1, the radius is sqrt(3) / 4.
     assert contact.first.frame == pytest.approx(1 + (10 - 0.25 * math.sqrt(3)) / 2, abs=2e-3)

@@ -182,7 +182,7 @@ def test_scene_deleted_during_scan_is_an_error(objects, confirm):
 
 @pytest.mark.smoke
 def test_obstacle_deleted_during_scan_is_skipped(objects):
-    settings = ContactSettings(shape="sphere", frames=(1, 21, 1), obstacles="Soft*")
+    settings = ContactSettings(shape="sphere", frames=(1, 21, 1), obstacles=("Soft*",))
     bpy.data.objects["Soft"].modifiers.clear()
     job = find_contacts(bpy.context.scene, settings)
     result = finish_with_edit(job, lambda: bpy.data.objects.remove(bpy.data.objects["Soft"]), 3)

@@ -171,7 +171,7 @@ def test_obstacles_with_nan_pose_are_skipped():
     third = add_scene()
     set_key_value(third, "location", 0, 21, NAN)
     for shape in ("sphere", "spheres"):
-        result = scan_scene(frames=(1, 21, 1), shape=shape, obstacles="Third")
+        result = scan_scene(frames=(1, 21, 1), shape=shape, obstacles=("Third",))
         assert_dot_touches_block(result, shape)
         assert set(skip_reasons(result)) == {"Third"}
 

@@ -443,7 +443,7 @@ def test_rejected_scan_changes_nothing():
     for settings in (
         ContactSettings(frames=(5, 1, 1)),
         ContactSettings(clearance=-1.0),
-        ContactSettings(group_a="Nobody"),
+        ContactSettings(group_a=("Nobody",)),
     ):
         with pytest.raises(ValueError, match=r"frames|clearance|Nobody"):
             run_to_end(find_contacts(bpy.context.scene, settings))

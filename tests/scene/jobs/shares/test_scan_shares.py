@@ -62,7 +62,7 @@ def random_settings(rng: random.Random) -> ContactSettings:
         clearance=rng.choice([0.0, 0.0, 0.3]),
         confirm=confirm,
         # Tests on meshes take longest.
-        group_a="Still0" if confirm else None,
+        group_a=("Still0",) if confirm else (),
         static_pairs=rng.random() < 0.3,
         frames=rng.choice([None, None, (3, END - 5, 0.5), (1, END, 1.7)]),
     )
