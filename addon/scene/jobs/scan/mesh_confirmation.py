@@ -150,7 +150,8 @@ class _MeshCache:
         poses: dict[int, Floats | DeformedMesh] = {}
         curves = self._sources.curves
         for subject in pair:
-            if curves is not None and curves.is_known[subject]:
+            # The matrix of a mesh that bones bend says nothing about its vertices.
+            if curves is not None and curves.is_known[subject] and not curves.skins.is_skinned[subject]:
                 poses[subject] = curves.matrices(np.array([time]), np.array([subject]))[0]
         for shown in self._evaluated([subject for subject in pair if subject not in poses], time):
             if self._meshes[shown.subject].may_deform:
