@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..numeric.arrays import Floats, cross, length, normalized, perpendicular
+from ..numeric.arrays import CHUNK_ROWS, Floats, cross, length, normalized, perpendicular
 from ..numeric.geodesic import geodesic_directions
 from .minimal_sphere_batch import minimal_spheres
 from .quickhull import extreme_points
@@ -36,6 +36,10 @@ _NEAR_MIDDLE = 1.05
 """Radius of points around a line, relative to half of their width, up to which no other line is tried."""
 _FAR_OUTSIDE = 4.0
 """The same ratio from which that line is not tried at all."""
+_REPEATED = 3
+"""Searches with more points, at most."""
+_LARGER_BY_OTHERS = 1.01
+"""Volume around all points, relative to that around some, up to which the search used enough of them."""
 _HALVED_AFTER = (6, 14)
 """Rounds after which the worse half of the lines is dropped."""
 
@@ -92,9 +96,22 @@ def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -
     -------
     line : Lines, (1,)
     """
-    points = _extreme_points(points)
+    selected = _extreme_points(points)
+    line = _searched_line(selected, volume, direction)
+    for _ in range(_REPEATED):
+        # The volume around all points is at least that around some, so a line is about the best of all points
+        # if it is the best of some and no other point needs a much larger shape.
+        if _volumes(points, line, volume)[0] <= _LARGER_BY_OTHERS * _volumes(selected, line, volume)[0]:
+            break
+        selected = np.concatenate([selected, _outermost_points(points, line)])
+        line = _searched_line(selected, volume, direction)
+    return line
+
+
+def _searched_line(points: Floats, volume: Volume, direction: Floats | None) -> Lines:
+    """Search the best line (1,) for all of points (n, 3); see `best_line`."""
     if direction is None:
-        _, axes = _principal_axes(points)
+        axes = _principal_axes(points)
         directions = geodesic_directions(_FREQUENCY).vectors
         # One of each pair of opposite directions.
         half = directions[directions @ np.array([1.0, 1e-3, 1e-6]) > 0]
@@ -240,26 +257,59 @@ def _circle_centers(points: Floats, directions: Floats) -> Floats:
     return result
 
 
+def _outermost_points(points: Floats, line: Lines) -> Floats:
+    """Points (m, 3) that are farthest of points (n, 3) in directions spread evenly around a cylinder.
+
+    The directions are spread evenly after scaling the cylinder along the line (1,) to one as long as wide.
+    """
+    axis = line.direction[0]
+    side = perpendicular(axis)
+    frame = np.stack([side, cross(axis, side), axis], axis=1)
+    local = np.einsum("ni,ij->nj", points - line.point[0], frame)
+    radius = np.sqrt((local[:, :2] ** 2).sum(axis=1).max())
+    extents = np.array([radius, radius, np.ptp(local[:, 2]) / 2])
+    return _farthest_points(points, frame, extents)
+
+
 def _extreme_points(points: Floats) -> Floats:
     """Points (m, 3) that are farthest of points (n, 3) in one of several hundred directions.
 
-    The directions are spread evenly after scaling the points to equal variance along their main axes.
+    The directions are spread evenly after scaling the points to equal extents along their main axes. With
+    equal variances, many vertices in a small place, such as the hub of a wheel, would make the variance
+    small, and all points of the rim would lie in the same few directions.
     """
     if len(points) <= _FEW_POINTS:
         return points
     if len(points) > _MANY_POINTS:
         points = extreme_points(points)
-    values, axes = _principal_axes(points)
+    axes = _principal_axes(points)
+    half = np.ptp(np.einsum("ni,ij->nj", points, axes), axis=0) / 2
+    return _farthest_points(points, axes, half)
+
+
+def _farthest_points(points: Floats, axes: Floats, half_extents: Floats) -> Floats:
+    """Points (m, 3) that are farthest of points (n, 3) in one of 362 directions.
+
+    The directions are spread evenly after scaling the points by their half extents (3,) along axes, the
+    columns of a matrix (3, 3).
+    """
     # Flat directions stay flat, because scaling them up would make noise of them.
-    scale = 1 / np.sqrt(np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300)))
-    directions = np.einsum("ij,kj->ki", axes * scale, geodesic_directions(_EXTREMES_FREQUENCY).vectors)
-    rows = np.einsum("ki,ni->kn", directions, points).argmax(axis=1)
-    selected: Floats = points[np.unique(rows)]
+    scaled_axes = axes / np.maximum(half_extents, 1e-6 * max(float(half_extents.max()), 1e-300))
+    directions = np.einsum("ij,kj->ki", scaled_axes, geodesic_directions(_EXTREMES_FREQUENCY).vectors)
+    farthest = np.zeros(len(directions), dtype=np.int64)
+    heights = np.full(len(directions), -np.inf)
+    for start in range(0, len(points), CHUNK_ROWS):
+        along = np.einsum("ki,ni->kn", directions, points[start : start + CHUNK_ROWS])
+        rows = along.argmax(axis=1)
+        higher = along[np.arange(len(rows)), rows] > heights
+        heights[higher] = along[higher, rows[higher]]
+        farthest[higher] = start + rows[higher]
+    selected: Floats = points[np.unique(farthest)]
     return selected
 
 
-def _principal_axes(points: Floats) -> tuple[Floats, Floats]:
-    """Variances (3,), increasing, and their axes as columns (3, 3), of points (n, 3)."""
+def _principal_axes(points: Floats) -> Floats:
+    """Axes of least to greatest variance of points (n, 3), as columns (3, 3)."""
     offset = points - points.mean(axis=0)
-    values, axes = np.linalg.eigh(np.einsum("ni,nj->ij", offset, offset) / len(points))
-    return values, axes
+    axes: Floats = np.linalg.eigh(np.einsum("ni,nj->ij", offset, offset) / len(points))[1]
+    return axes

@@ -37,3 +37,39 @@ def random_mesh(seed: int) -> np.ndarray:
         points = rng.exponential(size=(count, 3)) * scale
         points = np.concatenate([points, -points[: count // 3] * 0.5])
     return points @ random_rotations(rng, 1)[0].T
+
+
+def revolved(profile: np.ndarray, count: int) -> np.ndarray:
+    """Points (n, 3) of a profile (k, 2), radius and height, at equal angles around the Z axis."""
+    angle = np.linspace(0, 2 * np.pi, count, endpoint=False)[:, None]
+    radius, height = profile.T
+    rings = np.stack([radius * np.cos(angle), radius * np.sin(angle), height + 0 * angle], axis=-1)
+    return rings.reshape(-1, 3)
+
+
+def random_wheel(seed: int) -> tuple[np.ndarray, float, float]:
+    """Vertices of a wheel around the Z axis, its radius, and its length along the axis.
+
+    Of four kinds: a rim and flat sides alone, with a long axle, with a hub of thousands of vertices, or with
+    a valve at the rim.
+    """
+    rng = np.random.default_rng(seed)
+    count = int(rng.choice([6, 8, 10, 12, 16, 20, 32, 64, 128, 256]))
+    half = float(rng.choice([0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1]))
+    heights = np.linspace(-half, half, int(rng.integers(2, 96)))
+    rim = 1 - rng.choice([0, 0.02, 0.2]) * np.abs(heights / half) ** 4
+    parts = [revolved(np.stack([rim, heights], axis=1), count)]
+    for size in np.linspace(0.2, 1, int(rng.integers(1, 8))):
+        parts.append(revolved(np.array([[size * rim[0], -half], [size * rim[0], half]]), count))
+    if seed % 4 == 1:
+        ends = half * np.array([-rng.choice([1, 2, 5]), rng.choice([1.5, 3, 8])])
+        parts.append(revolved(np.stack([[0.08, 0.08], ends], axis=1), 12))
+    elif seed % 4 == 2:
+        hub = rng.normal(size=(8000, 3))
+        parts.append(hub * 0.1 / np.linalg.norm(hub, axis=1, keepdims=True))
+    elif seed % 4 == 3:
+        valve = np.array([[1.1, 0, 0], [0, 1.15, 0.1], [1.2, 0.1, half / 2]])
+        parts.append(valve * rng.choice([1, 1.3, 2]))
+    points = np.concatenate(parts)
+    radius = float(np.sqrt((points[:, :2] ** 2).sum(axis=1).max()))
+    return points, radius, float(np.ptp(points[:, 2]))

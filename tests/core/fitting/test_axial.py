@@ -14,7 +14,7 @@ from addon.core import (
     cylinder_from_points,
 )
 from addon.core.fitting.axial import capsule_along
-from tests.core.fitting.point_sets import random_mesh
+from tests.core.fitting.point_sets import random_mesh, random_wheel
 from tests.core.scenes import random_rotations
 from tests.tiers import times
 
@@ -81,6 +81,14 @@ def test_volume_is_at_most_1_05_of_the_least_that_a_dense_search_finds(fit, volu
     assert max(ratios) <= 1.05
     # The search is as good as the fit, so that it could find a better one.
     assert np.median(ratios) > 0.97
+
+
+@pytest.mark.parametrize("seed", [34, 209, *range(times(30, 8, full=200))])
+def test_cylinder_of_a_wheel_of_many_vertices_is_along_its_axle_or_as_small(seed):
+    """The cylinder along the axle has a closed form. Some wheels have a hub, a valve or an axle."""
+    wheel, radius, length = random_wheel(seed)
+    turned = wheel @ random_rotations(np.random.default_rng(seed), 1)[0].T
+    assert cylinder_from_points(turned).volume <= 1.05 * np.pi * radius**2 * length
 
 
 @pytest.mark.smoke
