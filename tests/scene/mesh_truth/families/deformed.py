@@ -1,0 +1,119 @@
+"""Meshes that lattices, hooks, shape keys and nodes deform."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from tests.scene.mesh_truth.building import Pair, add, easing, key, place, turn_at_random
+from tests.scene.mesh_truth.solids import Mesh, ball, box, sheet
+
+
+def _slab(cells: int = 8) -> Mesh:
+    return sheet(1.5, cells)
+
+
+def _stone(rng: np.random.Generator) -> bpy.types.Object:
+    """Add a stone above a slab, which may sink."""
+    stone = add("B", ball(0.3) if rng.random() < 0.6 else box(0.2, 0.3, 0.25))
+    x, y = rng.uniform(-0.9, 0.9, 2)
+    high = rng.uniform(0.5, 1.1)
+    stone.rotation_euler = rng.uniform(-3, 3, 3)
+    key(stone, "location", [(1, (x, y, high)), (9, (y, x, high - rng.uniform(-0.1, 0.4)))], easing(rng))
+    return stone
+
+
+def lattices(rng: np.random.Generator) -> Pair:
+    """Add a slab that a lattice with keyed shape keys, or one that moves, deforms."""
+    slab = add("A", _slab())
+    data = bpy.data.lattices.new("Lattice")
+    data.points_u, data.points_v, data.points_w = 3, 3, 2
+    lattice = bpy.data.objects.new("Lattice", data)
+    bpy.context.scene.collection.objects.link(lattice)
+    lattice.scale = (3.2, 3.2, 1.0)
+    slab.modifiers.new("Lattice", "LATTICE").object = lattice
+    lattice.shape_key_add(name="Basis")
+    high = lattice.shape_key_add(name="High")
+    for point in high.data:
+        point.co.z += rng.uniform(-0.2, 1.0)
+    key(high, "value", [(1, 0.0), (6, 1.0), (9, 0.2)], easing(rng))
+    if rng.random() < 0.5:
+        key(lattice, "rotation_euler", [(1, (0, 0, 0)), (9, rng.uniform(-0.5, 0.5, 3))])
+    place(rng, slab, lattice, _stone(rng))
+    return Pair(24)
+
+
+def hooks(rng: np.random.Generator) -> Pair:
+    """Add a slab of which a keyed hook draws some vertices."""
+    slab, hook = add("A", _slab()), add("Hook", None)
+    group = slab.vertex_groups.new(name="Drawn")
+    for vertex in slab.data.vertices:
+        group.add([vertex.index], float(np.exp(-2 * vertex.co.length_squared)), "REPLACE")
+    modifier = slab.modifiers.new("Hook", "HOOK")
+    modifier.object, modifier.vertex_group = hook, "Drawn"
+    key(
+        hook,
+        "location",
+        [(1, (0, 0, 0)), (5, rng.uniform(-0.5, 0.5, 3) + np.array([0, 0, 0.7])), (9, (0, 0, 0))],
+        easing(rng),
+    )
+    place(rng, slab, hook, _stone(rng))
+    return Pair(24)
+
+
+def shape_keys(rng: np.random.Generator) -> Pair:
+    """Add a slab with two keyed shape keys."""
+    slab = add("A", _slab(5))
+    slab.shape_key_add(name="Basis")
+    for number in range(2):
+        block = slab.shape_key_add(name=f"Wave {number}")
+        wave = rng.normal(size=2) * 1.5
+        for point in block.data:
+            point.co.z += 0.8 * np.sin(point.co.x * wave[0] + point.co.y * wave[1])
+        key(block, "value", [(1, 0.0), (5, rng.uniform()), (9, rng.uniform())], easing(rng))
+    stone = _stone(rng)
+    turn_at_random(rng, stone)
+    place(rng, slab, stone)
+    return Pair(24)
+
+
+def geometry_nodes(rng: np.random.Generator) -> Pair:
+    """Add a slab that nodes raise by a sine of the place and of the frame."""
+    slab = add("A", _slab())
+    tree = bpy.data.node_groups.new("Wave", "GeometryNodeTree")
+    for end in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=end, socket_type="NodeSocketGeometry")
+    new = tree.nodes.new
+    source, target = new("NodeGroupInput"), new("NodeGroupOutput")
+    time, position, parts = (
+        new("GeometryNodeInputSceneTime"),
+        new("GeometryNodeInputPosition"),
+        new("ShaderNodeSeparateXYZ"),
+    )
+    rate, phase, sine, height = (new("ShaderNodeMath") for _ in range(4))
+    for node, operation in ((rate, "MULTIPLY"), (phase, "ADD"), (sine, "SINE"), (height, "MULTIPLY")):
+        node.operation = operation
+    rate.inputs[1].default_value, height.inputs[1].default_value = (
+        rng.uniform(0.2, 1.2),
+        rng.uniform(0.2, 0.6),
+    )
+    offset, place_all = new("ShaderNodeCombineXYZ"), new("GeometryNodeSetPosition")
+    for output, entry in (
+        (time.outputs["Frame"], rate.inputs[0]),
+        (rate.outputs[0], phase.inputs[0]),
+        (position.outputs[0], parts.inputs[0]),
+        (parts.outputs[0], phase.inputs[1]),
+        (phase.outputs[0], sine.inputs[0]),
+        (sine.outputs[0], height.inputs[0]),
+        (height.outputs[0], offset.inputs["Z"]),
+        (source.outputs[0], place_all.inputs["Geometry"]),
+        (offset.outputs[0], place_all.inputs["Offset"]),
+        (place_all.outputs[0], target.inputs[0]),
+    ):
+        tree.links.new(output, entry)
+    slab.modifiers.new("Nodes", "NODES").node_group = tree
+    place(rng, slab, _stone(rng))
+    return Pair(24)
+
+
+FAMILIES = (lattices, hooks, shape_keys, geometry_nodes)
