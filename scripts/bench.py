@@ -80,14 +80,18 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure the requested tables. Return the exit code: 1 if a table failed, else 0."""
+    """Measure the requested tables. Return the exit code: 1 if a table failed or timed a wrong result."""
     options = parser().parse_args(arguments)
     unknown = [name for name in options.tables if name not in TABLES]
     if unknown:
         parser().error(f"unknown table {', '.join(unknown)}: choose from {', '.join(TABLES)}")
     if options.into:
         selected = TABLES[options.tables[0]]
-        text = tables.to_markdown(selected, *tables.measure(selected))
+        try:
+            text = tables.to_markdown(selected, *tables.measure(selected))
+        except tables.WrongResultError as error:
+            print(error, file=sys.stderr)
+            return 1
         options.into.write_text(text, encoding="utf-8")
         return 0
     measured, failed = {}, []

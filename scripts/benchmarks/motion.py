@@ -134,6 +134,14 @@ def _compare_with_samples(motion: Interval, results: Mapping[str, Any]) -> str:
     return "; ".join(notes)
 
 
+def _check_samples(motion: Interval, results: Mapping[str, Any]) -> str:
+    """No overlap at a sampled time is missed or found later; a time before the first one is a short graze."""
+    sampled, times = _sampled_times(motion), np.array(results[THIS_PROJECT])[:PEER_PAIRS]
+    missed = int((np.isnan(times) & ~np.isnan(sampled)).sum())
+    late = int((times > sampled + 1e-6).sum())
+    return f"{missed} hits missed, {late} late" if missed or late else ""
+
+
 _MOVING: list[tuple[type, type, bool, float | None]] = [
     (Sphere, Sphere, False, None),
     (Sphere, Aabb, False, None),
@@ -158,6 +166,7 @@ IN_MOTION = Table(
         for first, second, rotating, limit in _MOVING
     ],
     _compare_with_samples,
+    _check_samples,
 )
 
 
@@ -220,6 +229,11 @@ def _compare_hits(_: Swarm, results: Mapping[str, Any]) -> str:
     return "; ".join(f"{name} {count} hits" for name, count in hits.items())
 
 
+def _check_hits(_: Swarm, results: Mapping[str, Any]) -> str:
+    hits = {name: count for name, count in results.items() if name != "fcl"}
+    return "" if len(set(hits.values())) == 1 else f"different numbers of hits: {hits}"
+
+
 _TESTS = PAIRS * INTERVALS
 
 SWEPT_SPHERES = Table(
@@ -247,4 +261,5 @@ SWEPT_SPHERES = Table(
         for label, room_size in (("sparse", 100.0), ("crowded", 30.0))
     ],
     _compare_hits,
+    _check_hits,
 )

@@ -88,11 +88,17 @@ class Row:
     without: Mapping[str, str] = field(default_factory=dict)
 
 
+class WrongResultError(Exception):
+    """The timed result is wrong, so the time has no meaning."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows and competitors; the first competitor is this project.
 
     compare : describes the results of a row, or how they differ; empty if there is nothing to report
+    check : describes what is wrong with the results of this project, by an independent computation; empty
+        if they are right
     clock : processor time by default, because other processes do not affect it; wall-clock time for work in
         several threads
     seconds_each : time budget of one competitor on one row; after that, its remaining rounds are skipped
@@ -103,6 +109,7 @@ class Table:
     competitors: Sequence[Competitor]
     rows: Sequence[Row]
     compare: Callable[[Any, Mapping[str, Any]], str] = lambda case, results: ""
+    check: Callable[[Any, Mapping[str, Any]], str] = lambda case, results: ""
     clock: Callable[[], float] = process_time
     seconds_each: float = SECONDS_EACH
 
@@ -154,7 +161,10 @@ def medians(
 
 
 def measure(table: Table) -> tuple[list[RowTimes], dict[str, str]]:
-    """Return the times of every row, and the reason for each measurement that was skipped."""
+    """Return the times of every row, and the reason for each measurement that was skipped.
+
+    Raises WrongResultError for a row whose results `Table.check` finds wrong.
+    """
     skipped: dict[str, str] = {}
     missing: set[str] = set()
     seconds_by_size: dict[str, float] = {}
@@ -177,6 +187,9 @@ def measure(table: Table) -> tuple[list[RowTimes], dict[str, str]]:
                     missing.add(name)
                     skipped[name] = f"missing: {error}"
         seconds, results = medians(calls, table.clock, table.seconds_each)
+        problem = table.check(case, results)
+        if problem:
+            raise WrongResultError(f"{table.name}: {row.label}: wrong result: {problem}")
         seconds_by_size |= {name: median / row.size for name, median in seconds.items()}
         per = row.per(case) if callable(row.per) else row.per
         tests = {competitor.name: competitor.per or per for competitor in table.competitors}

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..tables import Call, Competitor, Row, Table, Target
 from .built_scene import built_scene
+from .carried_shapes import wrong_scan
 from .scans import FRAMES, KEYS, run_in_blender
 
 BONES = 10
@@ -191,11 +192,17 @@ def _scan(case: Walk | Driven) -> Call:
     from addon.scene.settings import ContactSettings
 
     settings = ContactSettings(**case.settings())
-    return lambda: run_in_blender(find_contacts(scene, settings)).report
+    return lambda: run_in_blender(find_contacts(scene, settings))
 
 
 def _describe(_: Walk | Driven, results: Mapping[str, Any]) -> str:
-    return f"{len(results['scan'].contacts)} contacts" if "scan" in results else ""
+    return f"{len(results['scan'].report.contacts)} contacts" if "scan" in results else ""
+
+
+def _check_driven(case: Driven, results: Mapping[str, Any]) -> str:
+    if "scan" not in results:
+        return ""
+    return wrong_scan(case.scene(), results["scan"], is_linear=False, frames=(1, case.frames))
 
 
 def _row(label: str, target: Target, case: Walk | Driven) -> Row:
@@ -230,6 +237,7 @@ DRIVEN = Table(
         _row("200 with drivers or constraints", Target(2.0, "frame_set"), Driven(200, 0, True, 40.0)),
     ],
     _describe,
+    _check_driven,
     clock=perf_counter,
     seconds_each=8.0,
 )

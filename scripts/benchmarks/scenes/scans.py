@@ -15,7 +15,9 @@ from addon.core import Aabb, ScanSettings, Sphere, overlapping_pairs, scan_conta
 from addon.core.numeric.arrays import Floats
 
 from ..tables import Call, Competitor, Row, Table, Target
+from ..truth import between_frames, sampled_frames, sphere_gaps, wrong_contacts
 from .built_scene import built_scene
+from .carried_shapes import wrong_scan
 
 FRAMES = 250
 KEYS = (1, 60, 125, 190, 250)
@@ -118,14 +120,20 @@ def _scan(case: Keyed) -> Call:
     from addon.scene.settings import ContactSettings
 
     settings = ContactSettings(shape=case.shape, motion=case.motion)  # type: ignore[arg-type]
-    return lambda: run_in_blender(find_contacts(scene, settings)).report
+    return lambda: run_in_blender(find_contacts(scene, settings))
+
+
+def _check(case: Keyed, results: Mapping[str, Any]) -> str:
+    if "scan" not in results:
+        return ""
+    return wrong_scan(case.scene(), results["scan"], case.motion == "linear", (1, case.keys[-1]))
 
 
 def _describe(case: Keyed, results: Mapping[str, Any]) -> str:
     if "scan" not in results:
         return ""
     percent = _candidate_percent(case)
-    return f"{len(results['scan'].contacts)} contacts, candidates in {percent:.1f} % of the intervals"
+    return f"{len(results['scan'].report.contacts)} contacts, candidates in {percent:.1f} % of the intervals"
 
 
 def _candidate_percent(case: Keyed) -> float:
@@ -179,6 +187,7 @@ SCANS = Table(
         ),
     ],
     _describe,
+    _check,
     clock=perf_counter,
     seconds_each=30.0,
 )
@@ -225,6 +234,12 @@ def _describe_crowd(case: Crowd, results: Mapping[str, Any]) -> str:
     return f"{per_frame} candidate pairs per frame, {len(results['scan'].contacts)} contacts"
 
 
+def _check_crowd(case: Crowd, results: Mapping[str, Any]) -> str:
+    centers = between_frames(lambda frame: case.centers[frame])
+    times = sampled_frames(0, CROWD_FRAMES - 1, 4 * CROWD_FRAMES)
+    return wrong_contacts(results["scan"], CROWD, sphere_gaps(centers, case.radius), times)
+
+
 CROWDS = Table(
     "crowds",
     f"{CROWD} spheres, {CROWD_FRAMES} frames, per candidate pair",
@@ -234,4 +249,5 @@ CROWDS = Table(
         for label, room_size in (("sparse", 20.0), ("dense", 6.0))
     ],
     _describe_crowd,
+    _check_crowd,
 )

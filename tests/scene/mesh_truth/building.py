@@ -16,7 +16,7 @@ FRAMES = (1.0, 9.0)
 
 @dataclass(frozen=True)
 class Pair:
-    """What a family says of a scene of objects whose names begin with A and B.
+    """Properties of a scene of a family, of objects whose names begin with A and B.
 
     Attributes
     ----------
@@ -87,11 +87,11 @@ def path_through(
     rng: np.random.Generator, item: bpy.types.Object, through: Sequence[float], reach: float, keys: int = 3
 ) -> None:
     """Key locations of an object at random from one side of a place to the other."""
-    way = reach * direction(rng)
+    offset = reach * direction(rng)
     frames = np.linspace(*FRAMES, keys)
     parts = np.linspace(-1, 1, keys)
     places = [
-        (frame, np.asarray(through) + part * way + 0.1 * reach * rng.normal(size=3))
+        (frame, np.asarray(through) + part * offset + 0.1 * reach * rng.normal(size=3))
         for frame, part in zip(frames.tolist(), parts, strict=True)
     ]
     key(item, "location", places, easing(rng))
@@ -120,7 +120,7 @@ def add_rig(name: str, length: float, bones: int) -> bpy.types.Object:
     return rig
 
 
-def bend(item: bpy.types.Object, rig: bpy.types.Object) -> None:
+def bend_by(item: bpy.types.Object, rig: bpy.types.Object) -> None:
     """Bend a mesh along z by the bones of an armature, of which each vertex has two."""
     bones = rig.data.bones
     heights = np.array([vertex.co.z for vertex in item.data.vertices])

@@ -20,7 +20,7 @@ _ROUNDED = 1e-5
 
 
 class Answer(NamedTuple):
-    """What a scan says of the meshes of a pair: whether they touch, when first, and the `+/-` of that.
+    """Answer of a scan about the meshes of a pair: whether they touch, when first, and the `+/-` of that.
 
     `touches` is None for meshes that were not tested.
     """

@@ -36,7 +36,7 @@ class Truth:
     Attributes
     ----------
     first : (float, float) or None
-        Frames between which the surfaces first touch, as far as single precision tells. None for never.
+        Frames between which the surfaces first touch, as far as single precision decides. None for never.
     grazes : list of (float, float)
         Intervals before it in which Blender's rounding decides whether they touch.
     gap : float
@@ -182,7 +182,7 @@ def _evaluated_meshes() -> Iterator[tuple[str, Array, Array]]:
 def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: int) -> Truth:
     """Find the first touch of two bodies.
 
-    An interval between two samples is left out if no body can close the gap in it: if the gaps at both ends
+    An interval between two samples is skipped if no body can close the gap in it: if the gaps at both ends
     are together longer than the paths of the vertices. Others are halved.
 
     Parameters

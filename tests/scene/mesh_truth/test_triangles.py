@@ -85,7 +85,7 @@ def test_gap_of_fine_meshes_is_that_of_all_pairs():
         assert least_gap(one, other) <= expected
 
 
-def test_winding_number_tells_inside_from_outside_and_from_the_hollow_of_a_shell():
+def test_winding_number_is_zero_outside_and_in_the_hollow_of_a_shell():
     shell = corners_of(joined(ball(2.0), inverted(ball(1.0))))
     assert winding_number(np.array([1.5, 0, 0]), shell) == pytest.approx(1)
     assert winding_number(np.array([0.1, 0, 0]), shell) == pytest.approx(0)

@@ -9,7 +9,7 @@ from tests.scene.mesh_truth.building import (
     Pair,
     add,
     add_rig,
-    bend,
+    bend_by,
     direction,
     easing,
     key,
@@ -25,12 +25,12 @@ def _limb(name: str = "A") -> tuple[bpy.types.Object, bpy.types.Object]:
     """Add a bar along z with an armature of three bones."""
     limb, rig = add(name, bar(0.15, 3.0, 13)), add_rig(f"Rig of {name}", 3.0, 3)
     limb.parent = rig
-    bend(limb, rig)
+    bend_by(limb, rig)
     return limb, rig
 
 
 def _obstacle(rng: np.random.Generator) -> bpy.types.Object:
-    """Add a body beside the limb, which rests or moves."""
+    """Add a body near the limb, which rests or moves."""
     item = add("B", ball(0.35) if rng.random() < 0.5 else box(0.1, 0.6, 0.6))
     side = rng.uniform(0, 2 * np.pi)
     out = rng.uniform(0.7, 1.8)
@@ -67,7 +67,7 @@ def two_armatures(rng: np.random.Generator) -> Pair:
     key_bones(rng, rig, 0.6)
     if rng.random() < 0.5:
         other = add_rig("Other rig", 3.0, 3)
-        bend(limb, other)
+        bend_by(limb, other)
         key_bones(rng, other, 0.4)
         place(rng, rig, other, _obstacle(rng))
         return Pair(32)

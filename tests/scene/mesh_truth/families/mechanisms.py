@@ -64,8 +64,8 @@ def hook_through_ring(rng: np.random.Generator) -> Pair:
 def nut_on_bolt(rng: np.random.Generator) -> Pair:
     """Add a nut that turns on a bolt with the pitch of its thread, or nearly."""
     pitch = 0.5
-    a, b = add("A", bolt(0.7, 0.2, pitch, 1.5, 16, 10)), add("B", nut(0.82, 0.2, pitch, 0.6, 7, 10))
-    turns, slip = rng.uniform(0.3, 1.5), rng.choice([0.0, rng.uniform(-0.4, 0.4)])
+    a, b = add("A", bolt(0.7, 0.2, pitch, 1.3, 14, 10)), add("B", nut(0.86, 0.2, pitch, 0.6, 7, 10))
+    turns, slip = rng.uniform(0.1, 0.5), rng.choice([0.0, rng.uniform(-0.4, 0.4)])
     key(b, "rotation_euler", [(1, -np.pi * turns), (9, np.pi * turns)], "LINEAR", 2)
     key(b, "location", [(1, -pitch * turns / 2), (9, pitch * (turns / 2 + slip))], "LINEAR", 2)
     place(rng, a, b)
