@@ -27,8 +27,15 @@ _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
 where one neighbor alone is known.
 """
+_DOUBT_OF_FINE, _RESERVE_OF_FINE = 0.25, 16.0
+"""The same for short parts, and the factor of the estimate that it is at most.
+
+A wave deviates by an eighth of its path in a radian, and hardly at all where it passes through its middle.
+"""
 _FINE_PART = 0.25
-"""Part of an interval that is short enough for an estimate from one neighbor, and for one without reserve."""
+"""Part of an interval that is short enough for that, and for estimates from two neighbors without reserve."""
+_ABRUPT = 8.0
+"""Ratio of speeds from which a part is much faster than its neighbors: less in short parts of smooth motion."""
 _KNOWN_PER_CHUNK = 1 << 12
 """Shapes times intervals, by their costs, whose deviations are bounded at once: about 25 ms."""
 _RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
@@ -381,15 +388,32 @@ class IntervalPart(NamedTuple):
     rows: Ints
 
 
+class PartMotion(NamedTuple):
+    """Linear motion of pairs (m,) over parts of intervals.
+
+    Attributes
+    ----------
+    motion : PairMotion, batch (m,)
+    deviation : (m,) float
+        Estimated deviation of both shapes together from that motion; NaN for unknown.
+    is_abrupt : (m,) bool
+        Whether a shape is so much faster than just before and after that it may have jumped.
+    """
+
+    motion: PairMotion
+    deviation: Floats
+    is_abrupt: Bools
+
+
 def linear_motion_of_parts(
     parts: Sequence[IntervalPart], members: Ints, mesh: TriangleMesh | None
-) -> tuple[PairMotion, Floats]:
-    """Linear motion of the pairs of all parts, concatenated, and its estimated deviation; NaN for unknown.
+) -> PartMotion:
+    """Linear motion of the pairs of all parts, concatenated, and its estimated deviation.
 
     members : (m, 2) positions of both shapes of a row among the members of its timeline
     """
     gathers: list[list[tuple[Shape, Ints]]] = [[], [], [], []]
-    steps, known_before, known_after, lengths = [], [], [], []
+    steps, is_known, lengths = [], [], []
     for timeline, begin, end, rows in parts:
         both = members[rows].T.ravel()
         times = (begin, end, *timeline.neighbors(begin))
@@ -397,32 +421,61 @@ def linear_motion_of_parts(
             gather.append((timeline.shapes[time], both))
         steps.append(np.tile(np.diff((times[2], begin, end, times[3])), (len(both), 1)))
         lengths.append(np.full(len(both), timeline.end - timeline.start))
-        known_before.append(timeline.is_present(both, *times[:3]) & (times[2] < begin))
-        known_after.append(timeline.is_present(both, *times[:2], times[3]) & (times[3] > end))
+        known_before = timeline.is_present(both, *times[:3]) & (times[2] < begin)
+        known_after = timeline.is_present(both, *times[:2], times[3]) & (times[3] > end)
+        is_known.append(np.stack([known_before, known_after]))
     s1, s2, s0, s3 = map(gathered, gathers)
-    h0, h1, h2 = np.concatenate(steps).T
-    speed = velocities(s1, s2, h1)
-    deviation = np.full(len(h1), np.nan)
-    for near, far, step, is_known in ((s0, s1, h0, known_before), (s2, s3, h2, known_after)):
-        known = np.flatnonzero(np.concatenate(is_known))
-        change = velocity_change(velocities(near[known], far[known], step[known]), speed[known])
-        estimate = max_deviation(change, h1[known], h1[known] + step[known])
-        deviation[known] = np.fmax(deviation[known], estimate)
-    is_long = h1 > _FINE_PART * (1 + 1e-9) * np.concatenate(lengths)
-    deviation[is_long] *= _RESERVE
-    has_one = np.concatenate(known_before) != np.concatenate(known_after)
-    doubtful = np.flatnonzero(has_one & is_long)
-    for near, far, step, is_known in (
-        (s0, s1, h0, known_before),
-        (s1, s2, h1, [has_one]),
-        (s2, s3, h2, known_after),
-    ):
-        rows = doubtful[np.concatenate(is_known)[doubtful]]
-        paths = _path_lengths(near[rows], far[rows], step[rows]) * (h1[rows] / step[rows])
-        deviation[rows] = np.fmax(deviation[rows], _DOUBT * paths)
+    deviation, is_abrupt = _deviations_of_parts(
+        (s0, s1, s2, s3), np.concatenate(steps).T, np.concatenate(is_known, axis=1), np.concatenate(lengths)
+    )
     # Each part lists the first shapes of its pairs, then the second ones.
     count = np.repeat([len(part.rows) for part in parts], 2)
     is_first = np.repeat(np.arange(len(count)) % 2 == 0, count)
     a, b = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     second = (mesh, mesh) if mesh else (s1[b], s2[b])
-    return PairMotion(s1[a], s2[a], *second), deviation[a] + deviation[b]
+    return PartMotion(
+        PairMotion(s1[a], s2[a], *second), deviation[a] + deviation[b], is_abrupt[a] | is_abrupt[b]
+    )
+
+
+def _deviations_of_parts(
+    shapes: tuple[Shape, Shape, Shape, Shape], steps: Floats, is_known: Bools, lengths: Floats
+) -> tuple[Floats, Bools]:
+    """Estimate deviations (n,) of shapes from linear motion over parts of intervals; NaN for unknown.
+
+    Also returns which of them (n,) move much faster than just before and after: where they jump, they deviate
+    by their whole path. What precedes or follows a jump is estimated without it.
+
+    shapes : at the begin of the part before, at both ends of the part, and at the end of the part after
+    steps : (3, n) lengths of the three parts, in frames
+    is_known : (2, n) whether the part before and the one after are known
+    lengths : (n,) of the intervals
+    """
+    step, spans = steps[1], tuple(zip(shapes[:-1], shapes[1:], steps, strict=True))
+    speed = velocities(*spans[1])
+    paths = velocity_change(np.zeros(()), speed)
+    deviation = np.full(len(step), np.nan)
+    estimates, rates = np.full((2, 2, len(step)), np.nan)
+    for side, (near, far, length_of_side) in enumerate((spans[0], spans[2])):
+        known = np.flatnonzero(is_known[side])
+        of_side = velocities(near[known], far[known], length_of_side[known])
+        change = velocity_change(of_side, speed[known])
+        estimates[side, known] = max_deviation(change, step[known], step[known] + length_of_side[known])
+        rates[side, known] = velocity_change(np.zeros(()), of_side)
+    sides = steps[::2]
+    # A neighbor that may be a jump does not show how a part moves, if the other one shows something else.
+    slower = np.fmax(paths, rates[::-1])
+    is_dropped = (rates > _ABRUPT * slower) & (sides <= _FINE_PART * lengths)
+    estimates[is_dropped] = np.nan
+    deviation = np.fmax(*estimates)
+    is_long = step > _FINE_PART * (1 + 1e-9) * lengths
+    deviation[is_long] *= _RESERVE
+    doubtful = is_known.any(axis=0) & (np.isnan(estimates).any(axis=0))
+    rows = np.flatnonzero(doubtful & (is_long | is_dropped.any(axis=0)))
+    for rate in (paths, *np.where(is_dropped, np.nan, rates)):
+        deviation[rows] = np.fmax(deviation[rows], _DOUBT * (rate * step)[rows])
+    of_fine = np.minimum(_DOUBT_OF_FINE * paths * step, _RESERVE_OF_FINE * deviation)
+    deviation[doubtful] = np.fmax(deviation, of_fine)[doubtful]
+    is_abrupt = paths > _ABRUPT * np.fmax(*rates)
+    deviation[is_abrupt] = np.maximum(deviation, paths * step)[is_abrupt]
+    return deviation, is_abrupt

@@ -203,7 +203,8 @@ def joined_runs(keys: Ints, enter: Floats, leave: Floats) -> tuple[Ints, Bools, 
     latest : (m,) float
         Latest end so far of the spans of the pair in that order.
     """
-    order = np.lexsort((enter, keys))
+    # What begins with a jump is an instant at first, of which the time is not exact.
+    order = np.lexsort((leave > enter, enter, keys))
     keys, enter, leave = keys[order], enter[order], leave[order]
     # Running maximum of the ends, as ranks by pair, then end: so none carries over to the next pair.
     by_end = np.lexsort((leave, keys))

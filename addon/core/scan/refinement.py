@@ -15,10 +15,18 @@ import numpy as np
 
 from ..interval.dispatch import with_minimum_separation, with_raised_bounds
 from ..interval.pair_motion import IntervalContacts, PairMotion
+from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import CutLines, Spans
 from .candidates import Candidates
-from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
+from .interval_block import (
+    IntervalBlock,
+    IntervalPart,
+    PartMotion,
+    Timeline,
+    linear_motion_of_parts,
+    where_shapes,
+)
 from .motion import SubframeSampler
 from .pair_cache import LINEAR, SAMPLED, joined_runs, time_within
 
@@ -39,10 +47,28 @@ together by four times: 4 * 2 * 2^-24.
 """
 _SHORTEST = 2.0**-13
 """Length in frames of intervals that are not split further."""
-_MOST_SAMPLES = 60
-"""Samples within one interval for each pair; what is open then is recorded with its uncertainty."""
+_MOST_SAMPLES = 30
+"""Samples within one interval, of which there are two between frames, for each pair.
+
+What is open then is recorded with its uncertainty.
+"""
+_JUST_BEFORE = 0.999 * _SHORTEST
+"""Frames before a frame from which a jump at that frame is certain: nothing that is this short is split."""
 _MANY_CONTACTS = 4
 """Pairs in contact within one part above which halving it separates them sooner than sampling near each."""
+
+
+class PairJumps(NamedTuple):
+    """Pairs (j,) that jump within parts too short to be split. Their motion is at rest at the nearer end.
+
+    rows : (j,) of the pairs in the round
+    is_after : (j,) whether the nearer end is the one after the jump
+    farther : (j,) separation at the other end
+    """
+
+    rows: Ints
+    is_after: Bools
+    farther: Floats
 
 
 class PairIntervals(NamedTuple):
@@ -65,6 +91,8 @@ class PairIntervals(NamedTuple):
     poses : (p, 4, 4) float twice, and (m,) int, or None
         Poses of the obstacle at begin and end of each part, and the part of each row; None without an
         obstacle.
+    jumps : PairJumps or None
+        Which pairs jump; None for none.
     """
 
     rows: Ints
@@ -75,6 +103,7 @@ class PairIntervals(NamedTuple):
     has_contact_before: Bools
     can_split: Bools
     poses: tuple[Floats, Floats, Ints] | None
+    jumps: PairJumps | None = None
 
 
 class Assessment(NamedTuple):
@@ -205,6 +234,8 @@ class Subdivision:
         self._members = np.empty_like(candidates.pairs)
         self._first_contact = np.where(candidates.has_contact_before, -np.inf, np.inf)
         self._samples = np.zeros(len(interval), dtype=np.int64)
+        # Rows of the round that may jump.
+        self._is_abrupt: Bools = np.zeros(len(interval), dtype=bool)
         self.doubtful_since = np.full(len(interval), np.inf)
         rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
         self.graze = np.maximum(_GRAZE * candidates.size, rounding)
@@ -257,7 +288,7 @@ class Subdivision:
         rows = np.concatenate([part.rows for part in parts])
         part_of_row = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
         begin, end = (np.array([part[k] for part in parts])[part_of_row] for k in (1, 2))
-        motion, deviation = linear_motion_of_parts(parts, self._members, self._block.mesh)
+        found = linear_motion_of_parts(parts, self._members, self._block.mesh)
         poses = None
         if self._block.mesh:
             start_poses = np.stack([part.timeline.poses[part.begin] for part in parts])
@@ -265,7 +296,9 @@ class Subdivision:
             poses = start_poses, end_poses, part_of_row
         has_contact_before = self._first_contact[rows] < begin
         can_split = end - begin > _SHORTEST
-        return PairIntervals(rows, motion, deviation, begin, end, has_contact_before, can_split, poses)
+        self._is_abrupt = found.is_abrupt
+        motion, deviation, jumps = _at_jumps(found, np.flatnonzero(found.is_abrupt & ~can_split))
+        return PairIntervals(rows, motion, deviation, begin, end, has_contact_before, can_split, poses, jumps)
 
     def assess(
         self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float
@@ -273,6 +306,8 @@ class Subdivision:
         """Decide which pairs of a round are settled, and what their contacts are."""
         graze = self.graze[intervals.rows]
         assessment = assess_pairs(intervals, contacts, graze, clearance)
+        if intervals.jumps is not None:
+            assessment, contacts = _settled_jumps(intervals.jumps, assessment, contacts, clearance)
         return self._completed(intervals, contacts, assessment, clearance), contacts
 
     def _completed(
@@ -489,8 +524,11 @@ class Subdivision:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])
             start += len(part.rows)
             if len(open_rows):
-                split = _split_position(contacts, assessment, open_rows)
-                middle = part.begin + (part.end - part.begin) * split
+                if self._is_abrupt[open_rows].any():
+                    middle = _split_of_jump(part)
+                else:
+                    split = _split_position(contacts, assessment, open_rows)
+                    middle = part.begin + (part.end - part.begin) * split
                 self._pending.append((part._replace(rows=intervals.rows[open_rows]), middle))
         self._parts = []
 
@@ -534,3 +572,51 @@ def _split_position(contacts: IntervalContacts, assessment: Assessment, rows: In
     ends = contacts.leave[row] > 0 and not assessment.is_timed[row]
     closest = float(contacts.leave[row] if ends else contacts.least_time[row])
     return closest if 0.25 < closest < 0.75 else 0.5
+
+
+def _split_of_jump(part: IntervalPart) -> float:
+    """Return the time at which to split a part with a jump: next to its end if that is a frame, else halves.
+
+    Most jumps are at whole frames.
+    """
+    before = part.end - _JUST_BEFORE
+    is_frame = part.end == part.timeline.end and before - part.begin > part.end - before
+    return before if is_frame else (part.begin + part.end) / 2
+
+
+def _at_jumps(found: PartMotion, rows: Ints) -> tuple[PairMotion, Floats, PairJumps | None]:
+    """Put pairs at rest that jump within a part, rows (j,): a jump passes through nothing.
+
+    Returns the motion and the deviation (m,) of all pairs, and the jumps.
+    """
+    if not len(rows):
+        return found.motion, found.deviation, None
+    a0, a1, b0, b1 = motion = found.motion
+    ends = motion.take(rows).separation_at(np.array([[0.0], [1.0]]) + np.zeros(len(rows)))
+    is_after = np.asarray(ends[1] < ends[0])
+    chosen, deviation = np.zeros((2, len(found.deviation)), dtype=bool), found.deviation.copy()
+    chosen[0, rows], chosen[1, rows] = ~is_after, is_after
+    deviation[rows] = 0.0
+    shapes: list[Any] = []
+    pairs: Any = ((a0, a1), (b0, b1))
+    for start, end in pairs:
+        if isinstance(start, TriangleMesh):
+            shapes += (start, end)
+        else:
+            shapes += (where_shapes(chosen[1], end, start), where_shapes(chosen[0], start, end))
+    return PairMotion(*shapes), deviation, PairJumps(rows, is_after, ends.max(axis=0))
+
+
+def _settled_jumps(
+    jumps: PairJumps, assessment: Assessment, contacts: IntervalContacts, clearance: float
+) -> tuple[Assessment, IntervalContacts]:
+    """Settle pairs that jump: a contact that begins with a jump begins at the end of the part."""
+    rows, is_touch = jumps.rows, ~np.isnan(contacts.enter[jumps.rows])
+    begins = rows[is_touch & jumps.is_after & (jumps.farther > clearance)]
+    contacts = contacts.take(np.arange(len(contacts.enter)))
+    contacts.enter[begins] = 1.0
+    contacts.least_time[rows] = np.where(jumps.is_after, 1.0, 0.0)
+    is_settled, uncertainty = assessment.is_settled.copy(), assessment.uncertainty.copy()
+    is_settled[rows] = True
+    uncertainty[begins] = 1.0
+    return Assessment(is_settled, uncertainty, is_settled), contacts

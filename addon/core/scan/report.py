@@ -478,12 +478,16 @@ def piece_source(
     if intervals.poses is not None:
         start, end, part = intervals.poses
         poses = start[part[rows]], end[part[rows]]
+    deviation = np.where(subdivision.contact_motion[candidate] == LINEAR, 0.0, intervals.deviation[rows])
+    if intervals.jumps is not None:
+        # What jumps has no velocity.
+        deviation[np.isin(rows, intervals.jumps.rows)] = np.inf
     return PieceSource(
         intervals.motion.take(rows),
         contacts.enter[rows],
         contacts.least_time[rows],
         (intervals.end - intervals.begin)[rows],
-        np.where(subdivision.contact_motion[candidate] == LINEAR, 0.0, intervals.deviation[rows]),
+        deviation,
         poses,
         candidate,
         subdivision,

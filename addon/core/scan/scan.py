@@ -1,6 +1,7 @@
 """Contact scan of an animation: first contacts, contact intervals, penetration depths and near misses.
 
-All subjects are sampled once a frame. The broad phase works on bounds of whole intervals, start merged with
+All subjects are sampled once a frame, and once between two frames unless the motion of all is known, or
+linear. The broad phase works on bounds of whole intervals, start merged with
 end, so a pair that meets and parts between two samples is not missed (continuous collision detection). Linear
 motion interpolates between samples; adaptive motion samples further where that is too coarse to decide.
 Frames are processed in blocks and dropped: memory does not grow with the number of frames.
@@ -46,8 +47,12 @@ from .report import ContactReport
 from .sections.bounds import Section, sections_of
 from .sections.joining import ReportSettings, report_of_sections
 from .sections.records import SectionRecords, ShareRecords
-from .sections.section_scan import Ends, SectionScan
+from .sections.section_scan import Ends, ScanTimes, SectionScan
 
+_FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
+"""Part of an interval after which motion is sampled between frames, and the range in which this varies."""
+_GOLDEN = (np.sqrt(5) - 1) / 2
+"""The number whose multiples, without their whole parts, are spread most evenly."""
 _MAX_SUBJECTS = 2**24
 """Numbers of subjects are below this, because masks of all subjects must fit the memory."""
 
@@ -106,8 +111,8 @@ def scan_contacts(
     Exact up to float64 rounding where shapes move linearly between samples. Elsewhere
     `FirstContact.uncertainty` says by how much a time may be off: with linear motion an estimate from
     neighboring samples; with adaptive motion below a thousandth of a frame, because intervals are sampled
-    further until it is, up to 60 times for each pair and interval, or into 8000 parts where the motion is
-    known. What then remains open is part of the uncertainty.
+    further until it is, up to 60 times for each pair between two frames, or into 8000 parts where the motion
+    is known. What then remains open is part of the uncertainty.
     Depths and gaps are then within a hundredth of the smaller subject's size: the radius of a sphere, half
     the diagonal of a box. Deviations from linear motion below 2^-21 of a pair's coordinates count as
     rounding: see `docs/math.md`.
@@ -154,7 +159,7 @@ def _scan(
     sampler: SubframeSampler | None,
     ends: Ends,
 ) -> Generator[Progress, None, ContactReport]:
-    """Scan validated times (k,) section by section."""
+    """Scan validated times (k,) of frames section by section."""
     scan = _section_scan(motion, times, settings, sampler, ends)
     is_divisible = isinstance(motion, DivisibleMotion) and motion.is_divisible
     records = []
@@ -170,14 +175,15 @@ def _scan(
 def _section_scan(
     motion: Motion, times: Floats, settings: ScanSettings, sampler: SubframeSampler | None, ends: Ends
 ) -> SectionScan:
-    """Prepare to scan sections of validated times (k,)."""
+    """Prepare to scan sections of validated times (k,) of frames."""
     first_time = times[0].item()
 
     def new_scanners(sample: Sample) -> list[PairScanner]:
         plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
         return [PairScanner(plan, space) for space in _spaces(settings)]
 
-    return SectionScan(motion, times, new_scanners, ends)
+    sampled = times if sampler is None else probed_times(times, sampler)
+    return SectionScan(motion, ScanTimes(sampled, np.searchsorted(sampled, times)), new_scanners, ends)
 
 
 def scan_share(
@@ -231,15 +237,41 @@ def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sh
 def _validated(
     motion: Motion, frames: ArrayLike, settings: ScanSettings
 ) -> tuple[ScanSettings, Floats, SubframeSampler | None]:
-    """Validate the arguments of a scan: return settings, sample times (k,), and the sampler if it has one."""
+    """Validate the arguments of a scan: return settings, times (k,) of frames, and the sampler if any."""
     settings = _checked_settings(settings)
     times = as_times(frames)
     require_methods(motion, ["sample"] if not isinstance(motion, RecordedMotion) else [], "motion")
     sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
-    if sampler and len(times) == 2 and _refinable(sampler).all():
-        # A single interval has no neighbors to estimate deviations from: so sample its middle too.
-        times = np.insert(times, 1, (times[0] + times[1]) / 2)
     return settings, times, sampler
+
+
+def probed_times(times: Floats, motion: SubframeSampler) -> Floats:
+    """Add a time within each interval, at which adaptive scans sample motion that is not known.
+
+    Without it, what happens within a frame and is over by the next one would not be seen: an object that
+    jumps from frame to frame would move at a constant speed, and one that turns once a frame would rest. The
+    place within the interval varies, so that it is no multiple of any period.
+
+    Parameters
+    ----------
+    times : (k,) float64
+        Increasing times of the frames.
+    motion : SubframeSampler
+        If some of it cannot be sampled between frames, nothing is added.
+
+    Returns
+    -------
+    times : (2 k - 1,) float64, or (k,)
+    """
+    if len(times) < 2 or not _refinable(motion).all():
+        return times
+    begin, step = times[:-1], np.diff(times)
+    if isinstance(motion, KnownMotion) and bool(np.all(motion.known)):
+        # A single interval has no neighbors to estimate deviations from: so sample its middle too.
+        return np.insert(times, 1, begin[0] + step[0] / 2) if len(times) == 2 else times
+    # In hundredths, because messages name these times.
+    part = np.round(_FIRST_PROBE + _PROBE_RANGE * (begin * _GOLDEN % 1), 2)
+    return np.insert(times, np.arange(1, len(times)), begin + part * step)
 
 
 def _require_functions(**functions: object) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import Sample, Shape
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.scan.scan import probed_times
 from ...formats import Skipped
 from ..blender.frames import scene_by_uid
 from ..blender.instances import InstanceKey
@@ -210,7 +211,9 @@ class SceneMotion:
 
         Call it after `comparing`, with the same times.
         """
-        return self._sources.with_switches(times) if self._has_switches_sampled else list(times)
+        every = self._sources.with_switches(times) if self._has_switches_sampled else list(times)
+        self._sources.expect(probed_times(np.array(every), self).tolist())
+        return every
 
     @property
     def _has_switches_sampled(self) -> bool:

@@ -173,8 +173,11 @@ class PoseSources:
             position = int(np.searchsorted(every, switch))
             if every[position] - switch > NEAR_KEY and switch - every[position - 1] > NEAR_KEY:
                 every = np.insert(every, position, switch)
-        self._times = every
         return [float(time) for time in every]
+
+    def expect(self, times: Sequence[float]) -> None:
+        """Say which increasing times in frames will be read in turn, so that poses are computed ahead."""
+        self._times = np.array(times)
 
     def advance(self, time: float) -> Reading:
         """Read all subjects at a frame after the last one."""

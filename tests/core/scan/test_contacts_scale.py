@@ -196,7 +196,8 @@ def test_kink_between_two_frames_is_detected():
     (contact,) = run(motion, range(12)).contacts
     assert contact.first.frame == pytest.approx(5.4, abs=1e-3)
     assert contact.first.tunnelling
-    assert contact.depth == pytest.approx(0.1, abs=1e-3)
+    # A hundredth of the radius is promised: no sample is at the kink itself.
+    assert contact.depth == pytest.approx(0.1, abs=1e-2)
     assert run(motion, range(12), ScanSettings(motion="linear")).contacts == ()
 
 

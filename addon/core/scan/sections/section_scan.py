@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ...numeric.arrays import Floats
+from ...numeric.arrays import Floats, Ints
 from ...progress import Progress
 from ..motion import DivisibleMotion, KnownMotion, Motion, MotionRecorder, RecordedMotion, Sample
 from ..pair_scanner import PairScanner
@@ -25,6 +26,21 @@ class Ends(NamedTuple):
     drops: Callable[[], bool]
 
 
+class ScanTimes(NamedTuple):
+    """Times of the samples of a scan.
+
+    Attributes
+    ----------
+    samples : (t,) float
+        Of all samples, increasing.
+    frames : (k,) int
+        Which of them are frames; the others are between frames.
+    """
+
+    samples: Floats
+    frames: Ints
+
+
 class SectionScan:
     """Scans sections of a motion, in order.
 
@@ -39,7 +55,7 @@ class SectionScan:
     def __init__(
         self,
         motion: Motion | RecordedMotion,
-        times: Floats,
+        times: ScanTimes,
         new_scanners: Callable[[Sample], list[PairScanner]],
         ends: Ends,
     ) -> None:
@@ -49,8 +65,8 @@ class SectionScan:
         ----------
         motion : Motion or RecordedMotion
             Divisible, if there is more than one section.
-        times : (k,) float
-            Of all samples of the scan.
+        times : ScanTimes
+            Of all samples.
         new_scanners : callable
             Returns new scanners, from the sample of the first time.
         ends : Ends
@@ -58,7 +74,8 @@ class SectionScan:
         """
         self._motion = motion
         self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
-        self._times: list[float] = times.tolist()
+        self._times: list[float] = times.samples.tolist()
+        self._frames: list[int] = times.frames.tolist()
         self._new_scanners, self._ends = new_scanners, ends
         is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
         self._reading = _READING_KNOWN if is_known else _READING
@@ -68,11 +85,12 @@ class SectionScan:
         self.stopped_at: float | None = None
 
     def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
-        """Read a section, with the samples next to it, and solve it."""
+        """Read a section of frames, with the samples next to it, and solve it."""
+        section = Section(self._frames[section.begin], self._frames[section.end])
         scanners = self._begin(section) if section.begin else []
         last = min(section.end + 1, len(self._times) - 1)
         for index in range(max(section.begin - 1, 0), last + 1):
-            if index >= self._samples_read and index and self._ends.stops():
+            if index >= self._samples_read and self._is_frame(index - 1) and self._ends.stops():
                 self.stopped_at = self._times[index - 1]
                 break
             self._recorder.record(self._times[index])
@@ -84,7 +102,8 @@ class SectionScan:
                 self._add_sample(scanners, self.first)
             elif len(self._waiting) == min([scanner.missing_samples for scanner in scanners]):
                 self._add_sample(scanners, self._recorder.recorded())
-            progress = Progress(self._samples_read, len(self._times), self._times[index])
+            done = bisect_left(self._frames, self._samples_read)
+            progress = Progress(done, len(self._frames), self._times[index])
             yield self._with_part(progress, scanners)
             for scanner in scanners:
                 for _ in scanner.process():
@@ -100,6 +119,11 @@ class SectionScan:
                 if self._ends.drops():
                     return self._solved(section, scanners)
         return self._records(section, scanners)
+
+    def _is_frame(self, index: int) -> bool:
+        """Return whether a sample is one of a frame; False for -1."""
+        position = bisect_left(self._frames, index)
+        return position < len(self._frames) and self._frames[position] == index
 
     def _begin(self, section: Section) -> list[PairScanner]:
         """Return scanners for a section that is not the first one."""
@@ -121,8 +145,8 @@ class SectionScan:
 
     def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
-        solved = sum(scanner.solved for scanner in scanners) / (len(scanners) * progress.total)
-        read = self._reading * progress.done / progress.total
+        solved = sum(scanner.solved for scanner in scanners) / (len(scanners) * len(self._times))
+        read = self._reading * self._samples_read / len(self._times)
         return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
 
     def _solved(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
