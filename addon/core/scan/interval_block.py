@@ -35,7 +35,7 @@ A wave deviates by an eighth of its path in a radian, and hardly at all where it
 _FINE_PART = 0.25
 """Part of an interval that is short enough for that, and for estimates from two neighbors without reserve."""
 _ABRUPT = 8.0
-"""Ratio of speeds from which a part is much faster than its neighbors: less in short parts of smooth motion."""
+"""Ratio of speeds from which a part is much faster than its neighbors: less where smooth motion is fine."""
 _KNOWN_PER_CHUNK = 1 << 12
 """Shapes times intervals, by their costs, whose deviations are bounded at once: about 25 ms."""
 _RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
