@@ -302,7 +302,7 @@ ROWS: dict[str, Row] = {
         mesh_contact,
         {
             **valid(pose=lambda time: (MATRIX, MATRIX), meshes=(MESH, MESH), span=(0.0, 2.0)),
-            **valid(clearance=0.0, step=1.0, tolerance=1e-3),
+            **valid(clearance=0.0, step=1.0, tolerance=1e-3, known=(None, None)),
         },
         callbacks=frozenset({"pose"}),
         may_be_nan=True,

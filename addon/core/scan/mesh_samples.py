@@ -11,7 +11,7 @@ from bisect import bisect, insort
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,30 @@ MeshPose: TypeAlias = Callable[[float], tuple[ArrayLike | DeformedMesh, ArrayLik
 its vertices and triangles."""
 
 
+@runtime_checkable
+class KnownMesh(Protocol):
+    """Motion of a mesh that is known between samples: where it jumps, and where its vertices may be."""
+
+    def next_jump(self, begin: float) -> float:
+        """Return the first time after `begin` at which the mesh jumps to its pose there; inf for none."""
+        ...
+
+    def before(self, time: float) -> ArrayLike | DeformedMesh:
+        """Return the limit of the pose from earlier times."""
+        ...
+
+    def deviation(self, begin: float, end: float) -> float:
+        """Bound the deviation of vertices from linear motion from the pose at `begin` to the limit at `end`.
+
+        For certain, if no jump is in between.
+        """
+        ...
+
+
+KnownMeshes: TypeAlias = tuple[KnownMesh | None, KnownMesh | None]
+"""Known motion of two meshes; None for a mesh of which only samples are known."""
+
+
 class _Faces(NamedTuple):
     """Triangles (t, 3) as rows of the vertices, and a tree around them at some time."""
 
@@ -71,17 +95,29 @@ class MeshSamples:
     ----------
     size : float
         Size of the smaller mesh at the first sample.
+    is_known : bool
+        Whether the motion of both meshes is known between samples.
     """
 
-    def __init__(self, pose: MeshPose, meshes: tuple[TriangleMesh, TriangleMesh]) -> None:
+    def __init__(
+        self, pose: MeshPose, meshes: tuple[TriangleMesh, TriangleMesh], known: KnownMeshes = (None, None)
+    ) -> None:
         """Start without samples. Raises InvalidShapeError for what is no function or no two meshes."""
         _require_pose_and_meshes(pose, meshes)
-        self._pose = pose
+        if not isinstance(known, tuple | list) or len(known) != 2:
+            raise InvalidShapeError("known: two are needed, None for a mesh that is not known")
+        for each in known:
+            if each is not None and not isinstance(each, KnownMesh):
+                raise InvalidShapeError(f"known: a KnownMesh is needed, not {type(each).__name__}")
+        self._pose, self._known = pose, known
+        self.is_known = all(each is not None for each in known)
         self._bodies = tuple(
             _Body(mesh, which) for mesh, which in zip(meshes, ("first", "second"), strict=True)
         )
         self._times: list[float] = []
         self._states: dict[float, tuple[_State, ...]] = {}
+        # Limits from earlier times, where a mesh jumps.
+        self._limits: dict[float, tuple[_State, ...]] = {}
         self.size = 0.0
         self._largest = 0.0
         """Largest coordinate so far."""
@@ -89,6 +125,20 @@ class MeshSamples:
     def __contains__(self, time: float) -> bool:
         """Return whether there is a sample at a time."""
         return time in self._states
+
+    def limit_at(self, time: float) -> tuple[PosedMesh, PosedMesh]:
+        """Return the limit of both meshes from times before a sample."""
+        first, second = self._limits.get(time, self._states[time])
+        return first.posed, second.posed
+
+    def jumps(self, begin: float, end: float) -> list[float]:
+        """Increasing times after `begin`, up to `end`, at which a mesh is known to jump."""
+        found = set()
+        for known in self._known:
+            time = begin
+            while known is not None and (time := known.next_jump(time)) <= end:
+                found.add(time)
+        return sorted(found)
 
     def take(self, time: float) -> tuple[PosedMesh, PosedMesh]:
         """Sample both meshes. Raises the errors of `first_mesh_contact` for an invalid pose."""
@@ -104,6 +154,11 @@ class MeshSamples:
         )
         insort(self._times, time)
         self._states[time] = states
+        if self.jumps(np.nextafter(time, -np.inf), time):
+            self._limits[time] = tuple(
+                state if known is None else body.state(known.before(time), [state.faces])
+                for body, state, known in zip(self._bodies, states, self._known, strict=True)
+            )
         around = [state.posed.spheres(np.zeros(1, dtype=np.int64)) for state in states]
         self.size = self.size or min(float(sphere.radius[0]) for sphere in around)
         self._largest = max(self._largest, *(float(np.abs(s.center).max() + s.radius[0]) for s in around))
@@ -114,51 +169,67 @@ class MeshSamples:
         first, second = self._states[time]
         return first.posed, second.posed
 
+    def has_jump(self, time: float) -> bool:
+        """Return whether a mesh jumps to its pose at a sample."""
+        return time in self._limits
+
+    def _between(self, first: float, last: float) -> list[tuple[_State, _State]]:
+        """States of each mesh at one sample, and its limit at another."""
+        return list(zip(self._states[first], self._limits.get(last, self._states[last]), strict=True))
+
     def forget(self, time: float) -> None:
         """Drop all samples before the last one before `time`."""
         for old in self._times[: max(bisect(self._times, time) - 2, 0)]:
             del self._states[old]
+            self._limits.pop(old, None)
         self._times = sorted(self._states)
 
     def changes_faces(self, first: float, last: float) -> bool:
         """Return whether a mesh has other triangles at one sample than at another."""
-        return any(
-            before.faces is not after.faces
-            for before, after in zip(self._states[first], self._states[last], strict=True)
-        )
+        return any(before.faces is not after.faces for before, after in self._between(first, last))
 
     def moving(self, first: float, last: float) -> list[tuple[MovingMesh, MovingMesh]]:
         """Linear motion of both meshes from one sample to another.
 
         If triangles change in between, it is that of all combinations: those before the change come first.
         """
-        both = zip(self._states[first], self._states[last], strict=True)
-        first_mesh, second_mesh = (_motions(before, after) for before, after in both)
+        first_mesh, second_mesh = (_motions(*states) for states in self._between(first, last))
         return list(product(first_mesh, second_mesh))
 
     def is_still(self, first: float, last: float) -> bool:
         """Return whether both meshes are the same at two samples."""
         return not self.changes_faces(first, last) and all(
-            np.array_equal(before.numbers, after.numbers)
-            for before, after in zip(self._states[first], self._states[last], strict=True)
+            np.array_equal(before.numbers, after.numbers) for before, after in self._between(first, last)
         )
 
     def deviation(self, first: float, last: float) -> float:
-        """Deviation of both meshes' vertices together from linear motion between neighboring samples."""
+        """Deviation of both meshes' vertices together from linear motion between neighboring samples.
+
+        Bounded for meshes whose motion is known; estimated from the samples around for others.
+        """
+        bounded = sum(known.deviation(first, last) for known in self._known if known is not None)
+        estimated = 0.0 if self.is_known else self._estimated_deviation(first, last)
+        # The rounding error of linear motion is no reason for another sample.
+        total = bounded + estimated
+        return total if total > _ROUNDING * self._largest else 0.0
+
+    def _estimated_deviation(self, first: float, last: float) -> float:
+        """Estimate the deviation of the meshes that are not known."""
         index = bisect(self._times, first) - 1
-        known = [0.0]
+        most = 0.0
         for k in (index - 1, index):
             if k < 0 or k + 2 >= len(self._times):
                 continue
             times = self._times[k : k + 3]
             change = 0.0
             for which, body in enumerate(self._bodies):
+                if self._known[which] is not None:
+                    continue
                 poses = [self._states[time][which].numbers for time in times]
                 after = (poses[2] - poses[1]) / (times[2] - times[1])
                 change += body.velocity_change(after, (poses[1] - poses[0]) / (times[1] - times[0]))
-            known.append(float(max_deviation(np.array(change), last - first, times[2] - times[0])))
-        # The rounding error of linear motion is no reason for another sample.
-        return max(known) if max(known) > _ROUNDING * self._largest else 0.0
+            most = max(most, float(max_deviation(np.array(change), last - first, times[2] - times[0])))
+        return most
 
 
 def _require_pose_and_meshes(pose: object, meshes: object) -> None:

@@ -51,11 +51,14 @@ class MeshMeshImpact(NamedTuple):
         Time in [0, 1]; NaN for never.
     i, j : int
         Nodes of the triangles that touch first; -1 for never.
+    is_resolved : bool
+        False if no contact is known there, only that there is none before: see `TrianglePairImpact`.
     """
 
     time: float
     i: int
     j: int
+    is_resolved: bool = True
 
     def point_and_normal(self, a: MovingMesh, b: MovingMesh) -> tuple[Floats, Floats]:
         """Point of contact (3,), and the unit normal (3,) from the first mesh to the second."""
@@ -113,11 +116,17 @@ def first_impact_mesh_mesh(
         # Small nodes first, because they are closer to triangles.
         return rows, low, np.full(len(rows), np.inf), low + (r + s)[rows] / total_radius
 
+    is_resolved = True
+
     def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
-        return first_impact_triangle_pairs(a.triangles(i), b.triangles(j), clearance, low, best, slack)
+        nonlocal is_resolved
+        found = first_impact_triangle_pairs(a.triangles(i), b.triangles(j), clearance, low, best, slack)
+        if found.time < best:
+            is_resolved = found.is_resolved
+        return found.time, found.pair
 
     time, i, j = find_minimum_pair(nodes_a, nodes_b, bounds, values, _AFTER_END)
-    return MeshMeshImpact(time if i >= 0 else np.nan, i, j)
+    return MeshMeshImpact(time if i >= 0 else np.nan, i, j, is_resolved)
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:

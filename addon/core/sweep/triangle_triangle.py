@@ -22,6 +22,9 @@ from ..numeric.arrays import Floats, Ints, cross_first, dot_first, power_of_two_
 from ..shapes.primitives import triangles_from_corners
 
 _MAX_STEPS = 100
+_SLOW_STEPS = 8
+"""Steps after which the line between closest points is an axis too: edges that slide along each other have no
+other axis with a large gap."""
 _CHUNK_PAIRS = 512
 _NEXT = [1, 2, 0]
 _MIN_DISTANCE = 1e-7
@@ -47,6 +50,25 @@ class MovingTriangles(NamedTuple):
         return np.where(t == 1, self.end, self.start + t * (self.end - self.start))
 
 
+class TrianglePairImpact(NamedTuple):
+    """First impact of pairs of moving triangles.
+
+    Attributes
+    ----------
+    time : float
+        No pair touches before; NaN for never.
+    pair : int
+        Row of the pair; -1 for never.
+    is_resolved : bool
+        False if the search ended at that time, with the pair apart by more than a gap that counts as contact:
+        it may touch later, or never, and other pairs may touch later too.
+    """
+
+    time: float
+    pair: int
+    is_resolved: bool
+
+
 def first_impact_triangle_pairs(
     a: MovingTriangles,
     b: MovingTriangles,
@@ -54,12 +76,11 @@ def first_impact_triangle_pairs(
     begin: Floats | float = 0.0,
     until: float = 1.0,
     slack: float = 0.0,
-) -> tuple[float, int]:
+) -> TrianglePairImpact:
     """First time in [begin, until] at which any pair of triangles is within `clearance`, and that pair.
 
     Never late. Early by no more than the time in which a gap of `slack` plus 1e-14 of the pair's size closes.
-    A pair that is not within that gap after 100 steps counts as touching from the time reached; triangles
-    that slide past each other are an example.
+    A pair that is not within that gap after 100 steps is not resolved.
 
     Parameters
     ----------
@@ -76,20 +97,17 @@ def first_impact_triangle_pairs(
 
     Returns
     -------
-    time : float
-        NaN for never.
-    pair : int
-        Row of the pair; -1 for never.
+    impact : TrianglePairImpact
     """
     begins = np.broadcast_to(np.asarray(begin, dtype=np.float64), len(a.start))
-    first, pair = np.nan, -1
+    first = TrianglePairImpact(np.nan, -1, True)
     for start in range(0, len(begins), _CHUNK_PAIRS):
         rows = np.arange(start, min(start + _CHUNK_PAIRS, len(begins)))
         pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearance, slack)
-        time, row = _first_contact(pairs, begins[rows], until)
-        if row >= 0 and not time >= first:
-            first, pair, until = time, start + row, time
-    return first, pair
+        found = _first_contact(pairs, begins[rows], until)
+        if found.pair >= 0 and not found.time >= first.time:
+            first, until = found._replace(pair=start + found.pair), found.time
+    return first
 
 
 def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Floats:
@@ -159,9 +177,9 @@ class _TrianglePairs(NamedTuple):
         return self._replace(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
 
 
-def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> tuple[float, int]:
-    """First time of contact and its row, from times (m,) on; NaN and -1 if there is none by `until`."""
-    first, pair = np.nan, -1
+def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> TrianglePairImpact:
+    """First contact, from times (m,) on, by `until`."""
+    first = TrianglePairImpact(np.nan, -1, True)
     time = begin.copy()
     active = np.flatnonzero(time <= until)
     for step_number in range(_MAX_STEPS + 1):
@@ -171,22 +189,27 @@ def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> tuple[
         now = part.at(time[active])
         remaining = 1 - time[active]
         gap, step = _safe_steps(now, _feature_axes(now), remaining)
-        close = np.flatnonzero(gap <= part.contact_gap)
+        close = np.flatnonzero((gap <= part.contact_gap) | (step_number >= _SLOW_STEPS))
         if len(close):
-            gap[close], step[close] = _safe_steps_by_closest_points(now.take(close), remaining[close])
-        touching = (gap <= part.contact_gap) | (step_number == _MAX_STEPS)
-        touched = active[touching]
-        if len(touched):
-            row = int(touched[time[touched].argmin()])
+            along_line = _safe_steps_by_closest_points(now.take(close), remaining[close])
+            gap[close], step[close] = np.maximum((gap[close], step[close]), along_line)
+        touching = gap <= part.contact_gap
+        ends = touching | ((step_number == _MAX_STEPS) & (remaining > 0))
+        ended = np.flatnonzero(ends)
+        if len(ended):
+            # Of pairs at the same time, one that touches comes first.
+            row = int(ended[np.lexsort((~touching[ended], time[active[ended]]))[0]])
+            at = float(time[active[row]])
             # Pairs that are later than the first contact are dropped below.
-            if not time[row] >= first:
-                first, pair, until = float(time[row]), row, min(until, float(time[row]))
-        continues = ~touching & (remaining > 0)
+            if not at >= first.time:
+                first = TrianglePairImpact(at, int(active[row]), bool(touching[row]))
+                until = min(until, at)
+        continues = ~ends & (remaining > 0)
         active, step, remaining = active[continues], step[continues], remaining[continues]
         # A step beyond the end stops at it, because contact at the end counts.
         time[active] = np.where(step >= remaining, 1.0, time[active] + step)
-        active = active[(time[active] <= until) & ~(time[active] >= first)]
-    return first, pair
+        active = active[(time[active] <= until) & ~(time[active] >= first.time)]
+    return first
 
 
 class _Axes(NamedTuple):

@@ -332,9 +332,13 @@ class TimeSettings:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Result of testing the meshes of a contact: `first` is None when they never touch."""
+    """Result of testing the meshes of a contact: `first` is None when they never touch.
+
+    `is_proven` is False for a result from samples of the motion.
+    """
 
     first: MeshContact | None
+    is_proven: bool = False
 
 
 @dataclass(frozen=True)

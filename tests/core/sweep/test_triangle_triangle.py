@@ -73,7 +73,7 @@ def test_first_of_many_pairs_is_returned_and_none_after_until():
     a, b = random_motion(1200, 2.0, 0.3, 5), random_motion(1200, 2.0, 0.3, 6)
     found = times_of(a.take(np.arange(60)), b.take(np.arange(60)))
     later = np.arange(60)[~(found <= 0.05)]
-    first, which = first_impact_triangle_pairs(a.take(later), b.take(later))
+    first, which, _ = first_impact_triangle_pairs(a.take(later), b.take(later))
     assert first == np.nanmin(found[later])
     assert which == np.nanargmin(found[later])
     assert first_impact_triangle_pairs(a.take(later), b.take(later), 0.0, 0.0, first * 0.99)[1] == -1
@@ -138,7 +138,7 @@ def test_triangle_falling_on_face_from_height_3(corners):
 
 def test_contact_at_the_end_is_found_by_a_search_that_begins_there():
     still, falling = dropped([[0, 0, 3], [1, 0, 5], [0, 1, 4]], 3.0, 1)
-    assert first_impact_triangle_pairs(still, falling, begin=1.0) == (1.0, 0)
+    assert first_impact_triangle_pairs(still, falling, begin=1.0) == (1.0, 0, True)
 
 
 @pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
@@ -204,7 +204,7 @@ def test_contact_normal_at_a_clearance_is_direction_between_closest_corners(size
 @pytest.mark.smoke
 def test_empty_batch_has_no_impact():
     none = MovingTriangles(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
-    time, which = first_impact_triangle_pairs(none, none)
+    time, which, _ = first_impact_triangle_pairs(none, none)
     assert np.isnan(time)
     assert which == -1
 

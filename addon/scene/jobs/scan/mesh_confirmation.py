@@ -21,6 +21,8 @@ from ....core import (
     TriangleMesh,
     first_mesh_contact,
 )
+from ....core.curves.jumps import SHORT
+from ....core.curves.transform_bounds import TransformChords
 from ....core.messages import message
 from ....core.numeric.arrays import Floats, transform_points
 from ....core.scan.scan import never
@@ -30,6 +32,7 @@ from ...blender.frames import go_to, scene_by_uid
 from ...blender.instances import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
 from ...blender.simulation import may_deform
+from ...curves.curve_poses import CurvePoses
 from ...errors import SceneError
 from ...poses.frame_poses import EvaluatedSubject
 from ...progress import until_stopped, with_progress
@@ -105,13 +108,17 @@ def _confirm(
     count : number of this contact, and of all contacts, for the progress
     """
     pair = contact.a, contact.b
+    # The intervals of bounds say where the meshes are apart.
+    is_proven = contact.first.motion == "proven"
     for span in contact.intervals:
         both = meshes.pair(pair, span.start)
-        search = first_mesh_contact(partial(meshes.poses, pair), both, (span.start, span.end), clearance)
+        poses, known = partial(meshes.poses, pair), meshes.known(pair)
+        search = first_mesh_contact(poses, both, (span.start, span.end), clearance, known=known)
         first = yield from with_progress(search, Progress(*count, span.start, "meshes"))
+        is_proven = is_proven and first.is_proven
         if not math.isnan(first.time):
-            return Confirmation(first)
-    return Confirmation(None)
+            return Confirmation(first._replace(is_proven=is_proven), is_proven)
+    return Confirmation(None, is_proven)
 
 
 class _CachedMesh(NamedTuple):
@@ -121,6 +128,37 @@ class _CachedMesh(NamedTuple):
     may_deform: bool
 
 
+class _CurveMesh:
+    """A mesh that curves move as a whole. Implements `core.scan.mesh_samples.KnownMesh`."""
+
+    def __init__(self, curves: CurvePoses, subject: int, reach: float) -> None:
+        """Take the curves of a known subject, and the distance of its farthest vertex from its origin."""
+        self._curves, self._subject, self._reach = curves, np.array([subject]), reach
+
+    def pose(self, time: float) -> Floats:
+        """World matrix (4, 4) at a time, as Blender computes it; just before a jump that before the jump."""
+        if self.next_jump(time) - time < SHORT:
+            # Blender shows a key from a little before it on.
+            return np.asarray(self._chords(time, time + SHORT).begin[0])
+        return np.asarray(self._curves.matrices(np.array([time]), self._subject)[0])
+
+    def next_jump(self, begin: float) -> float:
+        """See `KnownMesh`."""
+        return float(self._curves.next_jumps(self._subject, np.array([begin]))[0])
+
+    def before(self, time: float) -> Floats:
+        """See `KnownMesh`."""
+        return np.asarray(self._chords(time - SHORT, time).end[0])
+
+    def deviation(self, begin: float, end: float) -> float:
+        """See `KnownMesh`."""
+        chords = self._chords(begin, end)
+        return float(chords.offset[0] + chords.linear[0] * self._reach)
+
+    def _chords(self, begin: float, end: float) -> TransformChords:
+        return self._curves.chords(self._subject, np.array([begin]), np.array([end]))
+
+
 class _MeshCache:
     """Meshes of subjects, each read once. Raises SceneError for a subject that is not present."""
 
@@ -128,6 +166,23 @@ class _MeshCache:
         self._scene_uid, self._subjects = scene_uid, subjects
         self._sources, self._modifiers = motion.sources, motion.modifiers
         self._meshes: dict[int, _CachedMesh] = {}
+        self._known: dict[int, _CurveMesh | None] = {}
+
+    def known(self, pair: tuple[int, int]) -> tuple[_CurveMesh | None, _CurveMesh | None]:
+        """Motion of both meshes, which are cached; None where only samples are known."""
+        for subject in pair:
+            if subject not in self._known:
+                self._known[subject] = self._known_mesh(subject)
+        return self._known[pair[0]], self._known[pair[1]]
+
+    def _known_mesh(self, subject: int) -> _CurveMesh | None:
+        curves = self._sources.curves
+        # The matrix of a mesh that bones bend says nothing about its vertices.
+        if curves is None or not curves.is_known[subject] or curves.skins.is_skinned[subject]:
+            return None
+        triangles = self._meshes[subject].mesh.triangles
+        corners = np.stack([triangles.a, triangles.b, triangles.c])
+        return _CurveMesh(curves, subject, float(np.sqrt((corners**2).sum(axis=-1)).max()))
 
     def pair(self, pair: tuple[int, int], time: float) -> tuple[TriangleMesh, TriangleMesh]:
         """Both meshes in local space, read at `time` unless they are cached."""
@@ -147,12 +202,10 @@ class _MeshCache:
 
         Triangles too, because Blender cuts a quad that bends along its other diagonal.
         """
-        poses: dict[int, Floats | DeformedMesh] = {}
-        curves = self._sources.curves
-        for subject in pair:
-            # The matrix of a mesh that bones bend says nothing about its vertices.
-            if curves is not None and curves.is_known[subject] and not curves.skins.is_skinned[subject]:
-                poses[subject] = curves.matrices(np.array([time]), np.array([subject]))[0]
+        known = dict(zip(pair, self.known(pair), strict=True))
+        poses: dict[int, Floats | DeformedMesh] = {
+            subject: each.pose(time) for subject, each in known.items() if each is not None
+        }
         for shown in self._evaluated([subject for subject in pair if subject not in poses], time):
             if self._meshes[shown.subject].may_deform:
                 points, triangles = _read(shown, self._modifiers[shown.subject])
