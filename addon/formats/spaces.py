@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ..core.compound.compound import Compound
 from ..core.messages import message
-from ..core.numeric.arguments import as_number, require_type
+from ..core.numeric.arguments import as_flag, as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
 
@@ -239,6 +239,9 @@ class Convention:
         "right" or "left".
     per_meter : float or None
         Units per meter; None for Blender's unit, whose size depends on the scene.
+    applies_unit_scale : bool
+        Whether the scene's unit scale applies. Otherwise, a Blender unit is always a meter, as in glTF files
+        of Blender's exporter.
 
     Raises
     ------
@@ -251,6 +254,7 @@ class Convention:
     forward: str
     handedness: str
     per_meter: float | None = 1.0
+    applies_unit_scale: bool = True
 
     def __post_init__(self) -> None:
         for name, axis in (("up", self.up), ("forward", self.forward)):
@@ -266,6 +270,7 @@ class Convention:
             raise SpaceError(f"scale {_shown(self.per_meter)}: must be from 1e-9 to 1e9 units per meter")
         if not isinstance(self.preset, str):
             raise SpaceError(f"preset: a text is needed, not {_shown(self.preset)}")
+        as_flag(self.applies_unit_scale, "applies_unit_scale")
 
     @property
     def axes(self) -> Floats:
@@ -283,7 +288,7 @@ CONVENTIONS = {
     convention.preset: convention
     for convention in (
         Convention("blender", "+Z", "-Y", "right", None),
-        Convention("gltf", "+Y", "+Z", "right"),
+        Convention("gltf", "+Y", "+Z", "right", applies_unit_scale=False),
         Convention("unity", "+Y", "+Z", "left"),
         Convention("unreal", "+Z", "+Y", "left", 100.0),
     )
@@ -304,7 +309,7 @@ def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
     convention : str or Convention
         A name in CONVENTIONS, or the convention itself.
     scale_length : float
-        Meters for one Blender unit.
+        Meters for one Blender unit in the scene.
 
     Returns
     -------
@@ -323,7 +328,8 @@ def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
         scale, meters = 1.0, scale_length
         unit = "m" if scale_length == 1 else "blender unit"
     else:
-        scale, meters = scale_length * engine.per_meter, 1 / engine.per_meter
+        meters = 1 / engine.per_meter
+        scale = engine.per_meter * (scale_length if engine.applies_unit_scale else 1.0)
         if not 0 < scale < math.inf:
             raise SpaceError(f"scale_length {scale_length:g}: one unit is {scale:g} units of the other space")
         unit = next((name for name, per_meter in UNITS.items() if per_meter == engine.per_meter), "unit")

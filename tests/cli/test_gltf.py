@@ -40,7 +40,7 @@ def world_vertices() -> dict[str, np.ndarray]:
         mesh = evaluated.to_mesh()
         points = np.array([vertex.co[:] for vertex in mesh.vertices], dtype=np.float64)
         matrix = np.array(item.matrix_world, dtype=np.float64)
-        x, y, z = (points @ matrix[:3, :3].T + matrix[:3, 3]).T * 0.01
+        x, y, z = (points @ matrix[:3, :3].T + matrix[:3, 3]).T
         found[item.name] = np.stack([x, z, -y], axis=1)
         evaluated.to_mesh_clear()
     return found

@@ -96,7 +96,9 @@ PATH = files() / "file.json"
 ROWS: dict[str, Row] = {
     "Convention": Row(
         formats.Convention,
-        valid(preset="custom", up="+Z", forward="-Y", handedness="right", per_meter=2.0),
+        valid(
+            preset="custom", up="+Z", forward="-Y", handedness="right", per_meter=2.0, applies_unit_scale=True
+        ),
         {"per_meter": ["scale"]},
     ),
     "space_for": Row(formats.space_for, valid(convention="unity", scale_length=0.5)),

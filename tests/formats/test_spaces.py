@@ -123,12 +123,19 @@ def test_box_that_overflows_in_space_is_refused(center, half):
         space_for("unreal").obb(Obb(center, half, np.eye(3)))
 
 
-def test_scene_in_centimeters_becomes_meters_in_gltf():
+def test_blender_unit_is_a_meter_in_gltf_whatever_the_unit_scale_is():
     space = space_for("gltf", 0.01)
+    assert (space.meters_per_unit, space.unit) == (1, "m")
+    assert space.vectors([100, 200, 300]).tolist() == [100, 300, -200]
+    assert space.sphere(Sphere([100, 200, 300], 50)).radius == 50
+
+
+def test_scene_in_centimeters_becomes_meters_in_unity():
+    space = space_for("unity", 0.01)
     assert space.meters_per_unit == 1
-    np.testing.assert_allclose(space.vectors([100, 200, 300]), [1, 3, -2], rtol=1e-15)
+    np.testing.assert_allclose(space.vectors([100, 200, 300]), [-1, 3, -2], rtol=1e-15)
     sphere = space.sphere(Sphere([100, 200, 300], 50))
-    np.testing.assert_allclose(sphere.center, [1, 3, -2], rtol=1e-15)
+    np.testing.assert_allclose(sphere.center, [-1, 3, -2], rtol=1e-15)
     assert sphere.radius == pytest.approx(0.5, rel=1e-15)
     # Directions and rotations have no unit.
     assert space.directions([0, 0, 1]).tolist() == [0, 1, 0]

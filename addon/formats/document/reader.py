@@ -62,7 +62,7 @@ class LoadedDocument(DocumentContents):
     scanned : ScannedContacts
         Its subject indices are those of `objects`; its shape is empty in a document without contacts.
     scale_length : float
-        Meters for one Blender unit.
+        Meters for one Blender unit; 1 for a document in the space of glTF, which does not have it.
     """
 
     objects: tuple[ObjectBounds, ...]

@@ -26,7 +26,7 @@ from .robotics.curobo import CUROBO_SHAPES, curobo_spheres
 from .robotics.links import ROBOTICS_SPACE
 from .robotics.mjcf import MJCF_SHAPES, mjcf
 from .robotics.urdf import URDF_SHAPES, urdf
-from .robotics.usd_physics import USD_SHAPES, usd_physics
+from .robotics.usd_physics import USD_SHAPES, USD_SPACE, usd_physics
 from .tileset_3d import TILES_SPACE, tileset
 
 Table: TypeAlias = Literal["bounds", "contacts"]
@@ -243,7 +243,7 @@ FILE_FORMATS = (
         suffix=".usda",
         parts=lambda document, _: usd_physics(document),
         shapes=USD_SHAPES,
-        convention=ROBOTICS_SPACE,
+        convention=USD_SPACE,
     ),
     FileFormat(
         name="curobo",

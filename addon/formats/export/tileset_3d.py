@@ -15,7 +15,7 @@ from ...core.numeric.arrays import Floats, cross, perpendicular
 from ..rounding import center_and_half_extents, interval_around, to_lists
 from ..spaces import Convention, matrix_from_quaternion
 
-TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
+TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0, applies_unit_scale=False)
 
 _SLACK = 32 * np.finfo(np.float64).eps
 """Rounding error of products and sums of a few numbers, relative to the largest of them."""

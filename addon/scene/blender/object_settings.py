@@ -26,6 +26,15 @@ def decimal_from_float32(value: float) -> float:
     return float(str(np.float32(value)))
 
 
+def meters_per_unit(scene: bpy.types.Scene) -> float:
+    """Return the length of a Blender unit in meters.
+
+    Without a unit system, it is 1, as for Blender's FBX exporter, because the unit scale has no effect then.
+    """
+    units = scene.unit_settings
+    return 1.0 if units.system == "NONE" else decimal_from_float32(units.scale_length)
+
+
 def has_own_settings(item: bpy.types.Object) -> bool:
     """Return whether an original object has settings or an override of its settings."""
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)

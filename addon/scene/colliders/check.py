@@ -11,7 +11,7 @@ import bpy
 from ...core.messages import message
 from ..blender.instances import MESH_LIKE
 from ..blender.names import full_name_of, name_of
-from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
+from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection, meters_per_unit
 from ..errors import SceneError
 from ..settings import ColliderCheckSettings
 from ..subjects.selection import matches_names, owner_filter
@@ -83,7 +83,7 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     ]
     checked: list[CheckedCollider] = []
     problems: list[ColliderProblem] = []
-    unit = scene.unit_settings.scale_length or 1.0
+    unit = meters_per_unit(scene)
     used = {name_of(item) for item in bpy.data.objects}
     for (source, group), read in zip(chosen.items(), read_groups(scene, to_read, settings.fit), strict=True):
         if source[1] is not None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...formats import LoadedDocument
+from ..blender.object_settings import meters_per_unit
 from ..settings import Selection
 from ..subjects.find import find_subjects
 from ..subjects.subject import Subject
@@ -52,7 +53,8 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         reading.skipped,
         reading.origin,
         reading.time,
-        reading.scale_length,
+        # A document for glTF does not have the unit scale of its scene.
+        meters_per_unit(scene),
         scanned.report,
         shape,
         obstacles=tuple(sorted(index_of[id] for id in scanned.obstacles)),

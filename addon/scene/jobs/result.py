@@ -36,7 +36,12 @@ from ...formats.wording import pluralized, valid_text
 from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
-from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
+from ..blender.object_settings import (
+    accepted_pairs,
+    collision_responses,
+    decimal_from_float32,
+    meters_per_unit,
+)
 from ..settings import ShapeName, VertexGroup
 from ..subjects.find import HIDDEN
 from ..subjects.subject import Subject
@@ -314,7 +319,7 @@ def result_of(
             name_of(scene),
         ),
         TimeSettings(round(rate, 9), *span, reference),
-        decimal_from_float32(scene.unit_settings.scale_length),
+        meters_per_unit(scene),
         warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
         responses=_responses_of(subjects),
     )

@@ -131,10 +131,10 @@ def _volume(value: float, units: Any) -> str:
 
     Blender's own conversion chooses a unit for each number, so volumes would be hard to compare.
     """
+    if units.system == "NONE":
+        return f"{value:.3g}"
     value *= units.scale_length**3
-    if units.system == "METRIC":
-        return f"{value:.3g} m³"
-    return f"{value / 0.3048**3:.3g} ft³" if units.system == "IMPERIAL" else f"{value:.3g}"
+    return f"{value:.3g} m³" if units.system == "METRIC" else f"{value / 0.3048**3:.3g} ft³"
 
 
 def _line(layout: UILayout, *texts: str) -> None:

@@ -30,10 +30,10 @@ def shape_of(shapes, kind):
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("preset", ["blender", "gltf"])
+@pytest.mark.parametrize("preset", ["blender", "gltf", "unity"])
 def test_shapes_and_transforms_are_read_in_blender_space(preset):
     reading = read_document(samples.document(preset))
-    assert reading.scale_length == 0.5
+    assert reading.scale_length == (0.5 if preset != "gltf" else 1)
     read = {entry.id: entry for entry in reading.objects}
     for id, made in MADE.items():
         assert (read[id].name, read[id].kind, read[id].parent) == (made.name, made.kind, made.parent)

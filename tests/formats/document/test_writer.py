@@ -134,8 +134,8 @@ def test_written_shapes_enclose_exact_ones(preset, decimals):
     entry = samples.bounds("a", "Ball")
     document = samples.document_of([entry], space_for(preset, 0.5), decimals)
     written = document["objects"][0]["world"]
-    # A Blender unit is half a meter, fifty centimeters.
-    scale = {"blender": Fraction(1), "unreal": Fraction(50)}.get(preset, Fraction(1, 2))
+    # A Blender unit is half a meter, fifty centimeters. In glTF it is a meter.
+    scale = {"unreal": Fraction(50), "unity": Fraction(1, 2)}.get(preset, Fraction(1))
 
     def over(vector):
         # In double precision, as programs that convert vertices do it.
@@ -198,12 +198,12 @@ def test_intervals_that_overlap_after_rounding_are_merged():
 
 
 def test_velocity_is_per_second_in_the_unit_of_the_document():
-    # glTF with half a meter per unit: (x, y, z) becomes (x, z, -y) / 2.
+    # Unity with half a meter per unit: (x, y, z) becomes (-x, z, -y) / 2.
     found, (x, y, z) = samples.contact(), samples.contact().details[0].velocity
-    (span, _) = samples.document("gltf", contacts=(found,))["contacts"][0]["intervals"]
-    expected = [Fraction(value) * Fraction(24000, 1001) / 2 for value in (x, z, -y)]
+    (span, _) = samples.document("unity", contacts=(found,))["contacts"][0]["intervals"]
+    expected = [Fraction(value) * Fraction(24000, 1001) / 2 for value in (-x, z, -y)]
     assert span["velocity"] == [pytest.approx(float(value), abs=1e-6) for value in expected]
-    closing = -sum(float(v) * n for v, n in zip(expected, (2 / 7, -6 / 7, -3 / 7), strict=True))
+    closing = -sum(float(v) * n for v, n in zip(expected, (-2 / 7, -6 / 7, -3 / 7), strict=True))
     assert span["closingSpeed"] == pytest.approx(closing, abs=1e-4)
 
 
@@ -214,12 +214,12 @@ def test_gap_of_near_miss_is_rounded_down():
 
 
 def test_contacts_are_written_in_declared_space():
-    # glTF with half a meter per unit: (x, y, z) becomes (x, z, -y) / 2, directions keep their length.
-    written = samples.document("gltf")["contacts"][0]
+    # Unity with half a meter per unit: (x, y, z) becomes (-x, z, -y) / 2, directions keep their length.
+    written = samples.document("unity")["contacts"][0]
     assert written["first"]["point"] == [0, 0.5, -0.166667]
-    assert written["first"]["normal"] == [0.285714, -0.857143, -0.428571]
+    assert written["first"]["normal"] == [-0.285714, -0.857143, -0.428571]
     assert written["deepest"]["depth"] == 0.125
-    assert samples.document("gltf")["clearances"][0]["gap"] == 0.15
+    assert samples.document("unity")["clearances"][0]["gap"] == 0.15
 
 
 def test_each_contact_has_its_own_motion():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -43,15 +45,41 @@ def test_bounds_of_cube_in_blender_and_gltf_space(add_mesh):
     assert in_gltf["transform"]["scale"] == [1, 3, 2]
 
 
-def test_scale_length_converts_blender_units_to_meters_for_gltf(add_mesh):
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    ("system", "scale"),
+    [("METRIC", 1), ("METRIC", 0.01), ("METRIC", 100), ("NONE", 0.01), ("IMPERIAL", 0.3048)],
+)
+def test_documents_have_size_of_meshes_of_blenders_exporters(tmp_path, system, scale):
+    units = bpy.context.scene.unit_settings
+    units.system, units.scale_length = system, scale
+    bpy.ops.mesh.primitive_cube_add(size=2, location=(100, 0, 0))
+    result = compute()
+    widths = {name: only_object(result, name)["world"]["aabb"] for name in ("gltf", "unity", "unreal")}
+    widths = {name: box["max"][0] - box["min"][0] for name, box in widths.items()}
+    bpy.ops.export_scene.gltf(filepath=str(tmp_path / "cube.glb"))
+    bpy.ops.export_scene.fbx(filepath=str(tmp_path / "cube.fbx"))
+    binary = (tmp_path / "cube.glb").read_bytes()
+    content = json.loads(binary[20 : 20 + int.from_bytes(binary[12:16], "little")])
+    accessor = next(each for each in content["accessors"] if each["type"] == "VEC3" and "max" in each)
+    assert widths["gltf"] == pytest.approx(accessor["max"][0] - accessor["min"][0], rel=1e-6)
+    # FBX files are in centimeters, and Blender reads them into a scene of meters.
+    units.system, units.scale_length = "METRIC", 1
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    bpy.ops.import_scene.fbx(filepath=str(tmp_path / "cube.fbx"))
+    bpy.context.view_layer.update()
+    imported = float(bpy.data.objects["Cube"].dimensions[0])
+    assert widths["unity"] == pytest.approx(imported, rel=1e-5)
+    assert widths["unreal"] == pytest.approx(imported * 100, rel=1e-5)
+
+
+@pytest.mark.parametrize(("system", "meters", "unit"), [("METRIC", 0.01, "blender unit"), ("NONE", 1, "m")])
+def test_document_in_blender_units_has_their_length(add_mesh, system, meters, unit):
+    bpy.context.scene.unit_settings.system = system
     bpy.context.scene.unit_settings.scale_length = 0.01
     add_mesh("Cube", location=(100, 0, 0))
-    assert only_object(compute(), "gltf")["world"]["aabb"] == {
-        "min": [0.99, -0.01, -0.01],
-        "max": [1.01, 0.01, 0.01],
-    }
     document = compute().document()
-    assert (document["space"]["unit"], document["space"]["metersPerUnit"]) == ("blender unit", 0.01)
+    assert (document["space"]["unit"], document["space"]["metersPerUnit"]) == (unit, meters)
 
 
 def test_sheared_child_is_enclosed_although_longest_matrix_column_is_too_short(add_mesh):

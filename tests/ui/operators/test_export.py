@@ -62,7 +62,7 @@ def test_table_has_row_for_each_object_or_pair(scanned, tmp_path, table):
     assert len(rows) == len(wanted) > 0
 
 
-def test_tiles_are_in_meters_for_any_unit_of_scene(scanned, tmp_path):
+def test_tiles_have_blender_units_as_meters_for_any_unit_of_scene(scanned, tmp_path):
     before = written(tmp_path / "a.json")
     bpy.context.scene.unit_settings.scale_length = 0.01
     scanned_scene.scan()
@@ -71,7 +71,7 @@ def test_tiles_are_in_meters_for_any_unit_of_scene(scanned, tmp_path):
     tiles = json.loads(path.read_text("utf-8"))["root"]["children"]
     for tile, entry in zip(tiles, before["objects"], strict=True):
         low, high = entry["world"]["aabb"]["min"], entry["world"]["aabb"]["max"]
-        middle = [(a + b) / 200 for a, b in zip(low, high, strict=True)]
+        middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
         assert tile["boundingVolume"]["box"][:3] == pytest.approx(middle, abs=1e-6)
 
 

@@ -7,6 +7,7 @@ precision only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,13 @@ from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
 from .link_names import identifier_from, link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import Link, groups_that_meet, link_children, links_from_document
+from .links import ROBOTICS_SPACE, Link, groups_that_meet, link_children, links_from_document
 from .text import decimals_text, generator_text, indented
 
 USD_SHAPES = frozenset(SHAPE_TYPES)
+
+USD_SPACE = replace(ROBOTICS_SPACE, applies_unit_scale=False)
+"""A Blender unit is a unit of the stage, as in stages of Blender's exporter, so that both fit together."""
 
 _COLLIDER, _GROUPS, _MATERIALS = "collision", "collision_groups", "physics_materials"
 """Names of the prims of a link's shape, of all groups and of all materials, which no link has."""
@@ -34,7 +38,7 @@ def usd_physics(document: dict[str, Any]) -> Iterator[str]:
     Parameters
     ----------
     document : dict
-        In ROBOTICS_SPACE.
+        In USD_SPACE.
 
     Yields
     ------
