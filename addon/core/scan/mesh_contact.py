@@ -198,7 +198,7 @@ class _Search:
             for time in times[k + 1 : k + 1 + ahead]:
                 if time not in self._samples:
                     self._samples.take(time)
-                    yield times[k]
+                    yield self._clear_until(times[k])
             self._samples.forget(times[k])
             contact = yield from self._between(times[k], times[k + 1])
             if contact is None and self._samples.has_jump(times[k + 1]):
@@ -206,6 +206,10 @@ class _Search:
             if contact is not None:
                 return self._with_doubt(contact)
         return self.never()
+
+    def _clear_until(self, time: float) -> float:
+        """Return the time until which there is no contact, of a search that has come to `time`."""
+        return float(np.fmin(time, self._doubt))
 
     def _with_doubt(self, contact: MeshContact) -> MeshContact:
         """Let a contact begin where there may have been one before."""
@@ -243,7 +247,7 @@ class _Search:
                 continue
             samples.take(middle)
             count += 1
-            yield first
+            yield self._clear_until(first)
             parts += [(middle, last), (first, middle)]
         return None
 

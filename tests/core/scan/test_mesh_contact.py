@@ -16,6 +16,7 @@ from addon.core.scan.mesh_samples import DeformedMesh, MeshPose
 from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep.mesh_mesh import first_impact_mesh_mesh
 from tests.core import meshes
+from tests.core.sweep.test_triangle_triangle import SLIDING
 from tests.finished import finished
 from tests.tiers import times
 
@@ -47,7 +48,7 @@ def placed(x: float = 0.0, y: float = 0.0, z: float = 0.0, about_z: float = 0.0)
     return np.array([[cos, -sin, 0, x], [sin, cos, 0, y], [0, 0, 1, z], [0, 0, 0, 1.0]])
 
 
-def run(pose: MeshPose, meshes: tuple, span: tuple, **settings: float) -> tuple[MeshContact, list[float]]:
+def run(pose: MeshPose, meshes: tuple, span: tuple, **settings: object) -> tuple[MeshContact, list[float]]:
     """Return the contact, and the sampled times."""
     sampled: list[float] = []
 
@@ -396,3 +397,137 @@ def test_invalid_span_step_and_tolerance_raise():
             run(pose, (CUBE, CUBE), (0, 1), **{name: value})
     with pytest.raises(NonFiniteGeometryError, match="pose of the first mesh"):
         run(lambda t: (placed(math.nan), STILL), (CUBE, CUBE), (0, 1))
+
+
+# --- motion that is known ---------------------------------------------------------------------------------
+
+
+class Turning:
+    """A mesh that turns about z at a constant rate. Its farthest vertex is at 2."""
+
+    reach = 2.0
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def next_jump(self, begin: float) -> float:
+        return math.inf
+
+    def before(self, time: float) -> np.ndarray:
+        return placed(about_z=self.rate * time)
+
+    def deviation(self, begin: float, end: float) -> float:
+        return self.reach * min((self.rate * (end - begin)) ** 2 / 8, 2.0)
+
+
+class Sliding:
+    """A mesh that moves along x between keys (k, 2) of time and place, and jumps where two have one time."""
+
+    def __init__(self, keys: list[tuple[float, float]]) -> None:
+        self.times, self.places = np.array(keys, float).T
+
+    def at(self, time: float, side: str = "right") -> np.ndarray:
+        k = min(max(int(np.searchsorted(self.times, time, side)), 1), len(self.times) - 1)
+        (t, u), (x, y) = self.times[k - 1 : k + 1], self.places[k - 1 : k + 1]
+        return placed(x + (y - x) * min(max((time - t) / max(u - t, 1e-300), 0.0), 1.0))
+
+    def next_jump(self, begin: float) -> float:
+        jumps = self.times[1:][np.diff(self.times) == 0]
+        return float(min(jumps[jumps > begin], default=math.inf))
+
+    def before(self, time: float) -> np.ndarray:
+        return self.at(time, "left")
+
+    def deviation(self, begin: float, end: float) -> float:
+        inside = (self.times > begin) & (self.times < end)
+        ends = self.at(begin)[0, 3], self.before(end)[0, 3]
+        chord = np.interp(self.times[inside], (begin, end), ends)
+        return float(np.abs(self.places[inside] - chord).max(initial=0.0))
+
+
+class Resting(Sliding):
+    """A mesh at rest."""
+
+    def __init__(self) -> None:
+        super().__init__([(0, 0), (1, 0)])
+
+
+BLADE = mesh_of(meshes.cube() * [0.5, 0.02, 0.2] + [1.4, 0, 0])
+POST = mesh_of(meshes.cube() * 0.1)
+
+
+@pytest.mark.parametrize("turns", [0.5, 1.0, *(pytest.param(n, marks=pytest.mark.long) for n in (2.0, 5.0))])
+def test_blade_that_turns_fully_between_samples_hits_what_comes_near_when_known(turns):
+    # The post comes along x from 3 to 1.9 + 0.1 at 5; the blade is there in whole turns only.
+    def post(t: float) -> np.ndarray:
+        return placed(3.3 - 0.26 * t)
+
+    def pose(t: float) -> tuple:
+        return placed(about_z=math.pi / 2 + math.tau * turns * t), post(t)
+
+    blade = Turning(math.tau * turns)
+    blade.before = lambda time: pose(time)[0]
+    coming = Sliding([(0, 3.3), (10, 0.7)])
+    contact, _ = run(pose, (BLADE, POST), (0, 10), known=(blade, coming))
+    assert contact.is_proven
+    dense = np.arange(0, contact.time, 1 / (200 * turns))
+    assert not any(meshes_overlap(BLADE, POST, *pose(float(t))) for t in dense[dense > 4])
+    shown = contact.time + contact.uncertainty
+    assert meshes_overlap(BLADE, POST, *pose(shown)) or contact.uncertainty == 0
+    assert contact.uncertainty <= 2e-4
+
+
+def test_move_out_and_back_between_samples_is_found_where_it_is_known():
+    keys = [(0, 5), (3.3, 5), (3.4, 0), (3.5, 5), (9, 5)]
+    mesh = Sliding(keys)
+    contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 9), known=(Resting(), mesh))
+    # The faces touch at a distance of 2 between the centers: after 3/5 of the way.
+    assert contact.time <= 3.36 <= contact.time + contact.uncertainty
+    assert contact.uncertainty <= 2e-4
+    assert contact.is_proven
+    assert_never(run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (3.5, 9), known=(Resting(), mesh))[0])
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_mesh_that_jumps_over_another_does_not_touch_it(is_known):
+    mesh = Sliding([(0, 5), (4.3, 5), (4.3, -5), (9, -5)])
+    known = (Resting(), mesh) if is_known else (None, None)
+    contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 9), known=known)
+    assert_never(contact)
+    assert contact.is_proven == is_known
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_mesh_that_jumps_into_another_touches_it_from_the_jump_on(is_known):
+    mesh = Sliding([(0, 5), (4.3, 5), (4.3, 0.2), (9, 0.2)])
+    known = (Resting(), mesh) if is_known else (None, None)
+    contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 9), known=known)
+    if is_known:
+        assert (contact.time, contact.uncertainty, contact.is_proven) == (4.3, 0, True)
+    else:
+        assert contact.time - contact.uncertainty <= 4.3 <= contact.time + contact.uncertainty
+        assert contact.uncertainty <= 2e-4
+
+
+def test_contact_begins_where_the_samples_of_a_step_were_used_up(monkeypatch):
+    monkeypatch.setattr(mesh_contact, "_MOST_KNOWN", 2)
+    keys = [(0, 5), (3.3, 5), (3.4, 0), (3.5, 5), (7, 5), (8, 0)]
+    mesh = Sliding(keys)
+    contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 9), known=(Resting(), mesh))
+    assert contact.time <= 3.36 <= contact.time + contact.uncertainty
+    assert not contact.is_proven
+
+
+def test_edges_that_slide_past_each_other_are_not_in_contact_before_they_are_close():
+    start, end = SLIDING
+    thin = [mesh_of(edge[[0, 1, 1]][None]) for edge in start]
+
+    def pose(t: float) -> tuple:
+        return tuple(
+            (first[[0, 1, 1]] * (1 - t) + last[[0, 1, 1]] * t)[None]
+            for first, last in zip(start, end, strict=True)
+        )
+
+    contact, _ = run(pose, tuple(thin), (0, 1))
+    # Ends pass each other at 0.590, closer than 1e-10 of the size: a touch, or none.
+    assert math.isnan(contact.time) or abs(contact.time - 0.59) < 1e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -88,16 +89,118 @@ def test_corners_are_exact_at_both_ends():
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_pairs_that_take_too_many_steps_touch_from_the_time_reached(steps, monkeypatch):
+def test_pairs_that_take_too_many_steps_are_not_resolved_before_they_touch(steps, monkeypatch):
     a, b = random_motion(60, 1.2, 2.0, 1), random_motion(60, 1.2, 2.0, 2)
     exact = times_of(a, b)
+    rows = [np.array([k]) for k in range(len(exact))]
     monkeypatch.setattr(triangle_triangle, "_MAX_STEPS", steps)
-    reached = times_of(a, b)
+    found = [first_impact_triangle_pairs(a.take(row), b.take(row)) for row in rows]
+    reached, is_resolved = (np.array([each[k] for each in found]) for k in (0, 2))
     hit = ~np.isnan(exact)
     assert (reached[hit] <= exact[hit]).all()
     assert (reached[hit] < exact[hit]).any()
+    # What counts as contact is one; what never touches is never said to.
+    np.testing.assert_allclose(reached[hit & is_resolved], exact[hit & is_resolved], rtol=0, atol=1e-11)
+    assert not (is_resolved & ~np.isnan(reached) & ~hit).any()
     if steps == 0:
+        assert not is_resolved[hit & (exact > 0)].any()
         np.testing.assert_array_equal(reached, 0)
+
+
+# --- edges that slide along each other --------------------------------------------------------------------
+
+SLIDING = np.array(
+    [
+        [
+            [
+                (0.16666666666666657, 0.4838874930385126, 0.16666666666666677),
+                (1.4621933512531597e-17, 1.4838874930385126, 0.33333333333333337),
+            ],
+            [
+                (0.33333333336666665, -0.5333333333, 3.33333360913457e-11),
+                (0.1666666667, 0.46666666669999995, 0.1666666667),
+            ],
+        ],
+        [
+            [
+                (0.16666666666666693, 0.45470429839256654, 0.16666666666666663),
+                (-7.558368723826238e-17, 1.4547042983925667, 0.33333333333333337),
+            ],
+            [
+                (0.33333333336666665, -0.5333333333, 3.33333360913457e-11),
+                (0.1666666667, 0.46666666669999995, 0.1666666667),
+            ],
+        ],
+    ]
+)
+"""Ends (2 times, 2 edges, 2 ends, 3) of two nearly parallel edges that pass at 1e-10 of their size."""
+CLOSE = Fraction(1, 5 * 10**9)
+"""Distance up to which the direction between nearly parallel edges of size 1 is rounding."""
+
+
+def exact_squared_distance(edges: np.ndarray, time: Fraction) -> Fraction:
+    """Squared distance of two edges (2 times, 2, 2, 3) at a time, in exact fractions."""
+    (p, q), (r, s) = (
+        [
+            [Fraction(float(x)) * (1 - time) + Fraction(float(y)) * time for x, y in zip(*ends, strict=True)]
+            for ends in zip(*edge, strict=True)
+        ]
+        for edge in zip(*edges, strict=True)
+    )
+
+    def minus(x, y):
+        return [i - j for i, j in zip(x, y, strict=True)]
+
+    def dot(x, y):
+        return sum(i * j for i, j in zip(x, y, strict=True))
+
+    def to_edge(point, begin, end):
+        along = minus(end, begin)
+        part = min(max(dot(minus(point, begin), along) / dot(along, along), Fraction(0)), Fraction(1))
+        rest = minus(point, [x + part * d for x, d in zip(begin, along, strict=True)])
+        return dot(rest, rest)
+
+    found = [to_edge(p, r, s), to_edge(q, r, s), to_edge(r, p, q), to_edge(s, p, q)]
+    u, v, w = minus(q, p), minus(s, r), minus(p, r)
+    a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
+    if (area := a * c - b * b) > 0:
+        i, j = (b * e - c * d) / area, (a * e - b * d) / area
+        if 0 <= i <= 1 and 0 <= j <= 1:
+            rest = [x + i * y - j * z for x, y, z in zip(w, u, v, strict=True)]
+            found.append(dot(rest, rest))
+    return min(found)
+
+
+def test_edges_that_slide_past_each_other_touch_no_earlier_than_they_are_close():
+    # At 0.142 and 0.163 they are 0.01 apart. Nothing is closer than the ends that pass each other at 0.590.
+    assert exact_squared_distance(SLIDING, Fraction(163, 1000)) > Fraction(1, 100) ** 2
+    least = min(range(501), key=lambda k: exact_squared_distance(SLIDING, Fraction(k, 500)))
+    assert least == 295
+    for third in (0, 1):
+        a, b = (MovingTriangles(*SLIDING[:, edge][:, None, [0, 1, third]]) for edge in (0, 1))
+        for found in (first_impact_triangle_pairs(a, b), first_impact_triangle_pairs(b, a)):
+            assert found.is_resolved
+            if found.pair >= 0:
+                assert exact_squared_distance(SLIDING, Fraction(found.time)) < CLOSE**2
+
+
+@pytest.mark.parametrize("seed", range(times(30, quick=6)))
+def test_edges_that_slide_at_random_touch_only_where_exact_fractions_say_so(seed):
+    # Nearly parallel edges pass at 1e-6 to 1e-9 of their length, in front of or beside each other.
+    rng = np.random.default_rng(seed)
+    along, offset = rng.normal(size=(2, 3))
+    offset *= 10.0 ** rng.uniform(-9, -6)
+    ends = np.array([[np.zeros(3), along], [1.05 * along, 2 * along]])
+    moved = ends.copy()
+    moved[1] -= along * rng.uniform(0.02, 0.5)
+    edges = np.array([ends, moved]) + rng.normal(size=(2, 2, 2, 3)) * 10.0 ** rng.uniform(-12, -8)
+    edges[:, 1] += offset
+    a, b = (MovingTriangles(*edges[:, edge][:, None, [0, 1, 1]]) for edge in (0, 1))
+    found = first_impact_triangle_pairs(a, b)
+    least = min(exact_squared_distance(edges, Fraction(k, 300)) for k in range(301))
+    if found.pair >= 0 and found.is_resolved:
+        assert exact_squared_distance(edges, Fraction(found.time)) < (CLOSE * 10) ** 2
+    assert found.is_resolved or least < Fraction(1, 10**5) ** 2
 
 
 # --- closed forms ----------------------------------------------------------------------------------------
