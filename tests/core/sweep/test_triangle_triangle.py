@@ -99,7 +99,7 @@ def test_pairs_that_take_too_many_steps_are_not_resolved_before_they_touch(steps
     hit = ~np.isnan(exact)
     assert (reached[hit] <= exact[hit]).all()
     assert (reached[hit] < exact[hit]).any()
-    # What counts as contact is one; what never touches is never said to.
+    # Resolved impacts are contacts, and pairs that never touch have none.
     np.testing.assert_allclose(reached[hit & is_resolved], exact[hit & is_resolved], rtol=0, atol=1e-11)
     assert not (is_resolved & ~np.isnan(reached) & ~hit).any()
     if steps == 0:
@@ -186,7 +186,7 @@ def test_edges_that_slide_past_each_other_touch_no_earlier_than_they_are_close()
 
 @pytest.mark.parametrize("seed", range(times(30, quick=6)))
 def test_edges_that_slide_at_random_touch_only_where_exact_fractions_say_so(seed):
-    # Nearly parallel edges pass at 1e-6 to 1e-9 of their length, in front of or beside each other.
+    # Nearly parallel edges pass at 1e-6 to 1e-9 of their length, in front of each other or next to each other.
     rng = np.random.default_rng(seed)
     along, offset = rng.normal(size=(2, 3))
     offset *= 10.0 ** rng.uniform(-9, -6)
