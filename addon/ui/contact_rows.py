@@ -40,7 +40,8 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
         answer = result.confirmed[index] if result.confirmed else None
         if answer is not None:
             row.meshes = "NEVER" if answer.first is None else "TOUCH"
-            row.mesh_frame = answer.first.time if answer.first else 0.0
+            row.mesh_frame, row.mesh_uncertainty = answer.first[:2] if answer.first else (0.0, 0.0)
+            row.is_mesh_sampled = not answer.is_proven
         comment = result.accepted[index] if result.accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"

@@ -100,8 +100,9 @@ class ContactWriter:
     def _confirmation(self, confirmation: Confirmation) -> dict[str, Any]:
         """Convert the result of testing the meshes of a contact."""
         first = confirmation.first
+        motion = "proven" if confirmation.is_proven else "sampled"
         if first is None:
-            return {"touch": False}
+            return {"touch": False, "motion": motion}
         frames = self._frames_down([first.time])
         return {
             "touch": True,
@@ -109,6 +110,7 @@ class ContactWriter:
             "seconds": self._seconds(frames)[0],
             "uncertainty": self._frames_up([first.uncertainty])[0],
             "point": self._vectors([first.point])[0],
+            "motion": motion,
         }
 
     def _deepest(self, deepest: Sequence[Contact | ContactDetails]) -> list[dict[str, Any]]:

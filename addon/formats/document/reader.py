@@ -327,11 +327,13 @@ class _Reader:
     def confirmation(self, meshes: Mapping[str, Any] | None) -> Confirmation | None:
         if meshes is None:
             return None
+        is_proven = meshes.get("motion") == "proven"
         if not meshes["touch"]:
-            return Confirmation(None)
+            return Confirmation(None, is_proven)
         point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
         no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
-        return Confirmation(MeshContact(meshes["frame"], meshes.get("uncertainty", 0.0), point, no_normal))
+        uncertainty = meshes.get("uncertainty", 0.0)
+        return Confirmation(MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven), is_proven)
 
 
 def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -236,7 +236,11 @@ def _accepted_note(comment: str) -> str:
 
 
 def _mesh_note(meshes: dict[str, Any]) -> str:
-    return f"meshes touch at {meshes['frame']:.6f}" if meshes["touch"] else "meshes do not touch"
+    """Say whether meshes touch, when, within what uncertainty, and how that is known."""
+    answer = "meshes do not touch"
+    if meshes["touch"]:
+        answer = f"meshes touch at {meshes['frame']:.6f} +/- {meshes.get('uncertainty', 0.0):.6f}"
+    return f"{answer} ({meshes['motion']})" if "motion" in meshes else answer
 
 
 def _linear_line(names: Sequence[str], object_count: int) -> str:

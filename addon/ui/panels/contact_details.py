@@ -125,10 +125,12 @@ def _lines(
         return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
     lines = names + _lines_of_interval(context, settings, row)
     if row.meshes == "TOUCH":
-        touch = iface_("Meshes touch at frame {frame}", frame=frame_text(row.mesh_frame))
-        lines.append((touch, "CHECKMARK"))
+        frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
+        lines.append((iface_("Meshes touch at frame {frame}", frame=frame), "CHECKMARK"))
     elif row.meshes == "NEVER":
         lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
+    if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
+        lines.append((iface_("Meshes sampled, not proven"), "INFO"))
     if row.accepted:
         comment = row.comment
         accepted = iface_("Accepted: {comment}", comment=comment) if comment else iface_("Accepted")

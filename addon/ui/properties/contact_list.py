@@ -85,6 +85,12 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     mesh_frame: FloatProperty(
         name="Mesh Frame", description="Frame of the first contact of the meshes", precision=3
     )
+    mesh_uncertainty: FloatProperty(
+        name="Mesh Uncertainty", description="Uncertainty of the contact time of the meshes, in frames"
+    )
+    is_mesh_sampled: BoolProperty(
+        name="Meshes Sampled", description="The result for the meshes is an estimate from samples"
+    )
     index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
     hidden: BoolProperty(name="Hide", description="Hide this row")
     accepted: BoolProperty(name="Accepted", description="Contacts of this pair are accepted")

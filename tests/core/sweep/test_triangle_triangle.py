@@ -186,7 +186,7 @@ def test_edges_that_slide_past_each_other_touch_no_earlier_than_they_are_close()
 
 @pytest.mark.parametrize("seed", range(times(30, quick=6)))
 def test_edges_that_slide_at_random_touch_only_where_exact_fractions_say_so(seed):
-    # Nearly parallel edges pass at 1e-6 to 1e-9 of their length, in front of each other or next to each other.
+    # Nearly parallel edges pass at 1e-6 to 1e-9 of their length, one after the other or along it.
     rng = np.random.default_rng(seed)
     along, offset = rng.normal(size=(2, 3))
     offset *= 10.0 ** rng.uniform(-9, -6)

@@ -223,4 +223,4 @@ def test_contacts_refuted_by_meshes_do_not_change_exit_code(tmp_path, capsys):
     assert "meshes do not touch" in capsys.readouterr().out
     assert main(["validate", str(written)], opens_file=False) == 0
     (contact,) = json.loads(written.read_text("utf-8"))["contacts"]
-    assert contact["meshes"] == {"touch": False}
+    assert contact["meshes"] == {"touch": False, "motion": "proven"}
