@@ -20,7 +20,6 @@ from .surfaces import (
     WorldSurface,
     box_defect,
     count_pieces,
-    is_flat,
     open_defect,
     rounding_of,
     unreal_capsule,
@@ -170,7 +169,7 @@ def geometry_problems(
     if name.is_separate and name.kind != "triangles":
         surface = world_surface(geometry.points, geometry.triangles, geometry.edges, geometry.matrix)
         rounding = surface.rounding
-        hull = None if is_flat(surface) else hull_volume(surface)
+        hull = hull_volume(surface)
         if hull is None:
             found.append(("flat", message("is flat: it has no volume")))
         else:

@@ -13,13 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Capsule, Sphere
-from ...core.fitting.quickhull import extreme_points, max_height_above, quickhull
+from ...core.fitting.quickhull import IndexedHull, extreme_points, max_height_above, quickhull
 from ...core.numeric.arrays import Floats, Ints, dot, length, transform_points
 from ...core.shapes.primitives import closest_on_triangle, triangles_from_corners
-from .surfaces import WorldSurface
+from .surfaces import WorldSurface, is_flat
 
-_TOLERANCES = (1e-10, 1e-8, 1e-7, 1e-6)
-"""Tolerances of hulls, in units of the size, tried in turn until there is a closed surface."""
+_TOLERANCES = (1e-10, 1e-12, 1e-13, 1e-9, 1e-8, 1e-7, 1e-6)
+"""Tolerances of hulls, in units of the size, tried in turn until no point is outside by much more."""
+_NOISE = 1e-7
+"""Largest displacement of points that have no hull otherwise, because many are nearly in one plane."""
+_TRIALS = 10
 _MOST_VERTICES = 1000
 """Most vertices of an exact hull. Of more, extreme ones are used, and the tolerance is larger by as much."""
 _CONVEX = 1e-4
@@ -100,15 +103,12 @@ class _Hull(ConvexVolume):
         middle = surface.local.mean(axis=0)
         size = float(np.ptp(surface.local, axis=0).max())
         linear = surface.matrix[:3, :3]
-        if not size or abs(np.linalg.det(linear)) < 1e-300:
+        if is_flat(surface) or not size or abs(np.linalg.det(linear)) < 1e-300:
             raise ValueError("no volume")
         local = (surface.local - middle) / size
         if len(local) > _MOST_VERTICES:
             local = extreme_points(local)
-        hulls = (quickhull(local, tolerance) for tolerance in _TOLERANCES)
-        hull = next((hull for hull in hulls if hull is not None), None)
-        if hull is None:
-            raise ValueError("no volume")
+        local, hull = _enclosing_hull(local)
         self._middle, self._origin = middle, surface.matrix[:3, 3]
         self._to_local = np.linalg.inv(linear)
         normals = hull.normals
@@ -144,8 +144,35 @@ class _Hull(ConvexVolume):
         return distances
 
 
+def _enclosing_hull(points: Floats) -> tuple[Floats, IndexedHull]:
+    """Build the hull of points (n, 3) of unit size; returns the points that it consists of, and the hull.
+
+    Raises ValueError if there is none.
+    """
+    for tolerance in _TOLERANCES:
+        hull = quickhull(points, tolerance)
+        if hull is not None and _height_above(points, points, hull) <= max(4 * tolerance, 1e-12):
+            return points, hull
+    for trial in range(_TRIALS):
+        noise = np.random.default_rng(trial).uniform(-_NOISE, _NOISE, points.shape)
+        displaced = points + noise
+        hull = quickhull(displaced, _TOLERANCES[1])
+        if hull is not None and _height_above(points, displaced, hull) <= _TOLERANCES[-1]:
+            return displaced, hull
+    raise ValueError("no hull")
+
+
+def _height_above(points: Floats, vertices: Floats, hull: IndexedHull) -> float:
+    """Return the largest height of points (n, 3) above the faces of a hull of other ones."""
+    offsets = dot(hull.normals, vertices[hull.faces[:, 0]])
+    return float(max_height_above(points, hull.normals, offsets).max())
+
+
 def hull_volume(surface: WorldSurface) -> ConvexVolume | None:
-    """Make the convex hull of a collider's vertices; None if it has no volume."""
+    """Make the convex hull of a collider's vertices; None if it has no volume.
+
+    Conservative: no vertex is outside by more than a millionth of the size, which `slack` has.
+    """
     try:
         return _Hull(surface)
     except ValueError:

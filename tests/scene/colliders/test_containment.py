@@ -9,7 +9,7 @@ import pytest
 
 from addon.core import Capsule, Sphere
 from addon.scene.colliders.containment import concave_depth, hull_volume, round_volume, vertices_outside
-from addon.scene.colliders.surfaces import world_surface
+from addon.scene.colliders.surfaces import is_flat, world_surface
 from tests.core.exact import cross, dot, point_triangle_squared, square_root, subtract, vector
 from tests.tiers import times
 
@@ -17,9 +17,11 @@ SHEAR = np.array([(2.0, 0.5, 0, 3), (0, -1.0, 0.25, -4), (0.125, 0, 0.5, 1), (0,
 """World matrix with shear and a mirror."""
 
 
+NO_FACES = np.empty((0, 3), dtype=np.int64)
+
+
 def hull_of(points: np.ndarray, matrix: np.ndarray):
-    no_faces = np.empty((0, 3), dtype=np.int64)
-    volume = hull_volume(world_surface(points, no_faces, no_faces[:, :2], matrix))
+    volume = hull_volume(world_surface(points, NO_FACES, NO_FACES[:, :2], matrix))
     assert volume is not None
     return volume
 
@@ -120,23 +122,69 @@ def test_tolerance_counts_as_inside():
 
 def test_points_in_a_plane_have_no_hull():
     flat = np.array([(0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 1)], dtype=float)
-    no_faces = np.empty((0, 3), dtype=np.int64)
     for points in (flat, flat[:1], np.repeat(flat[:1], 5, axis=0)):
-        assert hull_volume(world_surface(points, no_faces, no_faces[:, :2], np.eye(4))) is None
+        assert hull_volume(world_surface(points, NO_FACES, NO_FACES[:, :2], np.eye(4))) is None
     squashed = np.diag((1.0, 1, 0, 1))
     cube = np.array(list(itertools.product((0.0, 1), repeat=3)))
-    assert hull_volume(world_surface(cube, no_faces, no_faces[:, :2], squashed)) is None
+    assert hull_volume(world_surface(cube, NO_FACES, NO_FACES[:, :2], squashed)) is None
+
+
+def arch(corners: int, degrees: float, tilt: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices of a prism whose profile is a half circle on legs, in single precision, and its matrix."""
+    angles = np.linspace(0, np.pi, corners)
+    profile = np.r_[np.c_[np.cos(angles), np.sin(angles)], [[-1, -1.5], [1, -1.5]]] * 2.7
+    sides = [np.c_[profile[:, 0], np.full(len(profile), y), profile[:, 1]] for y in (-0.81, 0.81)]
+    turned, tilted = np.radians((degrees, tilt))
+    about_z = np.array([(np.cos(turned), -np.sin(turned), 0), (np.sin(turned), np.cos(turned), 0), (0, 0, 1)])
+    about_x = np.array([(1, 0, 0), (0, np.cos(tilted), -np.sin(tilted)), (0, np.sin(tilted), np.cos(tilted))])
+    axes = about_x @ about_z
+    return (np.concatenate(sides) @ axes.T).astype(np.float32).astype(np.float64), axes
+
+
+@pytest.mark.parametrize("tilt", [0, 10, 25])
+def test_arches_whose_sides_are_rough_in_single_precision_have_a_hull(tilt):
+    """Distances of points in front of the lower face and of the sides are formulas."""
+    for corners in range(12, 12 + times(18, 6, full=48), 3):
+        for degrees in range(0, 90, 7):
+            points, axes = arch(corners, degrees, tilt)
+            hull = hull_of(points, np.eye(4))
+            assert hull.slack <= 2e-6 * 5.4, (corners, degrees)
+            tests = (
+                np.array([(0, 0, -4.05 - 0.3), (0, -0.81 - 0.2, 1), (0, 0.81 + 0.1, -3), (2.6, 0, -4)])
+                @ axes.T
+            )
+            assert hull.distances(tests) == pytest.approx([0.3, 0.2, 0.1, 0], abs=2e-5), (corners, degrees)
+
+
+def test_points_rougher_than_rounding_near_few_planes_have_a_hull_that_encloses_them():
+    rng = np.random.default_rng(1)
+    for number in range(times(300, 100, full=3000)):
+        count = int(rng.integers(8, 40))
+        points = rng.uniform(-0.5, 0.5, (count, 3))
+        if rng.random() < 0.5:
+            points = np.round(points * rng.integers(1, 4)) / 4
+        axis = np.arange(count) % 3
+        points[np.arange(count), axis] = 0.5 * np.where(points[np.arange(count), axis] < 0, -1, 1)
+        points = points @ np.linalg.qr(rng.normal(size=(3, 3)))[0].T
+        points += rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-12, -5)
+        surface = world_surface(points, NO_FACES, NO_FACES[:, :2], np.eye(4))
+        if is_flat(surface):
+            continue
+        volume = hull_volume(surface)
+        assert volume is not None, number
+        assert volume.slack <= 2e-6, number
+        middle = points.mean(axis=0)
+        assert volume.distances(middle + (points - middle) * 0.9999).max() <= 2e-6, number
 
 
 def test_depth_of_dents_is_that_below_the_hull():
     cube = np.array(list(itertools.product((0.0, 4), repeat=3)))
     edges = np.array([(a, b) for a, b in itertools.combinations(range(8), 2) if bin(a ^ b).count("1") == 1])
-    no_faces = np.empty((0, 3), dtype=np.int64)
-    surface = world_surface(cube, no_faces, edges, np.eye(4))
+    surface = world_surface(cube, NO_FACES, edges, np.eye(4))
     assert concave_depth(surface, hull_volume(surface)) == 0
     # A vertex 1.25 below the top.
-    dented = world_surface(np.vstack([cube, (2, 2, 2.75)]), no_faces, edges, np.eye(4))
+    dented = world_surface(np.vstack([cube, (2, 2, 2.75)]), NO_FACES, edges, np.eye(4))
     assert concave_depth(dented, hull_volume(dented)) == pytest.approx(1.25)
     # An edge through the middle.
-    crossed = world_surface(cube, no_faces, np.vstack([edges, (0, 7)]), np.eye(4))
+    crossed = world_surface(cube, NO_FACES, np.vstack([edges, (0, 7)]), np.eye(4))
     assert concave_depth(crossed, hull_volume(crossed)) == pytest.approx(2)
