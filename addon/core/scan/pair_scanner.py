@@ -122,8 +122,9 @@ class PairScanner:
         self._source: SubframeSource | None = None
         if plan.motion is not None:
             motion = plan.motion if space is None else ObstacleSpaceMotion(plan.motion, space)
-            is_refinable = np.asarray(motion.refinable, dtype=bool)[self._subject_of]
-            self._source = SubframeSource(motion, self._subject_of, is_refinable)
+            of_subjects = np.asarray(motion.refinable, dtype=bool)
+            is_refinable, is_probed = of_subjects[self._subject_of], bool(of_subjects.all())
+            self._source = SubframeSource(motion, self._subject_of, is_refinable, is_probed)
         self._known: KnownMotion | None = None
         self._is_known = self._has_jumped = np.zeros(len(self._subject_of), dtype=bool)
         if plan.known is not None:

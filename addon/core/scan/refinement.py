@@ -184,11 +184,13 @@ class SubframeSource(NamedTuple):
     motion : the sampler
     subject_of : (n,) subject of each shape
     is_refinable : (n,) shapes that can be sampled between frames
+    is_probed : whether all are, before anything is solved: see `probed_times`
     """
 
     motion: SubframeSampler
     subject_of: Ints
     is_refinable: Bools
+    is_probed: bool
 
 
 class Subdivision:
@@ -306,9 +308,18 @@ class Subdivision:
         """Decide which pairs of a round are settled, and what their contacts are."""
         graze = self.graze[intervals.rows]
         assessment = assess_pairs(intervals, contacts, graze, clearance)
+        if self._source is not None and not self._source.is_probed:
+            assessment = self._without_whole(intervals, assessment)
         if intervals.jumps is not None:
             assessment, contacts = _settled_jumps(intervals.jumps, assessment, contacts, clearance)
         return self._completed(intervals, contacts, assessment, clearance), contacts
+
+    def _without_whole(self, intervals: PairIntervals, assessment: Assessment) -> Assessment:
+        """Open the pairs (m,) over whole intervals: what moves in steps looks linear at frames alone."""
+        times, interval = self._block.times, self._interval[intervals.rows]
+        is_whole = (intervals.begin == times[interval]) & (intervals.end == times[interval + 1])
+        is_settled = assessment.is_settled & ~(is_whole & self.is_refinable[intervals.rows])
+        return assessment._replace(is_settled=is_settled, is_timed=is_settled)
 
     def _completed(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float

@@ -155,6 +155,24 @@ def test_random_stairs_touch_exactly_while_a_step_does(kind):
     assert compared > count
 
 
+def test_steps_are_found_in_scans_with_a_body_that_cannot_be_sampled_between_frames():
+    # As at whole frames; and a body that is near the wall at whole frames, and touches it between them.
+    def shapes(time: float) -> Aabb:
+        stair, stroke = 1.4 * math.floor(time) - 5.3, -2.4 + 1e-6 * time + abs(math.sin(math.pi * time))
+        return bodies(Aabb, [(stair, 0, 0), (stroke, 10, 0), (0, 0, 0), (0, 10, 0), (0, 20, 0)], 1.0)
+
+    motion = Sampled(shapes, 5)
+    motion.refinable[4] = False
+    found = {contact.a: contact for contact in finished(scan_contacts(motion, range(10))).contacts}
+    (span,) = found[0].intervals
+    assert found[0].first.frame == 3 and abs(span.end - 6) <= SHORT
+    half = 0.5 - math.asin(0.4) / math.pi
+    assert len(found[1].intervals) == 9
+    for number, (span, details) in enumerate(zip(found[1].intervals, found[1].details, strict=True)):
+        assert abs(span.start - (number + 0.5 - half)) <= details.uncertainty + 1e-5
+        assert abs(span.end - (number + 0.5 + half)) <= ENDS
+
+
 def test_step_of_an_obstacle_is_found_at_its_time():
     # A floor jumps into the lower half of a ball at 4.3, and past it at 7.
     floor = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
