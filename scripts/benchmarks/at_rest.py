@@ -63,8 +63,6 @@ def _compare(pair: Pair, results: Mapping[str, Any]) -> str:
     Libraries define the distance of overlapping shapes differently.
     """
     separations = results["separation"]
-    if not np.array_equal(separations <= 0, results["overlaps"]):
-        return "separation and overlaps differ"
     notes = []
     for name in ("fcl", "coal"):
         if name in results:
@@ -73,6 +71,11 @@ def _compare(pair: Pair, results: Mapping[str, Any]) -> str:
             if error.max() > SMALL_ERROR:
                 notes.append(f"{name} differs by up to {error.max():.0e}")
     return "; ".join(notes)
+
+
+def _check(_: Pair, results: Mapping[str, Any]) -> str:
+    is_same = np.array_equal(results["separation"] <= 0, results["overlaps"])
+    return "" if is_same else "separation and overlaps differ"
 
 
 def _make_pairs(kinds: tuple[type, type]) -> Pair:
@@ -113,4 +116,5 @@ AT_REST = Table(
         for kinds in _KINDS
     ],
     _compare,
+    _check,
 )

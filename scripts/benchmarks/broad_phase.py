@@ -176,6 +176,21 @@ def _compare(boxes: Aabb, counts: Mapping[str, Any]) -> str:
     return "; ".join(f"{name} {count} pairs" for name, count in compared.items())
 
 
+def _check(boxes: Aabb, counts: Mapping[str, Any]) -> str:
+    """Count the pairs of some boxes with all by their coordinates, and compare all counts."""
+    pairs = overlapping_pairs(boxes)
+    chosen = np.arange(0, boxes.shape[0], max(1, boxes.shape[0] // 300))
+    expected = 0
+    for row in chosen.tolist():
+        apart = np.maximum(boxes.min - boxes.max[row], boxes.min[row] - boxes.max).max(axis=1)
+        expected += int((apart <= 0).sum()) - 1
+    found = int(np.isin(pairs, chosen).sum())
+    if found != expected:
+        return f"{found} pairs of some boxes instead of {expected}"
+    listed = {name: count for name, count in counts.items() if name != _UNIFORM}
+    return f"different numbers of pairs: {listed}" if len(set(listed.values())) > 1 else ""
+
+
 _PEER_TARGETS = [
     Target(3, "scipy", faster=True),
     Target(5, "fcl", faster=True),
@@ -236,4 +251,5 @@ BROAD_PHASE = Table(
     ),
     _rows(),
     _compare,
+    _check,
 )

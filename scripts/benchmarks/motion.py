@@ -127,10 +127,9 @@ def _compare_with_samples(motion: Interval, results: Mapping[str, Any]) -> str:
         missed = int((np.isnan(times) & ~np.isnan(sampled)).sum())
         wrong = int((error > LARGE_ERROR).sum())
         if missed or wrong:
-            notes.append(
-                f"{name}: {missed} of {int((~np.isnan(sampled)).sum())} hits missed,"
-                f" {wrong} with an error above {LARGE_ERROR}, largest error {error.max():.2f}"
-            )
+            note = f"{name}: {missed} of {int((~np.isnan(sampled)).sum())} hits missed"
+            largest = f", {wrong} with an error above {LARGE_ERROR}, largest error {error.max(initial=0):.2f}"
+            notes.append(note + largest * bool(both.any()))
     return "; ".join(notes)
 
 
