@@ -141,4 +141,7 @@ def unregister() -> None:
 
 def _run_command(arguments: list[str]) -> int:
     """Run `blender FILE --command collision_bounds ...`; Blender has opened the file already."""
-    return run_process(arguments, opens_file=False)
+    windows = bpy.context.window_manager.windows
+    # Without a current window, Blender would evaluate another view layer than the one that was saved.
+    with bpy.context.temp_override(window=windows[0] if windows else None):
+        return run_process(arguments, opens_file=False)

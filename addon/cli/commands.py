@@ -60,7 +60,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
             parts_tolerance=options.parts_tolerance or 0.0,
             part_shape=options.part_shape,
         ),
-        frame=options.frame,
+        frame=_bounds_frame(scene, options),
         envelope=options.envelope,
         tracks=options.tracks,
         frames=options.frames,
@@ -74,6 +74,18 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
         result, options, out, lambda document: bounds_table_parts(document, result.linear_only), progress
     )
     return DONE
+
+
+def _bounds_frame(scene: Any, options: argparse.Namespace) -> float | None:
+    """Frame to compute bounds at; None to take the scene as it is.
+
+    In a file that was just opened, a simulation that is not baked is at its start, or jumped from there.
+    """
+    from ..scene.blender.frames import playhead
+    from ..scene.blender.simulation import Simulations
+
+    is_started = options.frame is None and Simulations.of(scene).first_frame is not None
+    return playhead(scene) if is_started else options.frame
 
 
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:

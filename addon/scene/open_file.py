@@ -133,7 +133,8 @@ def _open_blend(path: Path, runs_scripts: bool) -> tuple[str, ...]:
     bpy.app.handlers.load_post.append(on_loaded)
     try:
         # Blender 4.2 resolves relative paths by the variable PWD, which may name another folder.
-        bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=False, use_scripts=runs_scripts)
+        # The view layer that was shown is part of the window, which is not read without the user interface.
+        bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=True, use_scripts=runs_scripts)
     except RuntimeError as error:
         # The operator also raises errors about parts of a file that it opened, such as a video strip.
         if not is_open:

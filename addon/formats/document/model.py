@@ -297,13 +297,13 @@ class Origin:
 
 @dataclass(frozen=True)
 class InputWarning:
-    """Something that the results depend on, and that Blender did not read or run, or that cannot be enclosed.
+    """Something that the results depend on, and that was not read or run, or that cannot be enclosed.
 
     Attributes
     ----------
     kind : str
-        "blockedDriver", "blockedScript", "collapsedBone", "missingData", "missingFile", "missingLibrary" or
-        "newerFile".
+        "backgroundScene", "blockedDriver", "blockedScript", "collapsedBone", "missingData", "missingFile",
+        "missingLibrary" or "newerFile".
     name : str
         Name of the data-block or file.
     message : str
@@ -315,8 +315,8 @@ class InputWarning:
     message: str
 
 
-MISSING_INPUTS = frozenset({"missingData", "missingFile", "missingLibrary", "newerFile"})
-"""Kinds of warnings about data that could not be read."""
+MISSING_INPUTS = frozenset({"backgroundScene", "missingData", "missingFile", "missingLibrary", "newerFile"})
+"""Kinds of warnings about data that could not be read, or that is omitted."""
 
 
 @dataclass(frozen=True)

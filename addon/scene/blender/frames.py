@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
-from .simulation import Simulations
+from .simulation import Simulations, forget_simulated_frames
 
 _LAST_FRAME = 1_048_574
 
@@ -159,7 +159,9 @@ def _may_lose_drivers() -> bool:
 def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, last: float | None) -> None:
     """Evaluate a scene at a frame that may be fractional, and play simulations that are not baked up to it.
 
-    Such simulations are played frame by frame, from their start or from the frame after `last`.
+    Such simulations are played frame by frame, from their start or from the frame after `last`. At a
+    sub-frame Blender interpolates between the frames around it, and would simulate a whole step from the one
+    before if it did not know the one after, so that is played first.
 
     Parameters
     ----------
@@ -174,7 +176,11 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
     """
     if simulations.first_frame is not None:
         begin = simulations.first_frame if last is None else math.floor(last) + 1
-        for frame in range(begin, math.ceil(time)):
+        if last is None:
+            scene.frame_set(begin)
+            forget_simulated_frames(scene)
+        end = math.ceil(time) if time == math.floor(time) else math.ceil(time) + 1
+        for frame in range(begin, end):
             scene.frame_set(frame)
     go_to(scene, time)
 

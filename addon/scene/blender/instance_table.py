@@ -24,6 +24,7 @@ from .instances import (
     UNUSED_INDEX,
     InstanceKey,
     VisibleInstance,
+    VisibleObjects,
     is_made_by_nodes,
     key_of_instance,
     owner_of_instance,
@@ -133,6 +134,7 @@ def read_instance_table(
     # By pointers, which stay valid and distinct while the dependency graph does not change.
     number_of: dict[Any, int] = {}
     meshes: dict[Any, int] = {}
+    visible_objects = VisibleObjects(depsgraph)
     for position, item in enumerate(depsgraph.object_instances):
         if not position % _ROWS_AT_ONCE and position:
             yield position
@@ -141,9 +143,9 @@ def read_instance_table(
         number = number_of.get(pointers)
         if number is None:
             number = -1
-            if shown.type in MESH_LIKE:
+            if shown.type in MESH_LIKE and (owner := owner_of_instance(item)) in visible_objects:
                 number = len(kinds)
-                visible = VisibleInstance(key_of_instance(item), item, owner_of_instance(item))
+                visible = VisibleInstance(key_of_instance(item), item, owner)
                 mesh = meshes.setdefault((*pointers[:2], is_made_by_nodes(visible.key)), len(meshes))
                 is_curve = shown.type in CURVE_LIKE
                 details = describe(visible)

@@ -2,11 +2,15 @@
 
 Objects, collection instances and geometry-nodes instances all come out of the dependency graph's
 `object_instances`. Its items are valid only during their step of the loop, so nothing here keeps one.
+
+Among them are objects that the viewport does not show, because a view with local collections may show them:
+those in collections that are hidden by the eye in the outliner. Objects of background scenes are shown, but
+are not in the scene. All readers of instances ask `VisibleObjects`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -47,6 +51,63 @@ class VisibleInstance(NamedTuple):
     owner: bpy.types.Object
 
 
+class VisibleObjects(Container[bpy.types.Object]):
+    """Original objects that a view layer shows, if the dependency graph has them.
+
+    These are the objects of collections that are not hidden, whatever hides the objects themselves: Blender
+    omits those. The local view and hidden types of a 3D view do not count: files are also read without one.
+    """
+
+    def __init__(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Read the collections of the dependency graph's view layer as they are now."""
+        layer = depsgraph.view_layer
+        has_others = depsgraph.scene.background_set is not None
+        # As a rule all are shown, so that no object has to be read.
+        is_filtered = has_others or any(_closes_eye(child) for child in layer.layer_collection.children)
+        self._shown = _shown_objects(layer) if is_filtered else None
+
+    def __contains__(self, item: object) -> bool:
+        """Return whether an original object, or all that it instances, is shown."""
+        return self._shown is None or item in self._shown
+
+
+def _closes_eye(branch: bpy.types.LayerCollection) -> bool:
+    return branch.hide_viewport or any(_closes_eye(child) for child in branch.children)
+
+
+def _shown_objects(layer: bpy.types.ViewLayer) -> set[bpy.types.Object]:
+    """All objects in the collections of a view layer that are not hidden or excluded."""
+    shown: set[bpy.types.Object] = set()
+    waiting = [layer.layer_collection]
+    while waiting:
+        branch = waiting.pop()
+        # Collections in a hidden one are hidden, but those in an excluded one can be included.
+        if branch.hide_viewport or branch.collection.hide_viewport:
+            continue
+        if not branch.exclude:
+            shown.update(branch.collection.objects)
+        waiting += branch.children
+    return shown
+
+
+def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """Original objects of background scenes that the viewport shows, with a surface or instances with one."""
+    scene = depsgraph.scene.background_set
+    if scene is None:
+        return []
+    shown: set[bpy.types.Object] = set()
+    scenes: list[bpy.types.Scene] = []
+    while scene is not None and scene not in scenes:
+        scenes.append(scene)
+        layers = list(scene.view_layers)
+        # Blender shows the first one that is not rendered, if there is one.
+        shown |= _shown_objects(next((layer for layer in layers if not layer.use), layers[0]))
+        scene = scene.background_set
+    shown -= _shown_objects(depsgraph.view_layer)
+    surfaces = (item for item in depsgraph.object_instances if item.object.type in MESH_LIKE)
+    return [owner for owner in dict.fromkeys(map(owner_of_instance, surfaces)) if owner in shown]
+
+
 def is_made_by_nodes(key: InstanceKey) -> bool:
     """Return whether an instance is made by the object's own geometry nodes, and is not the object's mesh."""
     owner, name, indices = key
@@ -73,9 +134,10 @@ def owner_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> bpy.types.
 def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
     """Iterate over all visible mesh-like objects and instances of a dependency graph, in its order."""
     converted: tuple[str, tuple[int, ...]] | None = None
+    visible = VisibleObjects(depsgraph)
     for instance in depsgraph.object_instances:
         kind = instance.object.type
-        if kind not in MESH_LIKE:
+        if kind not in MESH_LIKE or (owner := owner_of_instance(instance)) not in visible:
             continue
         key = key_of_instance(instance)
         # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
@@ -84,4 +146,4 @@ def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstanc
         if kind == "MESH" and converted == (name, indices[1:]):
             continue
         converted = (name, indices) if kind in CURVE_LIKE else None
-        yield VisibleInstance(key, instance, owner_of_instance(instance))
+        yield VisibleInstance(key, instance, owner)

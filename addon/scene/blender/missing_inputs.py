@@ -17,6 +17,7 @@ import bpy
 from ...core.messages import message
 from ...formats import InputWarning
 from ...formats.wording import pluralized, valid_text
+from .instances import background_objects
 from .names import full_name_of, name_of
 
 _SHADING_ONLY = frozenset({"IMAGE", "LIGHT", "LINESTYLE", "MATERIAL", "SOUND", "WORLD"})
@@ -62,6 +63,7 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     ids = _originals(depsgraph)
     imported = _of_imports.get(depsgraph.scene.original.session_uid, ())
     missing = [*_newer_file(), *imported, *_missing_data(ids), *_missing_files(ids), *_missing_caches(ids)]
+    missing += _background_scenes(depsgraph)
     return tuple(dict.fromkeys([*missing, *_blocked_drivers(ids), *_blocked_texts()]))
 
 
@@ -209,6 +211,14 @@ def _missing_caches(ids: list[Any]) -> Iterator[InputWarning]:
                 yield InputWarning(
                     "missingFile", name_of(item), f"needs the files of the cache of {name_of(owner)}"
                 )
+
+
+def _background_scenes(depsgraph: bpy.types.Depsgraph) -> Iterator[InputWarning]:
+    """Warn of surfaces of background scenes, which the viewport shows with the scene."""
+    if names := [name_of(item) for item in background_objects(depsgraph)]:
+        objects = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
+        scene = depsgraph.scene.background_set
+        yield InputWarning("backgroundScene", name_of(scene), objects)
 
 
 def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:

@@ -109,6 +109,34 @@ class Simulations:
         return cls(uids, min(starts) if starts else None)
 
 
+def forget_simulated_frames(scene: bpy.types.Scene) -> None:
+    """Let simulations that are not baked be simulated again from their start, at which the scene is.
+
+    Blender keeps what it has simulated in one long step where the playhead jumped, and when it opened a file.
+
+    scene : the active scene
+    """
+    world = scene.rigidbody_world
+    has_bodies = world is not None and not world.point_cache.is_baked
+    for item in [block.original for block in bpy.context.evaluated_depsgraph_get().ids]:
+        if isinstance(item, bpy.types.Object) and (
+            (has_bodies and item.rigid_body is not None)
+            or any(
+                # Those that are switched on later do not pass their start, where Blender would begin again.
+                modifier.type in _SIMULATED and modifier.show_viewport and not _is_baked(modifier)
+                for modifier in item.modifiers
+            )
+        ):
+            # As an edit of the object does, this marks its cache as outdated.
+            item.update_tag(refresh={"DATA"})
+
+
+def _is_baked(modifier: bpy.types.Modifier) -> bool:
+    """Return whether a simulation is baked; False where that is not exposed."""
+    cache = _cache_of(modifier)
+    return cache is not None and cache.is_baked
+
+
 def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
     """Whole frame of the timeline at or before the first frame of a cache, which counts animation frames."""
     return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
@@ -122,10 +150,15 @@ def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
         if not _is_enabled(item, modifier, "show_viewport"):
             continue
         if modifier.type in _SIMULATED:
-            system = getattr(modifier, "particle_system", None)
-            yield getattr(modifier if system is None else system, "point_cache", None)
+            yield _cache_of(modifier)
         elif modifier.type == "NODES" and has_node(modifier, _SIMULATION_NODES.__contains__):
             yield None
+
+
+def _cache_of(modifier: Any) -> bpy.types.PointCache | None:
+    """Cache of a simulated modifier; None where baking is not exposed."""
+    system = getattr(modifier, "particle_system", None)
+    return getattr(modifier if system is None else system, "point_cache", None)
 
 
 def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:

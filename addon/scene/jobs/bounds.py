@@ -14,11 +14,12 @@ from ...core import Progress
 from ...core.messages import message
 from ...formats import Skipped
 from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps, may_sweep, sweep_bones
-from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
+from ..blender.frames import advance_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.instance_table import read_instance_table
 from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
 from ..blender.private_scene import keeping_open
+from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..fitting.fit import resolve_scanned_shape
 from ..progress import run_to_end
@@ -95,7 +96,7 @@ def bounds_at_frame(
     uid, selection = scene.session_uid, settings.selection
     reference = playhead(scene) if settings.frame is None else settings.frame
     if settings.frame is not None:
-        go_to(scene, settings.frame)
+        advance_to(scene, settings.frame, Simulations.of(scene), None)
     sweeps = NO_SWEEPS
     if may_sweep(settings.fit) and settings.fit.vertex_group is None:
         bounded, sweeps = yield from _bound_swept(scene, settings, span, pauses)

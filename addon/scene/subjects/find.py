@@ -17,6 +17,7 @@ from ..blender.instances import (
     MESH_LIKE,
     UNSUPPORTED_REASONS,
     InstanceKey,
+    background_objects,
 )
 from ..blender.missing_inputs import missing_reason
 from ..blender.names import full_name_of, name_of
@@ -33,6 +34,7 @@ from .subject_list import InstanceGroup, SubjectList
 
 HIDDEN = message("hidden in the viewport")
 IS_COLLIDER = message("is a collider of another object")
+IN_BACKGROUND = message("is in a background scene; link it to this scene to include it")
 
 _OTHER_REASONS = {HIDDEN, IS_COLLIDER, *UNSUPPORTED_REASONS.values()}
 """Reasons to skip an object of which nothing is missing."""
@@ -87,6 +89,7 @@ def find_in_parts(
     selected = candidates.selected(selection, is_owner_selected)
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
     skipped = _skipped(scene, shown, selection, is_owner_selected)
+    skipped += _in_background(depsgraph, selection, is_owner_selected)
     for pattern in selection.patterns:
         if not any(matches_pattern(pattern, *candidates.names_of(row)) for row in selected.tolist()):
             reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
@@ -195,3 +198,15 @@ def _skipped(
         elif item.type in UNSUPPORTED_REASONS:
             skipped.append(Skipped(name, UNSUPPORTED_REASONS[item.type]))
     return skipped
+
+
+def _in_background(
+    depsgraph: bpy.types.Depsgraph, selection: Selection, is_owner_selected: Callable[[str], bool]
+) -> list[Skipped]:
+    """Return the objects of background scenes that would be selected if they were in the scene."""
+    return [
+        Skipped(name_of(item), IN_BACKGROUND)
+        for item in background_objects(depsgraph)
+        if is_owner_selected(full_name_of(item))
+        and matches_names(selection, name_of(item), full_name_of(item))
+    ]

@@ -54,6 +54,7 @@ def partial_result_text(result: Result) -> str:
 
 
 _WARNING_TEXTS = {
+    "backgroundScene": n_("Background scenes omitted: {names}"),
     "blockedDriver": n_("Blocked drivers: {names}"),
     "blockedScript": n_("Scripts that were not run: {names}"),
     "collapsedBone": n_("Bones scaled to nearly 0: {names}"),
