@@ -185,8 +185,10 @@ class BoneMotion:
         candidates = [index for index, subject in enumerate(self._subjects) if not subject.key[2]]
         if not (candidates and self.is_refinable):
             return
-        private = PrivateScene(scene_by_uid(self._uid), {self._uid_of(index) for index in candidates})
-        reasons = reasons_by_object([block.original for block in private.evaluate(times[0]).ids])
+        scene = scene_by_uid(self._uid)
+        private = PrivateScene(scene, {self._uid_of(index) for index in candidates})
+        blocks = [block.original for block in private.evaluate(times[0]).ids]
+        reasons = reasons_by_object(scene, blocks)
         same = [index for index in candidates if self._uid_of(index) not in reasons]
         for time in sorted({times[0], times[len(times) // 2], times[-1]}):
             yield Progress(0, len(times), time)

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..blender.simulation import animated_paths
+from ..blender.animated.paths import animated_paths
 
 _ITEM = re.compile(r'(?s)(.*)\["((?:[^"\\]|\\.)*)"\]')
 """Path of a custom property: its owner, and its name with escapes."""

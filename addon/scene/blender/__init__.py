@@ -5,6 +5,7 @@ In reading order:
 - `names`: names of data-blocks, also those that are not UTF-8.
 - `instances`: all visible mesh-like objects and instances, from the dependency graph.
 - `instance_table`: the same as arrays.
+- `animated`: what the animation of a data-block changes.
 - `mesh_data`: vertices, edges and triangles of evaluated objects; decomposition of world matrices.
 - `mesh_faces`: faces of evaluated meshes, compared from frame to frame.
 - `parts`: loose parts of a mesh, and the parts that bones deform.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import bpy
 
+from .animated.switches import INSTANCING, changing
 from .names import full_name_of
 
 _INSTANCING = ("Instance", "ObjectInfo", "CollectionInfo", "StringToCurves", "Import", "GreasePencil", "Bake")
@@ -34,9 +35,14 @@ def _has_node(tree: bpy.types.NodeTree | None, is_wanted: Callable[[str], bool],
 
 def may_have_instances(item: bpy.types.Object) -> bool:
     """Return whether an original object may show instances at any frame. Conservative."""
-    return item.is_instancer or any(
-        modifier.type == "PARTICLE_SYSTEM" or (modifier.type == "NODES" and has_node(modifier, _may_instance))
-        for modifier in item.modifiers
+    return (
+        item.is_instancer
+        or bool(changing(item, INSTANCING))
+        or any(
+            modifier.type == "PARTICLE_SYSTEM"
+            or (modifier.type == "NODES" and has_node(modifier, _may_instance))
+            for modifier in item.modifiers
+        )
     )
 
 

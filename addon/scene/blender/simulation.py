@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from ..settings import Modifiers
+from .animated.paths import animated_paths
+from .animated.switches import VERTICES, changing
 from .node_trees import has_node
 
 _RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
@@ -38,7 +40,7 @@ def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
     """Return whether the vertices of an original object may move in object space during the animation."""
     if item.type != "MESH" or item.data is None or getattr(item.data, "is_editmode", False):
         return True
-    if item.data.animation_data is not None:
+    if changing(item.data, VERTICES):
         return True
     if modifiers == "base":
         return False
@@ -164,33 +166,6 @@ def _cache_of(modifier: Any) -> bpy.types.PointCache | None:
 def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:
     """Return whether a switch of a part of a data-block is on, or may be at another frame."""
     return getattr(part, switch) or part.path_from_id(switch) in animated_paths(owner)
-
-
-def animated_paths(owner: Any) -> Iterator[str]:
-    """Paths of the properties of a data-block that have keys, in the NLA too, or drivers."""
-    animation = owner.animation_data
-    if animation is None:
-        return
-    yield from (curve.data_path for curve in animation.drivers)
-    strips = [strip for track in animation.nla_tracks for strip in track.strips]
-    actions = [animation.action]
-    while strips:
-        strip = strips.pop()
-        actions.append(strip.action)
-        strips += strip.strips
-    for action in filter(None, actions):
-        yield from (curve.data_path for curve in _curves_of(action))
-
-
-def _curves_of(action: Any) -> Iterator[bpy.types.FCurve]:
-    """All F-curves of an action, of all slots."""
-    if not hasattr(action, "layers"):  # before Blender 4.4
-        yield from action.fcurves
-        return
-    for layer in action.layers:
-        for strip in layer.strips:
-            for bag in strip.channelbags:
-                yield from bag.fcurves
 
 
 def dependents_of(blocks: Iterable[bpy.types.ID]) -> set[bpy.types.ID]:

@@ -7,7 +7,6 @@ no constraint moves them, not even one of another bone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import bpy
@@ -25,11 +24,9 @@ from ...core.curves.transforms import (
     SCALE,
 )
 from ...core.numeric.arrays import Floats
+from ..blender.animated.switches import BONE_CONSTRAINTS, BONE_TRANSFORMS, REST_BONES, changing
 from ..blender.names import are_names_readable
 from .channels import BONES, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_paths
-
-_PATHS_THAT_MOVE_NOTHING = ("bbone_", "color", "custom_shape", "hide", "ik_", "lock_", "select", "use_custom")
-"""Beginnings of data paths of a bone that its matrix does not depend on, without constraints and segments."""
 
 _PATH = re.compile(re.escape(BONES) + r'((?:[^"\\]|\\.)*)"\]\.(.+)')
 """Data path of a bone: its name, with escapes, and the path below it."""
@@ -65,11 +62,11 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
     if not are_names_readable(armature.bones):
         return []
     curves = _curves_by_bone(item)
-    if curves is None or armature.animation_data is not None or armature.is_editmode:
+    if curves is None or changing(armature, REST_BONES) or armature.is_editmode:
         return []
     if armature.pose_position != "POSE":
         return []
-    constrained = _constrained_bones(pose)
+    constrained = _constrained_bones(item)
     found: dict[str, PoseBone] = {}
     for bone in armature.bones:
         posed, parent = pose.bones[bone.name], bone.parent
@@ -77,7 +74,7 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
         if not is_free or (parent is not None and parent.name not in found):
             continue
         mode = ROTATION_MODES[posed.rotation_mode]
-        channels = channels_of_paths(_moving(curves.get(bone.name, [])), mode)
+        channels = channels_of_paths(curves.get(bone.name, []), mode)
         if channels is None or any(channel >= DELTA_LOCATION.start for channel, _ in channels):
             continue
         rest = _rest_values(posed, mode)
@@ -108,29 +105,30 @@ def _curves_by_bone(item: bpy.types.Object) -> dict[str, list[tuple[str, bpy.typ
             continue
         found = _PATH.fullmatch(curve.data_path)
         if found is not None and found[1] in names:
-            result.setdefault(names[found[1]], []).append((found[2], curve))
+            if BONE_TRANSFORMS.has(curve.data_path):
+                result.setdefault(names[found[1]], []).append((found[2], curve))
         elif not curve.data_path.endswith('"]'):
             return None
     return result
 
 
-def _moving(curves: list[tuple[str, bpy.types.FCurve]]) -> Iterator[tuple[str, bpy.types.FCurve]]:
-    """Iterate over the curves of a bone that may move it."""
-    return ((path, curve) for path, curve in curves if not path.startswith(_PATHS_THAT_MOVE_NOTHING))
-
-
-def _constrained_bones(pose: Any) -> set[str]:
-    """Return the names of the bones that constraints may move."""
+def _constrained_bones(item: bpy.types.Object) -> set[str]:
+    """Return the names of the bones that constraints may move, at any time."""
+    pose: Any = item.pose
+    found = (_PATH.fullmatch(path) for path in changing(item, BONE_CONSTRAINTS))
+    switched = {match[1] for match in found if match is not None}
     names = set()
     for bone in pose.bones:
+        is_switched = bool(switched) and bpy.utils.escape_identifier(bone.name) in switched
         for constraint in bone.constraints:
-            if constraint.mute:
+            if constraint.mute and not is_switched:
                 continue
             names.add(bone.name)
             if constraint.type in ("IK", "SPLINE_IK"):
                 above = bone.parent_recursive
                 # A chain begins at the bone, or at its parent. Another solver may move all.
-                count = constraint.chain_count if pose.ik_solver == "LEGACY" else 0
+                is_fixed = pose.ik_solver == "LEGACY" and not is_switched
+                count = constraint.chain_count if is_fixed else 0
                 begins_here = getattr(constraint, "use_tail", True)
                 above = above[: count - begins_here if count else len(above)]
                 names.update(parent.name for parent in above)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import TypeAlias
 
 import bpy
 
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
 from ...core.curves.transforms import CHANNELS, DELTA_LOCATION, LOCATION, ROTATION, SCALE
+from ..blender.animated.paths import curves_of_action
+from ..blender.animated.switches import TRANSFORM
 
 ROTATION_MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
@@ -25,10 +27,8 @@ Channel: TypeAlias = tuple[int, bpy.types.FCurve]
 
 _ALL_ROTATIONS = frozenset({"rotation_euler", *ROTATION_PATHS.values()})
 _CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location": DELTA_LOCATION.start}
-_PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
-"""Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 BONES = 'pose.bones["'
-"""Beginning of data paths of bones. They do not move the armature's object."""
+"""Beginning of data paths of bones."""
 
 
 def applied_curves(animation: bpy.types.AnimData) -> list[bpy.types.FCurve] | None:
@@ -48,7 +48,7 @@ def channels_of_object(item: bpy.types.Object) -> list[Channel] | None:
     curves: list[bpy.types.FCurve] | None = [] if animation is None else applied_curves(animation)
     if curves is None:
         return None
-    moving = ((curve.data_path, curve) for curve in curves if not _moves_nothing(curve.data_path))
+    moving = ((curve.data_path, curve) for curve in curves if TRANSFORM.has(curve.data_path))
     return channels_of_paths(moving, ROTATION_MODES[item.rotation_mode])
 
 
@@ -100,29 +100,3 @@ def is_action_all(animation: bpy.types.AnimData) -> bool:
     # While there are tracks, even muted ones, these settings apply to the action.
     is_whole = animation.action_influence == 1 and animation.action_blend_type == "REPLACE"
     return is_whole and animation.action_extrapolation == "HOLD" and all(track.mute for track in tracks)
-
-
-def _moves_nothing(path: str) -> bool:
-    """Return whether a data path of an object is none that its matrix or visibility depends on."""
-    return path.startswith((*_PATHS_THAT_MOVE_NOTHING, BONES)) or (
-        path.startswith('["') and path.endswith('"]')
-    )
-
-
-def curves_of_action(animation: Any) -> Iterator[bpy.types.FCurve]:
-    """Iterate over the F-curves of an action that apply to one data-block."""
-    action: Any = animation.action
-    if action is None:
-        return
-    slot = getattr(animation, "action_slot", None)
-    if not hasattr(action, "layers") or not len(action.layers):
-        # Until Blender 4.3 an action is a list of curves.
-        yield from getattr(action, "fcurves", ())
-        return
-    if slot is None:
-        return
-    for layer in action.layers:
-        for strip in layer.strips:
-            channelbag = strip.channelbag(slot)
-            if channelbag is not None:
-                yield from channelbag.fcurves

@@ -17,6 +17,7 @@ import numpy as np
 from ...core.curves.transforms import Transforms
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.blended_points import BlendedPoints
+from ..blender.animated.switches import VERTICES, changing
 from ..blender.mesh_data import vertex_positions
 from ..blender.names import are_names_readable
 from ..blender.parts.displaced_weights import weights_of_meshes
@@ -54,7 +55,7 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     """Return the armature's object that bends an original mesh object, if nothing else changes the mesh."""
     mesh: Any = item.data
     shown: list[Any] = [modifier for modifier in item.modifiers if modifier.show_viewport]
-    if item.type != "MESH" or mesh.is_editmode or (mesh.shape_keys or mesh.animation_data) is not None:
+    if item.type != "MESH" or mesh.is_editmode or mesh.shape_keys is not None or changing(mesh, VERTICES):
         return None
     if len(mesh.vertices) > MOST_VERTICES:
         return None

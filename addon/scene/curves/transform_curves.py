@@ -26,7 +26,7 @@ from ...core.curves.transforms import (
     SCALE,
     Transforms,
 )
-from ..blender.simulation import animated_paths
+from ..blender.animated.switches import INSTANCING, VISIBILITY, changing
 from .bones import movable_bones
 from .channels import HIDING, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_object
 from .curve_keys import CurveKeys, joined_curves, known_keys
@@ -175,10 +175,9 @@ def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> l
 def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
     """Return whether wanted objects of a scene may appear or disappear while it plays."""
     return any(
-        "hide_viewport" in path
+        is_wanted(item) and (changing(item, VISIBILITY) or changing(item, INSTANCING))
         for item in scene.objects
-        if item.animation_data is not None and is_wanted(item)
-        for path in animated_paths(item)
+        if item.animation_data is not None
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.messages import message
 from ...formats.wording import valid_text
+from ..blender.animated.paths import curves_of_action
 from ..blender.names import name_of
-from ..curves.channels import curves_of_action
 from ..errors import SceneError
 from .pair_separation import SeparationCurve
 

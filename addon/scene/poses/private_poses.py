@@ -117,7 +117,8 @@ class PrivatePoses:
     def check_dependence(self, time: float) -> None:
         """Refuse subjects that depend on more than what is evaluated with them."""
         depsgraph = self._scene.evaluate(time)
-        reasons = reasons_by_object([block.original for block in depsgraph.ids])
+        blocks = [block.original for block in depsgraph.ids]
+        reasons = reasons_by_object(scene_by_uid(self._source), blocks)
         uids = self._index.uids
         candidates: list[int] = np.flatnonzero(self.is_known).tolist()
         self._refuse({row: reasons[uids[row]] for row in candidates if uids[row] in reasons})

@@ -11,6 +11,7 @@ from typing import Any
 
 import bpy
 
+from ..blender.animated.switches import SIMPLIFICATION, changing
 from ..blender.node_trees import tree_has_node
 from ..blender.simulation import dependents_of
 
@@ -24,14 +25,19 @@ _MATH_NAMES = frozenset(
 """Names of a driver's expression whose values depend on the frame alone."""
 
 
-def reasons_by_object(blocks: Iterable[bpy.types.ID]) -> dict[int, str]:
+def reasons_by_object(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ID]) -> dict[int, str]:
     """Return why objects may look different in another scene, by their session_uid.
 
     Parameters
     ----------
+    scene : bpy.types.Scene
+        Their scene.
     blocks : iterable of bpy.types.ID
         Original data-blocks that were evaluated: the objects, and all that they depend on.
     """
+    if changing(scene, SIMPLIFICATION):
+        reason = "the simplification of the scene is animated"
+        return {block.session_uid: reason for block in blocks if isinstance(block, bpy.types.Object)}
     by_reason: dict[str, set[bpy.types.ID]] = {}
     for block in blocks:
         reason = next(_reasons(block), None)

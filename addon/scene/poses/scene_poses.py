@@ -56,7 +56,7 @@ class ScenePoses:
         for row in instances.unknown.tolist():
             key = table.key_of(row)
             # A subject that was renamed has not appeared for the first time.
-            if key[2] or table.kinds[table.kind_of[row]].details.owner_uid not in index.uids:
+            if key[2] or table.kinds[table.kind_of[row]].details.owner_uid not in index.own_uids:
                 reading.unknown.append(key)
         count = len(index.subjects)
         row_of = np.full(count + 1, -1)

@@ -105,6 +105,8 @@ class SubjectIndex:
         Indices of the subjects that an instance is a loose part or member of.
     uids : (n,) int
         session_uid of each subject's object; of the instancing object for instances.
+    own_uids : frozenset of int
+        session_uids of the objects that are subjects themselves, or members of one.
     is_walked : (n,) bool
         Subjects without a world matrix of their own: instances and merged objects. They are read from the
         dependency graph's instances in each frame.
@@ -154,12 +156,14 @@ class SubjectIndex:
                 uids.get(subject.key[0], -1),
                 uids.get(subject.key[1], -1),
                 bool(subject.key[2] or subject.members),
+                bool(subject.key[2]),
             )
             for subject in subjects
         ]
-        columns = np.array(of_subjects, dtype=np.int64).reshape(-1, 3)
+        columns = np.array(of_subjects, dtype=np.int64).reshape(-1, 4)
         self.uids, self._shown_uids = columns[:, 0], columns[:, 1]
         self.is_walked: Bools = columns[:, 2].astype(bool)
+        self.own_uids = frozenset(self.uids[~columns[:, 3].astype(bool)].tolist())
         self.needs_walk = bool(self.is_walked.any())
         self.merged = [index for index in self._matcher.assembled if subjects[index].members]
         self._is_merged = frozenset(self.merged)

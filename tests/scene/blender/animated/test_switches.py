@@ -1,0 +1,172 @@
+"""Properties by which the source of a motion is chosen: none may change while it counts as known."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.scene.blender.animated.switches import SWITCHES, changing
+from addon.scene.blender.private_scene import keeping_open
+from tests.scene.blender.animated.switching_scene import (
+    WAYS,
+    animatable_properties,
+    animate,
+    build_scene,
+    motion_of_scene,
+    other_value,
+    owners,
+    wrong_boxes,
+)
+
+pytestmark = pytest.mark.usefixtures("object_settings")
+
+EXAMPLES = {
+    "transform": [
+        ("Plain", "rotation_mode"),
+        ("Plain", "scale"),
+        ("Plain", "delta_location"),
+        ("Plain", "delta_scale"),
+        ("Plain", "delta_rotation_euler"),
+        ("Carrier", "rotation_mode"),
+        ("Carrier", "delta_rotation_euler"),
+        ("On 2", "parent_type"),
+        ("copied scale", "mute"),
+        ("copied scale", "enabled"),
+        ("copied location", "mute"),
+        ("copied location", "influence"),
+        ("copied location", "use_x"),
+        ("copied location", "use_offset"),
+        ("copied location", "invert_y"),
+        ("copied location", "owner_space"),
+        ("armature modifier", "show_viewport"),
+        ("armature modifier", "use_deform_preserve_volume"),
+        ("armature modifier", "use_vertex_groups"),
+        ("armature modifier", "use_bone_envelopes"),
+        ("cast modifier", "show_viewport"),
+        ("cast modifier", "factor"),
+        ("animation", "action_influence"),
+        ("animation", "action_blend_type"),
+        ("animation", "action_extrapolation"),
+        ("animation", "use_nla"),
+    ],
+    "transforms of bones": [
+        ("bone", "rotation_mode"),
+        ("bone", "scale"),
+        ("pose", "ik_solver"),
+        ("animation of the rig", "action_influence"),
+    ],
+    "constraints of bones": [
+        ("IK", "mute"),
+        ("IK", "enabled"),
+        ("IK", "influence"),
+        ("IK", "chain_count"),
+        ("IK", "use_tail"),
+        ("copied rotation", "mute"),
+        ("copied rotation", "enabled"),
+    ],
+    "visibility": [("Plain", "hide_viewport"), ("Carrier", "hide_viewport"), ("Target", "hide_viewport")],
+    "instancing": [("Carrier", "instance_type")],
+    "bones at rest": [
+        ("armature", "pose_position"),
+        ("rest bone", "use_deform"),
+        ("rest bone", "use_inherit_rotation"),
+        ("rest bone", "inherit_scale"),
+        ("rest bone", "use_local_location"),
+        ("rest bone", "use_relative_parent"),
+        ("rest bone", "bbone_segments"),
+        ("rest bone", "use_envelope_multiply"),
+    ],
+    "vertices": [("shape key", "value"), ("shape key", "mute"), ("shape keys", "use_relative")],
+    "simplification": [("render settings", "use_simplify"), ("render settings", "simplify_subdivision")],
+}
+"""Owners and properties, by the entry of the table that they belong to."""
+ROWS = [row for rows in EXAMPLES.values() for row in rows]
+FURTHER = {
+    "vertices": ("mesh", "use_auto_texspace"),
+}
+"""Another property that stands for an entry: a scene has no mesh with keyed vertices."""
+
+
+UNSTEADY = {("pose_position", "driven")}
+"""Blender evaluates this driver and the bones in parallel, so their pose may be that of the frame before."""
+
+
+def test_each_entry_of_the_table_has_examples():
+    assert EXAMPLES.keys() == SWITCHES.keys()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("entry", SWITCHES)
+def test_animated_property_of_each_entry_is_found(entry, way):
+    build_scene()
+    switch = SWITCHES[entry]
+    place, name = FURTHER.get(entry, EXAMPLES[entry][0])
+    owner = owners()[place]
+    # Each scene has some keyed motion already.
+    before = changing(owner.id_data, switch)
+    assert animate(owner, name, other_value(owner, name), way)
+    assert changing(owner.id_data, switch) - before == {owner.path_from_id(name)}
+    assert owner.id_data.id_type == switch.owner
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("place", "name"), ROWS, ids=[f"{name} of {place}" for place, name in ROWS])
+def test_animated_switch_is_followed_or_not_known(place, name, way):
+    build_scene()
+    owner = owners()[place]
+    if name not in animatable_properties(owner):
+        pytest.skip("not a property of this Blender that can be animated")
+    value = "ITASC" if name == "ik_solver" else 4 if name == "chain_count" else other_value(owner, name)
+    if name == "chain_count":
+        owner.mute = False
+    assert animate(owner, name, value, way)
+    with keeping_open():
+        wrong = list(wrong_boxes())
+    if (name, way) in UNSTEADY:
+        wrong = [each for each in wrong if each[2]]
+    assert wrong == []
+
+
+def test_without_an_animated_switch_the_subjects_are_known():
+    build_scene()
+    names, motion = motion_of_scene()
+    known = {name for name, is_known in zip(names, motion.known, strict=True) if is_known}
+    assert known == {"Free", "On 0", "On 1", "On 2", "On 3", "Plain", "Skin"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("place", ["Rig", "Plain", "Carrier", "Free", "Target", "Skin", "On 2"])
+def test_any_property_of_an_object_is_followed_or_not_known(place, way):
+    assert_none_is_wrong(place, way)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS)
+def test_any_other_property_is_followed_or_not_known(way):
+    build_scene()
+    for place, owner in owners().items():
+        if not isinstance(owner, bpy.types.Object):
+            assert_none_is_wrong(place, way)
+
+
+def assert_none_is_wrong(place, way):
+    """Animate all properties of an owner, one after another, and compare all boxes with Blender's."""
+    build_scene()
+    wrong, tried = {}, 0
+    for name in animatable_properties(owners()[place]):
+        build_scene()
+        owner = owners()[place]
+        value = other_value(owner, name)
+        if value is None or not animate(owner, name, value, way):
+            continue
+        tried += 1
+        with keeping_open():
+            found = list(wrong_boxes())
+        if (name, way) in UNSTEADY:
+            found = [each for each in found if each[2]]
+        if found:
+            wrong[name] = found
+    assert tried
+    assert wrong == {}
