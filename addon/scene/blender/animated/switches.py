@@ -57,14 +57,14 @@ BONE_CONSTRAINTS = _switch("OBJECT", rf"{_BONE}\.constraints\[.*")
 """Constraints of bones: muted or not, and how many bones they move."""
 VISIBILITY = _switch("OBJECT", "hide_viewport")
 INSTANCING = _switch("OBJECT", "instance_type|show_instancer_for_viewport")
-"""Whether an object shows instances, and itself beside them."""
+"""Whether an object shows instances, and is shown itself as well."""
 REST_BONES = _switch("ARMATURE", ".*")
 """Rest position, inheritance and segments of bones, which of them deform, and anything else."""
 VERTICES = _switch("MESH", ".*")
 SIMPLIFICATION = _switch("SCENE", r"render\..*simplify.*")
 """How much less modifiers do in the whole scene. The settings of time cannot be animated."""
 
-SWITCHES = {
+ALL_SWITCHES = {
     "transform": TRANSFORM,
     "transforms of bones": BONE_TRANSFORMS,
     "constraints of bones": BONE_CONSTRAINTS,

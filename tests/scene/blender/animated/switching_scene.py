@@ -23,7 +23,7 @@ CHANGED = (7, 9)
 """Frames from which on, and until which, a property has another value: not when sources are compared."""
 MOMENTS = (4.0, 7.25, 8.0, 8.75, 12.5)
 """Times to compare with Blender."""
-WAYS = ("keyed", "in the NLA", "driven")
+METHODS = ("keyed", "in the NLA", "driven")
 Owner = tuple[str, Any]
 
 
@@ -134,8 +134,10 @@ def other_value(owner: Any, name: str) -> Any:
     """Return another value that a property may have; None if it has none."""
     kind, value = owner.bl_rna.properties[name], getattr(owner, name)
     if kind.type == "ENUM":
-        others = [] if kind.is_enum_flag else [each.identifier for each in kind.enum_items]
-        return next((each for each in reversed(others) if each != value and _can_be(owner, name, each)), None)
+        alternatives = [] if kind.is_enum_flag else [each.identifier for each in kind.enum_items]
+        return next(
+            (each for each in reversed(alternatives) if each != value and _can_be(owner, name, each)), None
+        )
     if getattr(kind, "is_array", False):
         values = np.array(value)
         changed = ~values if kind.type == "BOOLEAN" else values + (0.7 if kind.type == "FLOAT" else 1)
@@ -157,12 +159,16 @@ def _can_be(owner: Any, name: str, value: str) -> bool:
     return True
 
 
-def animate(owner: Any, name: str, value: Any, way: str) -> bool:
+def animate(owner: Any, name: str, value: Any, method: str) -> bool:
     """Let a property have a value while it is `CHANGED`; return whether Blender can animate it."""
+    try:
+        owner.path_from_id(name)
+    except ValueError:  # an animation, before Blender 5.0
+        return False
     kind, before = owner.bl_rna.properties[name], getattr(owner, name)
     is_array = getattr(kind, "is_array", False)
     before = list(before) if is_array else before
-    if way == "driven":
+    if method == "driven":
         pairs = zip(before, value, strict=True) if is_array else [(before, value)]
         for index, pair in enumerate(pairs):
             usual, other = (_number(kind, each) for each in pair)
@@ -181,7 +187,7 @@ def animate(owner: Any, name: str, value: Any, way: str) -> bool:
         if curve.data_path == path:
             for key in curve.keyframe_points:
                 key.interpolation = "CONSTANT"
-    if way == "in the NLA":
+    if method == "in the NLA":
         animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
         animation.action = None
     return True
