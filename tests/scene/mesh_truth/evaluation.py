@@ -12,6 +12,7 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
+from tests.scene.building import curves
 from tests.scene.mesh_truth.triangles import gap, least_gap, order_of, winding_number
 
 Array = np.ndarray
@@ -193,7 +194,7 @@ def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: 
         First and last time.
     per_frame : int
         Samples of a frame to begin with: so many that no vertex goes out and back between two, and that its
-        path is at most 1.4 times as long as the chord.
+        path is at most 1.4 times as long as the chord. Keys have samples, too, because motion turns there.
     """
     sampler = Sampler(names)
     start, end = frames
@@ -201,7 +202,7 @@ def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: 
     if first.gap == 0 or first.has_one_inside():
         return Truth((start, start), samples=1)
     grazes: list[tuple[float, float]] = []
-    times = np.linspace(start, end, round((end - start) * per_frame) + 1).tolist()
+    times = _sample_times(start, end, per_frame)
     intervals = list(pairwise(times))[::-1]
     least = first.gap
     while intervals:
@@ -222,6 +223,19 @@ def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: 
         if not jumps:
             grazes.append((before.time, after.time))
     return Truth(None, grazes, least, len(sampler))
+
+
+def _sample_times(start: float, end: float, per_frame: int) -> list[float]:
+    """Even times, and those of all keys, as single precision has them."""
+    keys = [
+        float(point.co[0])
+        for action in bpy.data.actions
+        for curve in curves(action)
+        for point in curve.keyframe_points
+        if start < point.co[0] < end
+    ]
+    even = np.linspace(start, end, round((end - start) * per_frame) + 1)
+    return np.union1d(even, keys).tolist()
 
 
 def _travel(before: Sample, after: Sample) -> float:

@@ -53,6 +53,16 @@ def test_a_thin_wall_is_not_stepped_over():
     assert truth.first[0] <= 5 - 0.1005 / 20 <= truth.first[1]
 
 
+def test_a_key_at_which_the_motion_turns_has_a_sample():
+    # A ball falls with growing speed until frame 4.33, where it is thrown back: it touches just before.
+    add("A", box(1, 1, 0.5))
+    key(add("B", ball(0.5)), "location", [(1, 5.0), (4.33, 0.99), (4.5, 5.0)], "CUBIC", 2)
+    truth = first_touch(("A", "B"), FRAMES, 8)
+    expected = 1 + 3.33 * (4.0 / 4.01) ** (1 / 3)
+    assert truth.first is not None
+    assert truth.first[0] - 2e-5 <= expected <= truth.first[1] + 2e-5
+
+
 def test_a_jump_over_a_wall_touches_nothing_and_a_jump_into_a_box_does():
     key(add("B", box(0.2, 0.2, 0.2)), "location", [(1, -1.0), (4.5, 1.0)], "CONSTANT", 0)
     wall = add("A", box(0.1, 2, 2))

@@ -57,6 +57,7 @@ _CHECKED = (
     "two_armatures",
     "shape_keys_below_bones",
     "moving_armature",
+    "on_and_off_ten_times",
     "half_frame_keys",
     "needles",
     "out_and_back",
