@@ -409,6 +409,8 @@ class DocumentContents:
         Of the objects, by their ids; those that are missing have DEFAULT_RESPONSE.
     vertex_group : str or None
         Name of the vertex group whose vertices alone are enclosed; None for all vertices.
+    armature_roots : mapping of str to tuple of str
+        Ids of the objects without a parent that are below one armature, by its name, if there are several.
     """
 
     objects: Sequence[ObjectBounds]
@@ -423,3 +425,16 @@ class DocumentContents:
     played: Mapping[str, str] = field(default_factory=dict)
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     vertex_group: str | None = None
+    armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_armature_roots(extra: Any) -> dict[str, tuple[str, ...]]:
+    """Convert "armatureRoots" of "extras"; empty for another form, because extras can hold anything."""
+    entries = extra if isinstance(extra, list) else []
+    return {
+        entry["armature"]: tuple(id for id in entry["ids"] if isinstance(id, str))
+        for entry in entries
+        if isinstance(entry, dict)
+        and isinstance(entry.get("armature"), str)
+        and isinstance(entry.get("ids"), list)
+    }

@@ -48,6 +48,7 @@ from .model import (
     Skipped,
     TimeSettings,
     Track,
+    read_armature_roots,
     response_of,
 )
 from .source_numbers import with_source_numbers
@@ -147,6 +148,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         _played(extras.get("playedInScene"), {entry.id for entry in objects}),
         _responses(document["objects"]),
         _vertex_group(extras.get("vertexGroup")),
+        read_armature_roots(extras.get("armatureRoots")),
         _scale_length(space),
     )
 

@@ -99,6 +99,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
             **({"straightBetweenFrames": sorted(contents.linear_ids)} if contents.linear_ids else {}),
             **({"playedInScene": _played(contents.played)} if contents.played else {}),
             **({"vertexGroup": contents.vertex_group} if contents.vertex_group is not None else {}),
+            **({"armatureRoots": _armature_roots(contents)} if contents.armature_roots else {}),
         },
     }
 
@@ -114,6 +115,12 @@ def _played(played: Mapping[str, str]) -> list[dict[str, Any]]:
     for id, reason in played.items():
         ids.setdefault(reason, []).append(id)
     return [{"reason": reason, "ids": sorted(ids[reason])} for reason in sorted(ids)]
+
+
+def _armature_roots(contents: DocumentContents) -> list[dict[str, Any]]:
+    """Armatures in order, each with the ids of its objects without a parent."""
+    roots = contents.armature_roots
+    return [{"armature": name, "ids": sorted(roots[name])} for name in sorted(roots)]
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

@@ -66,5 +66,6 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         warnings=reading.warnings,
         played=reading.played,
         responses=reading.responses,
+        armature_roots=reading.armature_roots,
     )
     return LoadedReport(result, tuple(missing))

@@ -44,6 +44,7 @@ from ..blender.object_settings import (
 )
 from ..settings import ShapeName, VertexGroup
 from ..subjects.find import HIDDEN
+from ..subjects.parents import armature_roots
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList, count_objects
 
@@ -105,6 +106,8 @@ class Result:
         Points of bones whose bounds hold the vertices at all frames.
     vertex_group : VertexGroup or None
         Group whose vertices alone are enclosed; None for all vertices.
+    armature_roots : dict
+        As of `armature_roots`.
     """
 
     objects: Sequence[ObjectBounds]
@@ -129,6 +132,7 @@ class Result:
     rotating: tuple[int, ...] = ()
     sweeps: BoneSweeps = NO_SWEEPS
     vertex_group: VertexGroup | None = None
+    armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def object_count(self) -> int:
@@ -253,6 +257,7 @@ class Result:
             self.played,
             self.responses,
             None if self.vertex_group is None else valid_text(self.vertex_group.name),
+            self.armature_roots,
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 
@@ -322,6 +327,7 @@ def result_of(
         meters_per_unit(scene),
         warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
         responses=_responses_of(subjects),
+        armature_roots=armature_roots(scene, subjects),
     )
 
 

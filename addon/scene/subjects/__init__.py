@@ -7,6 +7,7 @@ In reading order:
 - `subject`: the record of a subject.
 - `subject_list`: very many subjects in little memory.
 - `candidates`: everything visible that could be a subject, with its name and id.
+- `parents`: the nearest ancestors that are subjects, by the tree of objects and of bones.
 - `find`: the subjects of a selection, and the objects that are skipped.
 - `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
 - `matching`: the subjects that all instances are, found by arrays.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from ..blender.instance_table import InstanceTable
 from ..blender.instances import (
     MESH_LIKE,
     UNSUPPORTED_REASONS,
-    InstanceKey,
     background_objects,
 )
 from ..blender.missing_inputs import missing_reason
@@ -27,7 +26,8 @@ from ..blender.object_settings import (
 from ..errors import SceneError
 from ..progress import run_to_end
 from ..settings import Selection
-from .candidates import SubjectCandidate, SubjectCandidates, find_subject_candidates
+from .candidates import SubjectCandidates, find_subject_candidates
+from .parents import parent_finder
 from .selection import matches_names, matches_pattern, owner_filter
 from .subject import Subject
 from .subject_list import InstanceGroup, SubjectList
@@ -112,7 +112,7 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
     is_selected[selected] = True
     rows = np.array(order, dtype=np.int64)
     rows = rows[is_selected[rows]]
-    parent_of = _parents(candidates, selected, ids, scene)
+    parent_of = parent_finder(candidates, selected, ids, scene)
     subjects = []
     for row, entry in enumerate(candidates.singles):
         name = candidates.names[row]
@@ -143,36 +143,6 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
     if ids:
         of_instances = {new: ids[old] for new, old in enumerate(rows.tolist()) if old in ids}
     return SubjectList(groups, subjects, group_of, numbers, of_instances)
-
-
-def _parents(
-    candidates: SubjectCandidates, selected: Ints, ids: Mapping[int, str], scene: bpy.types.Scene
-) -> Callable[[SubjectCandidate], str | None]:
-    """Make a function that returns the id of the nearest ancestor of a candidate that is selected.
-
-    Ancestors of a bone are those of the armature, then those of the object.
-    """
-    # The first selected part of an object that is split by loose parts represents it as a parent.
-    whole: dict[InstanceKey, str] = {}
-    bones: dict[tuple[InstanceKey, str], str] = {}
-    for row in selected[selected < len(candidates.singles)].tolist():
-        entry = candidates.singles[row]
-        for key in entry.members or (entry.key,):
-            whole.setdefault(key, ids.get(row, candidates.names[row]))
-        if entry.part is not None and entry.part.bone:
-            bones[entry.key, entry.part.bone] = ids.get(row, candidates.names[row])
-    ancestors = {full_name_of(item): full_name_of(item.parent) for item in scene.objects if item.parent}
-
-    def parent_of(entry: SubjectCandidate) -> str | None:
-        for bone in entry.part.ancestors if entry.part is not None else ():
-            if (entry.key, bone) in bones:
-                return bones[entry.key, bone]
-        ancestor: str | None = entry.owner if entry.key[2] else ancestors.get(entry.owner)
-        while ancestor is not None and (ancestor, ancestor, ()) not in whole:
-            ancestor = ancestors.get(ancestor)
-        return whole[(ancestor, ancestor, ())] if ancestor is not None else None
-
-    return parent_of
 
 
 def _skipped(

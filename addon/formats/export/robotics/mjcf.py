@@ -12,7 +12,7 @@ import numpy as np
 from ....core import Capsule, Obb, Sphere
 from ....core.messages import message
 from ....core.numeric.arrays import Floats
-from ...document.model import SHAPE_TYPES
+from ...document.model import SHAPE_TYPES, read_armature_roots
 from .link_frames import NO_ROTATION
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
@@ -61,6 +61,7 @@ def mjcf(document: dict[str, Any], free_joints: bool = False) -> Iterator[str]:
     links = links_from_document(document, _FORMAT)
     if free_joints:
         _require_connected_bones(document["objects"])
+        _require_connected_armatures(document["extras"])
     return _parts(document, links, free_joints)
 
 
@@ -78,6 +79,16 @@ def _require_connected_bones(entries: list[dict[str, Any]]) -> None:
                 "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
             )
             raise RoboticsError(message(text, name=name, a=other, b=id))
+
+
+def _require_connected_armatures(extras: dict[str, Any]) -> None:
+    """Raise RoboticsError if the objects of an armature are below several free bodies."""
+    for name, ids in read_armature_roots(extras.get("armatureRoots")).items():
+        if len(ids) > 1:
+            text = (
+                "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
+            )
+            raise RoboticsError(message(text, name=name, a=ids[0], b=ids[1]))
 
 
 def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> Iterator[str]:
