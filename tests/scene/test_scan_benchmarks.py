@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.scenes import evaluated_scans, scans
-from benchmarks.scenes.evaluated_scans import Driven
+from benchmarks.scenes.evaluated_scans import Driven, Walk
 from benchmarks.scenes.scans import Keyed
 
 CASES = [
@@ -45,3 +45,27 @@ def test_a_contact_of_drivers_that_begins_late_is_found():
         late.append(replace(contact, intervals=(first._replace(start=first.start + 2 * is_long), *rest)))
     planted = replace(result, report=replace(result.report, contacts=tuple(late)))
     assert evaluated_scans._check_driven(case, {"scan": planted}).startswith("missed contact of ")
+
+
+@pytest.mark.long
+def test_wrong_answers_about_meshes_of_characters_are_found():
+    case = Walk(1, 1000, 40, confirm=True, props=30)
+    result = evaluated_scans._scan(case)()
+    assert evaluated_scans._check_walk(case, {"scan": result}) == ""
+    touched = [row for row, each in enumerate(result.confirmed) if each.first and each.first.time > 2]
+    apart = [row for row, each in enumerate(result.confirmed) if each.first is None]
+    assert touched and apart
+
+    def planted(row, first):
+        answers = list(result.confirmed)
+        answers[row] = replace(answers[row], first=first)
+        return evaluated_scans._check_walk(case, {"scan": replace(result, confirmed=tuple(answers))})
+
+    first = result.confirmed[touched[0]].first
+    assert planted(touched[0], None).startswith("late or denied contact of the meshes of ")
+    assert planted(touched[0], first._replace(time=first.time + 0.5)).startswith("late or denied ")
+    assert planted(touched[0], first._replace(time=first.time - 0.5)).startswith("invented ")
+    assert planted(apart[0], first).startswith("invented ")
+    # A scan that finds nothing is not right.
+    fewer = replace(result, report=replace(result.report, contacts=()), confirmed=())
+    assert evaluated_scans._check_walk(case, {"scan": fewer}).startswith("missed contact of ")

@@ -12,6 +12,7 @@ import numpy as np
 from ..tables import Call, Competitor, Row, Table, Target
 from .built_scene import built_scene
 from .carried_shapes import wrong_scan
+from .evaluated_meshes import wrong_meshes
 from .scans import FRAMES, KEYS, run_in_blender
 
 BONES = 10
@@ -199,6 +200,10 @@ def _describe(_: Walk | Driven, results: Mapping[str, Any]) -> str:
     return f"{len(results['scan'].report.contacts)} contacts" if "scan" in results else ""
 
 
+def _check_walk(case: Walk | Driven, results: Mapping[str, Any]) -> str:
+    return wrong_meshes(case.scene(), results["scan"], (1, case.frames)) if "scan" in results else ""
+
+
 def _check_driven(case: Driven, results: Mapping[str, Any]) -> str:
     if "scan" not in results:
         return ""
@@ -222,6 +227,7 @@ CHARACTERS = Table(
         _row("six, 120 frames, sphere trees", Target(5.0), Walk(*_CROWD, shape="spheres")),
     ],
     _describe,
+    _check_walk,
     clock=perf_counter,
     seconds_each=15.0,
 )
