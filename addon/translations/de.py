@@ -735,6 +735,7 @@ MESSAGES = {
     "has no vertex group: add one, and assign vertices to it": "hat keine Punktgruppe: Eine hinzufügen und ihr Punkte zuweisen",
     "has no vertices of this weight in the group: lower the threshold": "hat in der Gruppe keine Punkte mit diesem Gewicht: Den Schwellwert senken",
     "has no vertices of weight {weight} or more in vertex group {group!r}": "hat keine Punkte mit Gewicht {weight} oder mehr in der Punktgruppe {group!r}",
+    "has the name of a collider: rename it to use it as a mesh": "hat den Namen eines Kollisionskörpers: umbenennen, um es als Masche zu verwenden",
     "has {count} colliders: add {{number}} to the name pattern": "hat {count} Kollisionskörper: Dem Namensmuster {{number}} hinzufügen",
     "has {count} vertices, and convex hulls have at most {most}": "hat {count} Punkte, und konvexe Hüllen haben höchstens {most}",
     "has {found!r} in the middle: Unreal needs {wanted!r} at the start": "hat {found!r} in der Mitte: Unreal braucht {wanted!r} am Anfang",

@@ -735,6 +735,7 @@ MESSAGES = {
     "has no vertex group: add one, and assign vertices to it": "頂点グループがありません: 追加し，頂点を割り当ててください",
     "has no vertices of this weight in the group: lower the threshold": "グループにこのウェイトの頂点がありません: しきい値を下げてください",
     "has no vertices of weight {weight} or more in vertex group {group!r}": "頂点グループ {group!r} にウェイト {weight} 以上の頂点がありません",
+    "has the name of a collider: rename it to use it as a mesh": "はコライダーの名前です．メッシュとして使うには名前を変更してください",
     "has {count} colliders: add {{number}} to the name pattern": "コライダーが {count} 個あります: 名前のパターンに {{number}} を追加してください",
     "has {count} vertices, and convex hulls have at most {most}": "頂点が {count} 個ありますが，凸包は最大 {most} 個です",
     "has {found!r} in the middle: Unreal needs {wanted!r} at the start": "途中に {found!r} があります: Unrealには先頭に {wanted!r} が必要です",

@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, Object, Scene, UILayout
 
 from ..formats.export.gltf import GltfExtension
-from ..scene.blender.object_settings import decimal_from_float32, is_collider
+from ..scene.blender.object_settings import decimal_from_float32, is_marked_collider
 from ..scene.gltf_export.nodes import ExportSettings, add_colliders
 from .panels.sidebar import folded
 from .properties.scene import fit_settings, settings_on
@@ -30,7 +30,11 @@ class ExportedColliders:
             return
         for node in tree.nodes.values():
             item = node.blender_object
-            if isinstance(item, Object) and is_collider(item.original) and not _is_of_bones(item.original):
+            if (
+                isinstance(item, Object)
+                and is_marked_collider(item.original)
+                and not _is_of_bones(item.original)
+            ):
                 node.keep_tag = False
 
     def gather_node(self, node: Any, item: Object) -> None:

@@ -14,8 +14,9 @@ import numpy as np
 
 from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
 from ...formats.wording import valid_text
+from ..collider_names import ColliderName, recognize_name
 from ..settings import FitSettings
-from .names import full_name_of
+from .names import full_name_of, name_of
 
 SETTINGS_PROPERTY = "collision_bounds"
 """Name of the property group on objects and collections, in files and for scripts."""
@@ -76,17 +77,42 @@ COLLIDER_PROPERTY = "collision_bounds_collider"
 """Custom property that marks colliders of `scene.colliders`, and holds the name of their source."""
 
 
-def is_collider(item: bpy.types.Object) -> bool:
-    """Return whether an original object is a collider that was created here, and so is no subject."""
+def is_marked_collider(item: bpy.types.Object) -> bool:
+    """Return whether an original object is a collider that was created here."""
     properties: Any = item  # its text may not be UTF-8, so it is not read
     return COLLIDER_PROPERTY in properties
 
 
+def is_collider(item: bpy.types.Object) -> bool:
+    """Return whether an original object is a collider and so is no subject: created here, or by its name.
+
+    A name that an engine reads as a collider, such as UCX_Crate_00, is enough. A name with a defect, such as
+    UCXCrate, needs a mesh that it can belong to.
+    """
+    if is_marked_collider(item):
+        return True
+    if item.type != "MESH" or (name := recognize_name(name_of(item))) is None or not name.is_separate:
+        return False
+    return name.is_certain or _named_mesh(item, name) is not None
+
+
+def _named_mesh(item: bpy.types.Object, name: ColliderName) -> bpy.types.Object | None:
+    """Return the first other mesh object that the name of a collider can stand for."""
+    for each in (*name.sources, *name.similar):
+        mesh: bpy.types.Object | None = bpy.data.objects.get(each)
+        if mesh is not None and mesh != item and mesh.type == "MESH":
+            return mesh
+    return None
+
+
 def collider_owner(item: bpy.types.Object) -> bpy.types.Object | None:
-    """Return the object that a collider was created for: of a bone, the mesh. None for other objects."""
+    """Return the object that a collider belongs to: of a bone, the mesh. None for other objects."""
     properties: Any = item
     if not is_collider(item):
         return None
+    if not is_marked_collider(item):
+        name = recognize_name(name_of(item))
+        return item.parent if name is None else _named_mesh(item, name) or item.parent
     if item.parent is not None and item.parent_type != "BONE":
         return item.parent
     try:
@@ -103,7 +129,7 @@ VERTEX_COLLIDER_PROPERTY = "collision_bounds_vertices"
 def is_vertex_collider(item: bpy.types.Object) -> bool:
     """Return whether an original object is a collider around a selection or a vertex group."""
     properties: Any = item
-    return is_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
+    return is_marked_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
 
 
 def is_split_by_loose_parts(item: bpy.types.Object) -> bool:

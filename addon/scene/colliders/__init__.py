@@ -7,7 +7,6 @@ In reading order:
 - `objects`: creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist.
 - `vertices`: colliders around the selection in Edit Mode, or around a vertex group.
-- `recognition`: names of colliders as engines read them, and the mesh that each belongs to.
 - `surfaces`: whether a surface is closed, and a box, sphere or capsule.
 - `containment`: vertices that are outside of all colliders of a mesh, and dents of colliders.
 - `reading`: evaluated geometry of colliders and their meshes, hidden ones too.

@@ -11,14 +11,19 @@ import bpy
 from ...core.messages import message
 from ..blender.instances import MESH_LIKE
 from ..blender.names import full_name_of, name_of
-from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection, meters_per_unit
+from ..blender.object_settings import (
+    COLLIDER_PROPERTY,
+    is_marked_collider,
+    is_merged_collection,
+    meters_per_unit,
+)
+from ..collider_names import ColliderName, Engine, SourceMatch, match_source, recognize_name
 from ..errors import SceneError
 from ..settings import ColliderCheckSettings
 from ..subjects.selection import matches_names, owner_filter
 from .check_records import CheckedCollider, ColliderCheck, ColliderProblem
 from .check_rules import CheckedShape, geometry_problems, is_readable, name_problems, outside_problem
 from .reading import ColliderGroup, ReadGroup, ReadObject, read_groups, read_merged
-from .recognition import ColliderName, Engine, SourceMatch, match_source, recognize_name
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
 _OF_BONE = message(
@@ -111,7 +116,7 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
     items = [item for item in scene.objects if item.type in MESH_LIKE]
     for item in items:
         name = recognize_name(name_of(item))
-        if is_collider(item) and (name is None or name.defect):
+        if is_marked_collider(item) and (name is None or name.defect):
             name = _CUSTOM  # by a pattern of the user
         if name is not None:
             names[full_name_of(item)] = name
@@ -170,7 +175,7 @@ def _candidate(
 
 def _mark_of(item: bpy.types.Object) -> str:
     """Name of the source that a collider was created for; empty if it was not created here."""
-    if not is_collider(item):
+    if not is_marked_collider(item):
         return ""
     try:
         return str(item[COLLIDER_PROPERTY])

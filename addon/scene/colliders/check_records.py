@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ...formats.wording import valid_text
+from ..collider_names import CheckedKind, Engine
 from .containment import Outside
-from .recognition import CheckedKind, Engine
 
 ProblemKind: TypeAlias = Literal[
     "outside", "open", "flat", "concave", "shape", "name", "mesh", "vertices", "scale", "unreadable"

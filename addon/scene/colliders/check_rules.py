@@ -11,11 +11,10 @@ import numpy as np
 from ...core.messages import counted, message, template
 from ...core.numeric.arrays import Floats
 from ...formats.wording import quoted
+from ..collider_names import COMPONENTS, PREFIXES, ColliderName, Engine, SourceMatch, has_blender_suffix
 from .check_records import ProblemKind
 from .containment import ConvexVolume, Outside, concave_depth, hull_volume, round_volume, vertices_outside
-from .naming import COMPONENTS, PREFIXES
 from .reading import ReadObject
-from .recognition import ColliderName, Engine, SourceMatch, has_blender_suffix
 from .surfaces import (
     WorldSurface,
     box_defect,

@@ -18,7 +18,7 @@ from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     COLLIDER_PROPERTY,
     collision_response,
-    is_collider,
+    is_marked_collider,
     is_merged_collection,
     is_vertex_collider,
 )
@@ -245,7 +245,7 @@ def has_colliders(scene: bpy.types.Scene) -> bool:
 
 def _is_removable(item: bpy.types.Object) -> bool:
     """Return whether an object is a collider of this file, neither linked nor a library override."""
-    return is_collider(item) and item.library is None and item.override_library is None
+    return is_marked_collider(item) and item.library is None and item.override_library is None
 
 
 def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[str]]:

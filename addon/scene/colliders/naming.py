@@ -10,18 +10,10 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core.messages import message
+from ..collider_names import COMPONENTS, PREFIXES
 from ..errors import SceneError
 from ..settings import ColliderKind
 
-PREFIXES: dict[ColliderKind, str] = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
-"""Prefixes of Unreal by kind."""
-COMPONENTS: dict[ColliderKind, str] = {
-    "box": "BoxCollider",
-    "sphere": "SphereCollider",
-    "capsule": "CapsuleCollider",
-    "hull": "MeshCollider",
-}
-"""Components of Unity by kind."""
 FIELDS = ("name", "base", "number", "prefix", "component", "kind")
 
 _LOD = re.compile(r"[_.-]?LOD_?\d+$", re.IGNORECASE)

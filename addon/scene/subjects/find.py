@@ -20,9 +20,7 @@ from ..blender.instances import (
 )
 from ..blender.missing_inputs import missing_reason
 from ..blender.names import full_name_of, name_of
-from ..blender.object_settings import (
-    is_collider,
-)
+from ..blender.object_settings import collider_owner, is_collider, is_marked_collider
 from ..errors import SceneError
 from ..progress import run_to_end
 from ..settings import Selection
@@ -35,6 +33,7 @@ from .subject_list import InstanceGroup, SubjectList
 HIDDEN = message("hidden in the viewport")
 IS_COLLIDER = message("is a collider of another object")
 IN_BACKGROUND = message("is in a background scene; link it to this scene to include it")
+HAS_NAME_OF_COLLIDER = message("has the name of a collider: rename it to use it as a mesh")
 
 _OTHER_REASONS = {HIDDEN, IS_COLLIDER, *UNSUPPORTED_REASONS.values()}
 """Reasons to skip an object of which nothing is missing."""
@@ -160,7 +159,8 @@ def _skipped(
         if not matches_names(selection, name, full_name):
             continue
         if is_collider(item):
-            skipped.append(Skipped(name, IS_COLLIDER))
+            is_known = is_marked_collider(item) or collider_owner(item) is not None
+            skipped.append(Skipped(name, IS_COLLIDER if is_known else HAS_NAME_OF_COLLIDER))
         elif missing := missing_reason(item):
             skipped.append(Skipped(name, missing))
         elif item.type in MESH_LIKE:

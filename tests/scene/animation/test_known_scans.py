@@ -139,7 +139,7 @@ def test_motion_around_a_keyed_obstacle_is_sampled():
     assert contact.first.motion == "sampled"
 
 
-@pytest.mark.parametrize("obstacle", [{}, {"obstacles": "Wall"}])
+@pytest.mark.parametrize("obstacle", [{}, {"obstacles": ("Wall",)}])
 def test_scan_of_one_frame(obstacle):
     key_location(ball("Mover"), {1: (4.5, 0, 0), 20: (19, 0, 0)})
     key_location(wall("Wall", 5), {1: (0, 0, 0), 20: (1, 0, 0)})

@@ -120,7 +120,7 @@ def test_single_sided_floor_faces_up_also_when_mirrored_or_merged(mirrored, is_m
     floor.scale.x = mirrored
     key_location(add_item("Ball", 0.1 * CUBE, []), {1: (0, 0, 5), 10: (0, 0, 0.05)})
     result = scan_scene(
-        shape="sphere", obstacles="Together" if is_merged else "Floor", one_sided=True, frames=(1, 10, 1)
+        shape="sphere", obstacles=("Together" if is_merged else "Floor",), one_sided=True, frames=(1, 10, 1)
     )
     assert len(result.report.contacts) == 1
 
@@ -132,7 +132,7 @@ def test_merged_obstacle_that_changes_its_faces_is_rejected_by_name(group, frame
     add_item("Post", CUBE, [(0, 1, 3, 2)], collection=group)
     key_location(add_item("Ball", 0.1 * CUBE, []), {1: (2, 0, 5), 12: (2, 0, 0.05)})
     delete_faces_by_frame(floor, frame)
-    settings = {"shape": "sphere", "obstacles": "Group", "frames": (1, 12, 1)}
+    settings = {"shape": "sphere", "obstacles": ("Group",), "frames": (1, 12, 1)}
     if frame == 10.3:
         with pytest.raises(SceneError, match="obstacle 'Group': changes its faces at frame 11"):
             scan_scene(**settings)

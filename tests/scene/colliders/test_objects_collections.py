@@ -73,7 +73,7 @@ def test_remove_removes_only_created_colliders(add_mesh):
     bpy.context.scene.collection.children.link(collection)
     before = object_names(), {mesh.name for mesh in bpy.data.meshes}
     create_colliders()
-    assert remove_colliders(bpy.context.scene) == 2
+    assert remove_colliders(bpy.context.scene) == 1  # UBX_Crate_07 is a collider and gets none
     assert (object_names(), {mesh.name for mesh in bpy.data.meshes}) == before
     assert [entry.name for entry in bpy.data.collections] == ["Unrelated"]
     assert crate.data.name == "Crate"

@@ -104,7 +104,7 @@ def test_shape_key_that_moves_vertices_within_the_bounds_is_a_motion(obstacle):
     if obstacle:
         # The obstacle turns about an axis through the center of the sphere.
         key(ball, "rotation_euler", [(1, (0, 0, 0)), (24, (0, 0, 1))])
-        shape = {"shape": "sphere", "obstacles": "Ball"}
+        shape = {"shape": "sphere", "obstacles": ("Ball",)}
     assert scan_scene(frames=(1, 1, 1), **shape).report.contacts
     (contact,) = scan_scene(frames=(1, 24, 1), **shape).report.contacts
     assert [(span.start, span.end) for span in contact.intervals] == [(1, 24)]

@@ -88,6 +88,6 @@ def test_joined_shares_are_the_scan_of_all_frames(seed, monkeypatch):
     settings = random_settings(rng)
     if seed % 5 == 0:
         settings = ContactSettings(
-            **{**vars(settings), "shape": rng.choice(["sphere", "spheres"]), "obstacles": "Wall"}
+            **{**vars(settings), "shape": rng.choice(["sphere", "spheres"]), "obstacles": ("Wall",)}
         )
     assert_equal(settings, rng.randint(1, 5))

@@ -1,4 +1,4 @@
-"""Recognition of colliders by their names, as engines do it, and of the mesh object that each belongs to.
+"""Names of colliders, recognized as engines do it, and the mesh object that each collider belongs to.
 
 Sources of the rules:
 
@@ -14,11 +14,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from ...core.messages import message
-from ..settings import ColliderKind
-from .naming import COMPONENTS, PREFIXES
+from ..core.messages import message
+from .settings import ColliderKind
+
+PREFIXES: dict[ColliderKind, str] = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
+"""Prefixes of Unreal by kind."""
+COMPONENTS: dict[ColliderKind, str] = {
+    "box": "BoxCollider",
+    "sphere": "SphereCollider",
+    "capsule": "CapsuleCollider",
+    "hull": "MeshCollider",
+}
+"""Components of Unity by kind."""
 
 Engine: TypeAlias = Literal["unreal", "unity", "godot", "custom"]
 """Engine whose naming convention a collider follows; "custom" for a pattern of the user."""
@@ -66,6 +76,7 @@ class ColliderName(NamedTuple):
     is_certain: bool = True
 
 
+@lru_cache(maxsize=1 << 16)
 def recognize_name(name: str) -> ColliderName | None:
     """Recognize the name of a collider of Unreal, Unity or Godot; None for any other name."""
     return _recognize_unreal(name) or _recognize_unity(name) or _recognize_godot(name)

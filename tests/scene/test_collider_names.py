@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
+from addon.scene.collider_names import Engine, has_blender_suffix, match_source, recognize_name
 from addon.scene.colliders import check_rules
 from addon.scene.colliders.naming import ColliderNames
-from addon.scene.colliders.recognition import Engine, has_blender_suffix, match_source, recognize_name
 from addon.scene.settings import COLLIDER_NAME_PATTERNS, ColliderKind
 
 
