@@ -47,8 +47,8 @@ together by four times: 4 * 2 * 2^-24.
 """
 _SHORTEST = 2.0**-13
 """Length in frames of intervals that are not split further."""
-_MOST_SAMPLES = 30
-"""Samples within one interval, of which there are two between frames, for each pair.
+_MOST_SAMPLES, _MOST_AT_JUMPS = 30, 45
+"""Samples within one interval, of which there are two between frames, for each pair, and where it may jump.
 
 What is open then is recorded with its uncertainty.
 """
@@ -497,7 +497,9 @@ class Subdivision:
 
     def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
         """Return how many samples (m,) pairs of a round may take within an interval."""
-        return np.full(len(intervals.rows), _MOST_SAMPLES)
+        if self._is_first_round:
+            return np.full(len(intervals.rows), _MOST_SAMPLES)
+        return np.where(self._is_abrupt, _MOST_AT_JUMPS, _MOST_SAMPLES)
 
     def _uncertainty_without_samples(
         self, intervals: PairIntervals, contacts: IntervalContacts, uncertainty: Floats, rows: Ints

@@ -96,6 +96,18 @@ def test_jumps_over_a_wall_are_no_contacts_and_leave_their_real_gap(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_jumps_over_a_wall_while_it_is_nearly_touched_are_no_contacts(kind):
+    # The gap is 0.02 to 0.98 before and after the jump, so samples are taken for its least value, too.
+    jumps = np.random.default_rng(4).uniform(2, 8, times(24, 16, full=60))
+
+    def place(time: float, jump: float) -> float:
+        return math.copysign(2.5 + 0.48 * math.sin(4 * time), time - jump + 1e-12)
+
+    places = [lambda time, jump=jump: place(time, jump) for jump in [*jumps, 4.5, 6.0]]
+    assert not contacts_on_line(kind, places, range(11))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_jumps_into_and_out_of_a_wall_are_found_at_their_times(kind):
     rng, count = np.random.default_rng(5), times(20, 10, full=100)
     ins, lasts = rng.uniform(1, 5, count), rng.uniform(0.05, 4, count)
