@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 from contextlib import ExitStack
+from typing import Any
 
 import bpy
 
@@ -143,5 +144,6 @@ def _run_command(arguments: list[str]) -> int:
     """Run `blender FILE --command collision_bounds ...`; Blender has opened the file already."""
     windows = bpy.context.window_manager.windows
     # Without a current window, Blender would evaluate another view layer than the one that was saved.
-    with bpy.context.temp_override(window=windows[0] if windows else None):
+    context: Any = bpy.context
+    with context.temp_override(window=windows[0] if windows else None):
         return run_process(arguments, opens_file=False)

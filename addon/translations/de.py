@@ -719,6 +719,7 @@ MESSAGES = {
     "frames {start:g}:{end:g}: the first frame is after the last": "Einzelbilder {start:g}:{end:g}: Das erste ist nach dem letzten",
     "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more": "Einzelbilder {start:g}:{end:g}:{step:g}: Der Schritt muss {least:g} oder mehr sein",
     "glTF extensions that describe the colliders": "glTF-Erweiterungen, die die Kollisionskörper beschreiben",
+    "hair and particles have no surface": "Haare und Partikel haben keine Oberfläche",
     "hair curves have no surface": "Haarkurven haben keine Oberfläche",
     "has a custom shape, and so no vertices of a group": "hat eine benutzerdefinierte Form und daher keine Punkte einer Gruppe",
     "has a negative scale, which a BoxCollider does not support: apply it": "hat eine negative Skalierung, die ein BoxCollider nicht unterstützt: Sie anwenden",

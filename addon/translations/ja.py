@@ -719,6 +719,7 @@ MESSAGES = {
     "frames {start:g}:{end:g}: the first frame is after the last": "フレーム {start:g}:{end:g}: 最初のフレームが最後のフレームより後です",
     "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more": "フレーム {start:g}:{end:g}:{step:g}: ステップは {least:g} 以上にしてください",
     "glTF extensions that describe the colliders": "コライダーを記述するglTFのエクステンション",
+    "hair and particles have no surface": "ヘアーとパーティクルにはサーフェスがありません",
     "hair curves have no surface": "ヘアカーブには面がありません",
     "has a custom shape, and so no vertices of a group": "カスタムシェイプがあるため，グループの頂点はありません",
     "has a negative scale, which a BoxCollider does not support: apply it": "BoxColliderが対応しない負のスケールがあります: 適用してください",

@@ -14,7 +14,7 @@ import bpy
 import pytest
 
 from tests.cli.command_line import Completed, run
-from tests.scene.building import CUBE, add_vertices, open_empty_file
+from tests.scene.building import CUBE, add_vertices, key_location, open_empty_file
 
 pytestmark = pytest.mark.smoke
 
@@ -325,3 +325,25 @@ def test_file_of_newer_blender_is_refused(tmp_path: Path) -> None:
     assert f"warning: future.blend: was saved by Blender {major}.{minor + 1}; " in ended.stderr
     _, document = document_of(path, "--allow-missing")
     assert warnings_of(document) == {"future.blend": "newerFile"}
+
+
+def test_background_scene_is_an_error_unless_allowed(tmp_path: Path) -> None:
+    open_empty_file()
+    crate = add_vertices("Crate", CUBE)
+    key_location(crate, {1: (-9, 0, 0), 20: (9, 0, 0)})
+    background = bpy.data.scenes.new("Set")
+    background.collection.objects.link(bpy.data.objects.new("Wall", crate.data))
+    bpy.context.scene.background_set = background
+    path, output = save(tmp_path / "shot.blend"), tmp_path / "out.json"
+    for command in ("bounds", "contacts"):
+        ended = run(command, path, "-o", output)
+        assert ended.returncode == 2 and not output.exists()
+        assert "warning: Set: 1 object of background scenes omitted (Wall)" in ended.stderr
+        assert run(command, path, "-o", output, "--allow-missing").returncode == 0
+        document = json.loads(output.read_text())
+        assert warnings_of(document) == {"Set": "backgroundScene"}
+        assert [entry["name"] for entry in document["skipped"]] == ["Wall"]
+        output.unlink()
+    ended = run("bounds", path, "--objects", "Wall", "--allow-missing")
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("is in a background scene; link it to this scene to include it\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 
+from addon import registration
 from addon.scene.errors import SceneError
 from addon.scene.open_file import activate_scene, open_scene
 from tests.scene.building import add_vertices
@@ -125,3 +126,28 @@ def test_scene_becomes_active_with_and_without_a_current_window(has_window):
         SceneError, match=r"scene 'Third': the file has no scene of this name \(it has .*'Second'"
     ):
         activate_scene("Third")
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("view_layer", ["ViewLayer", "Second"])
+def test_view_layer_that_was_saved_is_active_in_all_ways_to_open_a_file(tmp_path, monkeypatch, view_layer):
+    """Blender's --command has no current window, and would take the first one that is not rendered."""
+    layers, path = bpy.context.scene.view_layers, tmp_path / "layers.blend"
+    add_vertices("Crate")
+    layers.new("Second")
+    layers.new("Not rendered").use = False
+    bpy.context.window.view_layer = layers[view_layer]
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=True)
+    open_scene(path)
+    assert bpy.context.evaluated_depsgraph_get().view_layer.name == view_layer
+    seen: list[str] = []
+
+    def run_process(*_unused: object, **_options: object) -> int:
+        seen.append(bpy.context.evaluated_depsgraph_get().view_layer.name)
+        return 0
+
+    monkeypatch.setattr(registration, "run_process", run_process)
+    with bpy.context.temp_override(window=None):
+        assert registration._run_command(["bounds"]) == 0
+    assert seen == [view_layer]

@@ -21,6 +21,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from .instances import (
     CURVE_LIKE,
     MESH_LIKE,
+    UNSUPPORTED_REASONS,
     UNUSED_INDEX,
     InstanceKey,
     VisibleInstance,
@@ -29,6 +30,7 @@ from .instances import (
     key_of_instance,
     owner_of_instance,
 )
+from .names import full_name_of, name_of
 
 NO_INDEX = int(np.iinfo(np.int64).min)
 """Fills rows of persistent ids of different lengths; less than any index, so a shorter id sorts first."""
@@ -79,6 +81,8 @@ class InstanceTable(Generic[_T]):
         Blender's persistent ids, filled up with NO_INDEX; k is the length of the longest.
     count : int
         Number of the dependency graph's instances, others than mesh-like ones included.
+    without_surface : tuple of tuple of str
+        Full name of the owner, name to show, and type of all that instances or nodes show without a surface.
     """
 
     kinds: list[InstanceKind[_T]]
@@ -86,6 +90,7 @@ class InstanceTable(Generic[_T]):
     positions: Ints
     indices: NDArray[np.int64]
     count: int
+    without_surface: tuple[tuple[str, str, str], ...]
     _matrices: NDArray[np.float32]
 
     def with_matrices(self, matrices: NDArray[np.float32]) -> InstanceTable[_T]:
@@ -135,6 +140,7 @@ def read_instance_table(
     number_of: dict[Any, int] = {}
     meshes: dict[Any, int] = {}
     visible_objects = VisibleObjects(depsgraph)
+    others: dict[tuple[str, str, str], None] = {}
     for position, item in enumerate(depsgraph.object_instances):
         if not position % _ROWS_AT_ONCE and position:
             yield position
@@ -143,7 +149,10 @@ def read_instance_table(
         number = number_of.get(pointers)
         if number is None:
             number = -1
-            if shown.type in MESH_LIKE and (owner := owner_of_instance(item)) in visible_objects:
+            is_visible = (owner := owner_of_instance(item)) in visible_objects
+            if is_visible and item.is_instance and shown.type in UNSUPPORTED_REASONS:
+                others[_without_surface(shown, owner)] = None
+            if is_visible and shown.type in MESH_LIKE:
                 number = len(kinds)
                 visible = VisibleInstance(key_of_instance(item), item, owner)
                 mesh = meshes.setdefault((*pointers[:2], is_made_by_nodes(visible.key)), len(meshes))
@@ -161,7 +170,13 @@ def read_instance_table(
     depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
     if len(positions) < count:
         kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
-    return InstanceTable(kinds, kind_of, positions, indices, count, matrices)
+    return InstanceTable(kinds, kind_of, positions, indices, count, tuple(others), matrices)
+
+
+def _without_surface(shown: bpy.types.Object, owner: bpy.types.Object) -> tuple[str, str, str]:
+    """Entry of `InstanceTable.without_surface`; nodes of an object show what has the name of the object."""
+    names = dict.fromkeys((name_of(owner), name_of(shown.original)))
+    return full_name_of(owner), "/".join(names), shown.type
 
 
 def instances_at(

@@ -28,6 +28,8 @@ UNSUPPORTED_REASONS = {
     "GPENCIL": message("Grease Pencil drawings have no surface"),
 }
 
+PARTICLES_REASON = message("hair and particles have no surface")
+
 UNUSED_INDEX = 2**31 - 1
 """Fills the persistent ids of instances to eight numbers."""
 
@@ -106,6 +108,16 @@ def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]
     shown -= _shown_objects(depsgraph.view_layer)
     surfaces = (item for item in depsgraph.object_instances if item.object.type in MESH_LIKE)
     return [owner for owner in dict.fromkeys(map(owner_of_instance, surfaces)) if owner in shown]
+
+
+def shows_particles(item: bpy.types.Object) -> bool:
+    """Return whether an original object shows hair, or particles that are not instances of objects."""
+    return any(
+        modifier.type == "PARTICLE_SYSTEM"
+        and modifier.show_viewport
+        and modifier.particle_system.settings.render_type not in {"OBJECT", "COLLECTION", "NONE"}
+        for modifier in (item.modifiers if len(item.particle_systems) else ())
+    )
 
 
 def is_made_by_nodes(key: InstanceKey) -> bool:

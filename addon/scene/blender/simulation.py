@@ -160,7 +160,9 @@ def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
 def _cache_of(modifier: Any) -> bpy.types.PointCache | None:
     """Cache of a simulated modifier; None where baking is not exposed."""
     system = getattr(modifier, "particle_system", None)
-    return getattr(modifier if system is None else system, "point_cache", None)
+    cache: bpy.types.PointCache | None
+    cache = getattr(modifier if system is None else system, "point_cache", None)
+    return cache
 
 
 def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:

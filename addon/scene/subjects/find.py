@@ -15,8 +15,10 @@ from ...formats import Skipped
 from ..blender.instance_table import InstanceTable
 from ..blender.instances import (
     MESH_LIKE,
+    PARTICLES_REASON,
     UNSUPPORTED_REASONS,
     background_objects,
+    shows_particles,
 )
 from ..blender.missing_inputs import missing_reason
 from ..blender.names import full_name_of, name_of
@@ -35,7 +37,7 @@ IS_COLLIDER = message("is a collider of another object")
 IN_BACKGROUND = message("is in a background scene; link it to this scene to include it")
 HAS_NAME_OF_COLLIDER = message("has the name of a collider: rename it to use it as a mesh")
 
-_OTHER_REASONS = {HIDDEN, IS_COLLIDER, *UNSUPPORTED_REASONS.values()}
+_OTHER_REASONS = {HIDDEN, IS_COLLIDER, PARTICLES_REASON, *UNSUPPORTED_REASONS.values()}
 """Reasons to skip an object of which nothing is missing."""
 
 
@@ -89,6 +91,7 @@ def find_in_parts(
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
     skipped = _skipped(scene, shown, selection, is_owner_selected)
     skipped += _in_background(depsgraph, selection, is_owner_selected)
+    skipped += _without_surface(scene, candidates.table, shown, selection, is_owner_selected)
     for pattern in selection.patterns:
         if not any(matches_pattern(pattern, *candidates.names_of(row)) for row in selected.tolist()):
             reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
@@ -179,4 +182,25 @@ def _in_background(
         for item in background_objects(depsgraph)
         if is_owner_selected(full_name_of(item))
         and matches_names(selection, name_of(item), full_name_of(item))
+    ]
+
+
+def _without_surface(
+    scene: bpy.types.Scene,
+    table: InstanceTable[Any],
+    shown: Collection[str],
+    selection: Selection,
+    is_owner_selected: Callable[[str], bool],
+) -> list[Skipped]:
+    """Return what selected objects show together with their surface, or instance, that has none itself."""
+    others = [(owner, name, UNSUPPORTED_REASONS[kind]) for owner, name, kind in table.without_surface]
+    others += [
+        (name, name_of(item), PARTICLES_REASON)
+        for item in scene.objects
+        if shows_particles(item) and (name := full_name_of(item)) in shown
+    ]
+    return [
+        Skipped(name, reason)
+        for owner, name, reason in others
+        if is_owner_selected(owner) and matches_names(selection, name, owner)
     ]

@@ -1,0 +1,89 @@
+"""What objects show together with their mesh, and has no surface, is skipped with its reason."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.scene.settings import Selection
+from addon.scene.subjects.find import find_subjects
+from tests.scene.building import add_vertices
+
+pytestmark = [pytest.mark.smoke, pytest.mark.usefixtures("empty_file")]
+
+FACE = ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+
+
+def add_nodes(item: bpy.types.Object, *names: str, reads_mesh: bool) -> None:
+    """Add nodes that join the mesh with what a chain of nodes makes, of the mesh or of nothing."""
+    group = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
+    for direction in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+    first, join, last = map(
+        group.nodes.new, ("NodeGroupInput", "GeometryNodeJoinGeometry", "NodeGroupOutput")
+    )
+    made = first.outputs[0] if reads_mesh else None
+    for name in names:
+        node = group.nodes.new(name)
+        if made is not None:
+            group.links.new(made, node.inputs[0])
+        made = node.outputs[0]
+    for source, target in ((first.outputs[0], join), (made, join), (join.outputs[0], last)):
+        group.links.new(source, target.inputs[0])
+    item.modifiers.new("Nodes", "NODES").node_group = group
+
+
+def find(selection: Selection = Selection()) -> tuple[list[str], dict[str, str]]:  # noqa: B008
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    subjects, skipped = find_subjects(bpy.context.scene, depsgraph, selection)
+    return [subject.name for subject in subjects], {entry.name: entry.reason for entry in skipped}
+
+
+@pytest.mark.parametrize(
+    ("node", "reads_mesh", "reason"),
+    [
+        ("GeometryNodePoints", False, "point clouds have no surface"),
+        ("GeometryNodeMeshToPoints", True, "point clouds have no surface"),
+        ("GeometryNodeMeshToVolume", True, "volumes have no surface"),
+    ],
+)
+def test_nodes_that_make_more_than_a_mesh_are_said(node, reads_mesh, reason):
+    add_nodes(add_vertices("Shore", *FACE), node, reads_mesh=reads_mesh)
+    add_vertices("Crate")
+    assert find() == (["Crate", "Shore"], {"Shore": reason})
+    assert find(Selection(patterns=("Crate",))) == (["Crate"], {})
+
+
+def test_curves_that_nodes_make_are_said():
+    add_nodes(add_vertices("Shore", *FACE), "GeometryNodeCurvePrimitiveLine", reads_mesh=False)
+    names, _ = find()
+    assert names == ["Shore", "Shore/Shore.0"]  # which has no vertices, and is skipped where they are read
+
+
+@pytest.mark.parametrize("kind", ["HAIR", "EMITTER"])
+@pytest.mark.parametrize("shows", [True, False])
+def test_hair_and_particles_are_said_where_they_are_shown(kind, shows):
+    item = add_vertices("Fur", *FACE)
+    item.modifiers.new("Particles", "PARTICLE_SYSTEM").show_viewport = shows
+    item.particle_systems[0].settings.type = kind
+    expected = {"Fur": "hair and particles have no surface"} if shows else {}
+    assert find() == (["Fur"], expected)
+
+
+def test_particles_that_are_instances_of_objects_are_subjects_without_a_note():
+    item, leaf = add_vertices("Tree", *FACE), add_vertices("Leaf")
+    item.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    settings = item.particle_systems[0].settings
+    settings.type, settings.render_type, settings.instance_object = "HAIR", "OBJECT", leaf
+    assert find()[1] == {}
+
+
+def test_hair_in_an_instanced_collection_is_said():
+    parts = bpy.data.collections.new("Parts")
+    hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
+    parts.objects.link(hair)
+    parts.objects.link(bpy.data.objects.new("Head", add_vertices("Crate").data))
+    empty = bpy.data.objects.new("Doll", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", parts
+    bpy.context.scene.collection.objects.link(empty)
+    assert find() == (["Crate", "Doll/Head.0"], {"Doll/Hair": "hair curves have no surface"})
