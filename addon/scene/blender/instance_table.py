@@ -140,7 +140,7 @@ def read_instance_table(
     number_of: dict[Any, int] = {}
     meshes: dict[Any, int] = {}
     visible_objects = VisibleObjects(depsgraph)
-    others: dict[tuple[str, str, str], None] = {}
+    without_surface: dict[tuple[str, str, str], None] = {}
     for position, item in enumerate(depsgraph.object_instances):
         if not position % _ROWS_AT_ONCE and position:
             yield position
@@ -151,7 +151,7 @@ def read_instance_table(
             number = -1
             is_visible = (owner := owner_of_instance(item)) in visible_objects
             if is_visible and item.is_instance and shown.type in UNSUPPORTED_REASONS:
-                others[_without_surface(shown, owner)] = None
+                without_surface[_without_surface(shown, owner)] = None
             if is_visible and shown.type in MESH_LIKE:
                 number = len(kinds)
                 visible = VisibleInstance(key_of_instance(item), item, owner)
@@ -170,7 +170,7 @@ def read_instance_table(
     depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
     if len(positions) < count:
         kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
-    return InstanceTable(kinds, kind_of, positions, indices, count, tuple(others), matrices)
+    return InstanceTable(kinds, kind_of, positions, indices, count, tuple(without_surface), matrices)
 
 
 def _without_surface(shown: bpy.types.Object, owner: bpy.types.Object) -> tuple[str, str, str]:

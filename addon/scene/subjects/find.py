@@ -193,14 +193,14 @@ def _without_surface(
     is_owner_selected: Callable[[str], bool],
 ) -> list[Skipped]:
     """Return what selected objects show together with their surface, or instance, that has none itself."""
-    others = [(owner, name, UNSUPPORTED_REASONS[kind]) for owner, name, kind in table.without_surface]
-    others += [
+    entries = [(owner, name, UNSUPPORTED_REASONS[kind]) for owner, name, kind in table.without_surface]
+    entries += [
         (name, name_of(item), PARTICLES_REASON)
         for item in scene.objects
         if shows_particles(item) and (name := full_name_of(item)) in shown
     ]
     return [
         Skipped(name, reason)
-        for owner, name, reason in others
+        for owner, name, reason in entries
         if is_owner_selected(owner) and matches_names(selection, name, owner)
     ]

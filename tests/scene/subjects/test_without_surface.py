@@ -1,4 +1,4 @@
-"""What objects show together with their mesh, and has no surface, is skipped with its reason."""
+"""Points, volumes, hair and particles that an object shows with its mesh are skipped with their reason."""
 
 from __future__ import annotations
 
