@@ -60,7 +60,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
             parts_tolerance=options.parts_tolerance or 0.0,
             part_shape=options.part_shape,
         ),
-        frame=_bounds_frame(scene, options),
+        frame=_restarted(scene, options.frame),
         envelope=options.envelope,
         tracks=options.tracks,
         frames=options.frames,
@@ -76,22 +76,11 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     return DONE
 
 
-def _bounds_frame(scene: Any, options: argparse.Namespace) -> float | None:
-    """Frame to compute bounds at; None to take the scene as it is.
-
-    In a file that was just opened, a simulation that is not baked is at its start, or jumped from there.
-    """
-    from ..scene.blender.frames import playhead
-    from ..scene.blender.simulation import Simulations
-
-    is_started = options.frame is None and Simulations.of(scene).first_frame is not None
-    return playhead(scene) if is_started else options.frame
-
-
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `contacts`: contacts over a frame range."""
     baseline = _load_baseline(options)
     scene, warnings = _open_scene(options)
+    _restarted(scene)
     from ..scene.settings import ContactSettings
 
     settings = ContactSettings(
@@ -325,6 +314,23 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     warnings = input_warnings(bpy.context.evaluated_depsgraph_get())
     report_inputs(warnings, options)
     return bpy.context.scene, warnings
+
+
+def _restarted(scene: Any, frame: float | None = None) -> float | None:
+    """Forget what Blender simulated in one step when it opened the file at a later frame than the start.
+
+    Returns the frame to evaluate, by default that of the file; None to take a scene without such simulations
+    as it is.
+    """
+    from ..scene.blender.frames import playhead, restart_simulations
+    from ..scene.blender.simulation import Simulations
+
+    simulations = Simulations.of(scene)
+    if simulations.first_frame is None:
+        return frame
+    saved = playhead(scene)
+    restart_simulations(scene, simulations)
+    return saved if frame is None else frame
 
 
 def _require_blender() -> None:

@@ -176,13 +176,24 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
     """
     if simulations.first_frame is not None:
         begin = simulations.first_frame if last is None else math.floor(last) + 1
-        if last is None:
-            scene.frame_set(begin)
-            forget_simulated_frames(scene)
+        if last is None and time != math.floor(time):
+            restart_simulations(scene, simulations)
         end = math.ceil(time) if time == math.floor(time) else math.ceil(time) + 1
         for frame in range(begin, end):
             scene.frame_set(frame)
     go_to(scene, time)
+
+
+def restart_simulations(scene: bpy.types.Scene, simulations: Simulations) -> None:
+    """Let the active scene's simulations that are not baked be simulated again from their start.
+
+    That is not needed for what Blender has simulated in order. But where the playhead jumped, also to the
+    frame of a file that was just opened, it keeps what it has simulated in one long step. And it stores what
+    it interpolates at sub-frames as the frame before, if it did not simulate all frames in one go.
+    """
+    if simulations.first_frame is not None:
+        scene.frame_set(simulations.first_frame)
+        forget_simulated_frames(scene)
 
 
 @contextmanager

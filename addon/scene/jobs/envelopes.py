@@ -12,7 +12,14 @@ from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
 from ...formats import ObjectBounds, Skipped
 from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
-from ..blender.frames import preserve_frame, require_frame, sample_times, scene_by_uid
+from ..blender.frames import (
+    preserve_frame,
+    require_frame,
+    restart_simulations,
+    sample_times,
+    scene_by_uid,
+)
+from ..blender.simulation import Simulations
 from ..settings import BoundsSettings
 from .bounds import bounds_at_frame, require_active_scene
 from .result import Result
@@ -58,6 +65,9 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
     with preserve_frame(scene):
         begun = Progress(0, len(times), times[0])
         result = yield from bounds_at_frame(scene, settings, span, pauses=begun)
+        if settings.frame is not None:
+            scene = scene_by_uid(uid)
+            restart_simulations(scene, Simulations.of(scene))
         motion = SceneBoundsMotion(
             scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope
         )
