@@ -98,7 +98,7 @@ class KnownSubdivision(Subdivision):
             latest = np.minimum(contacts.enter[rows] + _MARGIN * uncertainty[rows], 1.0)
             is_certain = motion.separation_at(latest) + error <= clearance
             is_rounding = error <= graze[rows]
-            is_settled[rows] = is_certain | is_rounding
+            is_settled[rows] = assessment.is_timed[rows] = is_certain | is_rounding
             uncertainty[rows] = np.where(
                 is_certain, latest - earliest, uncertainty[rows] + contacts.enter[rows] - earliest
             )

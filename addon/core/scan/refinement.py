@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..interval.dispatch import with_minimum_separation, with_raised_bounds
+from ..interval.linearity import rotation_sagitta
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
@@ -38,6 +39,8 @@ DEPTH_TOLERANCE = 0.01
 """Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
 _GRAZE = 1e-4
 """Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
+_TURN = 10.0
+"""The same for gaps within a contact of shapes that turn, as a multiple: a thousandth of the size."""
 _ROUNDING = 2.0**-21
 """Part of a pair's coordinates below which a deviation is rounding, and decides as little as a graze.
 
@@ -156,7 +159,21 @@ def assess_pairs(
         every, no_cutoff = np.arange(len(is_settled)), np.full(len(is_settled), np.inf)
         least = with_minimum_separation(pairs, contacts, brief, no_cutoff, every).least[brief]
         is_settled[brief] = least + deviation[brief] <= clearance
-    return Assessment(is_settled, uncertainty, is_settled)
+    is_timed = is_settled.copy()
+    # Shapes that turn may part and touch again within a span that linear motion gives as one.
+    turning = np.flatnonzero(is_settled & ~is_within & ~np.isnan(contacts.enter))
+    is_settled[turning] = _sagitta(pairs.take(turning)) <= _TURN * graze[turning]
+    return Assessment(is_settled, uncertainty, is_timed)
+
+
+def _sagitta(pairs: PairMotion) -> Floats:
+    """Return by how much (m,) the separation of pairs may deviate from convex because their shapes turn."""
+    shapes: Any = pairs
+    total = np.zeros(shapes.a_start.shape)
+    for start, end in (shapes[:2], shapes[2:]):
+        if not isinstance(start, TriangleMesh):
+            total += rotation_sagitta(start, end)
+    return np.asarray(total)
 
 
 def may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:

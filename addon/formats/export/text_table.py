@@ -228,6 +228,7 @@ def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
         *([_mesh_note(contact["meshes"])] if "meshes" in contact else []),
         *([_accepted_note(contact["accepted"])] if "accepted" in contact else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
+        *(["sampled"] if contact["motion"] == "sampled" else []),
     ]
 
 

@@ -185,7 +185,9 @@ def test_linear_objects_are_listed_and_pairs_are_marked():
     # The sample has three objects.
     assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
     document["contacts"][0]["motion"] = "sampled"
-    assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 later interval")
+    assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 later interval, sampled")
+    # Without linear objects too: what happens between two samples is not known.
+    assert lines(contacts_table(document))[1].endswith("1 later interval, sampled")
 
 
 def test_stopped_scan_has_line_with_its_end():

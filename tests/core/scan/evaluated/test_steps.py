@@ -257,3 +257,24 @@ def test_bar_that_spins_up_to_two_turns_a_frame_hits_a_post_at_each_pass(turns):
     for span, details, (begin, end) in zip(contact.intervals, contact.details, expected, strict=True):
         assert abs(span.start - begin) <= details.uncertainty + 1e-6
         assert abs(span.end - end) <= ENDS
+
+
+@pytest.mark.parametrize("rate", [0.7, 1.6, 2.9])
+def test_box_that_turns_by_radians_a_frame_leaves_a_wall_between_its_corners(rate):
+    # A square of half side 1 turns above a floor whose surface is 1.2 below its center: its corners, at a
+    # distance of 1.414, touch while they are within arccos(1.2 / 1.414) of straight down.
+    last, reach = 6, math.acos(1.2 / math.sqrt(2))
+
+    def shapes(time: float) -> Obb:
+        cos, sin = math.cos(rate * time), math.sin(rate * time)
+        turned = [[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]]
+        return Obb([(0, 0, 0), (0, 0, -2.2)], [(1, 1, 1), (9, 9, 1)], [turned, np.eye(3)])
+
+    (contact,) = finished(scan_contacts(Sampled(shapes, 2), range(last + 1))).contacts
+    middles = np.arange(-1, 2 * rate * last / math.pi + 2) * math.pi / 2 + math.pi / 4
+    spans = np.clip(np.column_stack([middles - reach, middles + reach]) / rate, 0, last)
+    spans = spans[spans[:, 1] > spans[:, 0]]
+    assert len(contact.intervals) == len(spans)
+    for span, details, (begin, end) in zip(contact.intervals, contact.details, spans, strict=True):
+        assert abs(span.start - begin) <= details.uncertainty + 1e-6
+        assert abs(span.end - end) <= ENDS
