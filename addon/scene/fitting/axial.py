@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Capsule, Cylinder, EmptyGeometryError, Shape, capsule_from_points, cylinder_from_points
-from ...core.fitting.axial import capsule_along
+from ...core.fitting.axial import capsule_along, capsule_around, cylinder_around
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
-from .fit import in_own_frame, own_rotation
+from .fit import in_own_frame, own_rotation, points_for_search
+
+
+def fit_axial(
+    fit_points: Callable[[Floats, Floats | None], Capsule | Cylinder],
+    vertices: NDArray[Any],
+    linear: Floats,
+    local: Floats,
+    axis: Floats | None,
+) -> Capsule | Cylinder:
+    """Fit a capsule or cylinder to a subject, the same in scans and in documents.
+
+    Parameters
+    ----------
+    fit_points : callable
+        `capsule_from_points` or `cylinder_from_points`.
+    vertices : (n, 3) float32 or float64
+        In object space.
+    linear : (3, 3) float64
+        Linear part of the world matrix.
+    local : (n, 3) float64
+        The vertices in the frame of the subject. All are inside.
+    axis : (3,) float64, optional
+        Direction in the frame of the subject. If given, only lines in this direction are compared.
+
+    Returns
+    -------
+    shape : Capsule or Cylinder, batch ()
+    """
+    found = fit_points(points_for_search(vertices, linear), axis)
+    if isinstance(found, Capsule):
+        return capsule_around(found.center, found.axis, float(found.half_length), local)
+    return cylinder_around(found.center, found.axis, local)
 
 
 class AxialFits:
@@ -108,7 +141,8 @@ class AxialFits:
         local = transform_vectors(in_own_frame(matrix), vertices.astype(np.float64))
         turn = np.eye(4)
         turn[:3, :3] = own_rotation(matrix)
-        return self._fit_points(local, None if axis is None else axis @ turn[:3, :3]).transformed(turn)
+        direction = None if axis is None else axis @ turn[:3, :3]
+        return fit_axial(self._fit_points, vertices, matrix, local, direction).transformed(turn)
 
     def _refit(self, subject: int, vertices: NDArray[np.float32], matrix: Floats, axis: Floats) -> Capsule:
         """Fit a capsule to vertices (n, 3) that may have moved, along the line of the subject."""

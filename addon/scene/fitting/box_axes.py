@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints
-from .fit import PartVertices, in_own_frame, smallest_box_axes
+from .fit import PartVertices, rounded_frame, smallest_box_axes
 
 
 class BoxAxes:
@@ -58,7 +58,7 @@ class BoxAxes:
         count = len(parts.offsets) - 1
         if len(self._axes.get(subject, ())) < count:
             # Subjects with the same mesh and scale share their axes, whose search takes most of the time.
-            scale = np.round(in_own_frame(linear), 6) + 0.0
+            scale = rounded_frame(linear)
             digest = hashlib.blake2b(points.tobytes())
             digest.update(parts.rows.tobytes() + parts.offsets.tobytes() + scale.tobytes())
             key = digest.digest()

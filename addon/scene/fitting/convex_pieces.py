@@ -49,6 +49,8 @@ def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) ->
         return [piece]
     depth = depth_in_object(tolerance, piece.geometry.matrix[:3, :3])
     parts = split_points(points, triangles, count, depth)
+    if len(parts) == 1:
+        return [piece]
     return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in parts]
 
 

@@ -217,8 +217,30 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
     """
-    local = transform_vectors(in_own_frame(linear), points.astype(np.float64))
-    return obb_from_points(local).rotation
+    return obb_from_points(points_for_search(points, linear)).rotation
+
+
+_SCALE_STEPS = 2.0**16
+"""Steps of the numbers of a linear map for a search, in its largest number."""
+
+
+def rounded_frame(linear: Floats) -> Floats:
+    """Map (3, 3) of `in_own_frame` in steps, the same for any rotation. Raises SceneError."""
+    frame = in_own_frame(linear)
+    largest = float(np.abs(frame).max())
+    step = 2.0 ** np.frexp(largest)[1] / _SCALE_STEPS
+    rounded: Floats = np.round(frame / step) * step + 0.0 if 0 < largest < np.inf else frame
+    return rounded
+
+
+def points_for_search(points: NDArray[Any], linear: Floats) -> Floats:
+    """Vertices (n, 3) in about the frame of their subject, for searches whose result depends on each bit.
+
+    Scans and documents search the axes of boxes and split triangles for sphere trees in these points, so
+    that both find the same. The shapes are fitted to the exact points.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        return transform_vectors(rounded_frame(linear), points.astype(np.float64))
 
 
 def in_own_frame(linear: Floats) -> Floats:

@@ -10,7 +10,7 @@ from ...core.numeric.arrays import Floats, Ints
 from ..settings import DrawnShape
 from ..subjects.geometry import SubjectGeometry
 from .convex_pieces import depth_in_object, is_split, split_points
-from .fit import PartVertices
+from .fit import PartVertices, points_for_search
 from .tree_parts import leaf_vertices
 
 
@@ -46,7 +46,8 @@ def part_vertices(
     """
     points, triangles, fit = source.geometry.points, source.triangles, source.fit
     if shape == "spheres":
-        return leaf_vertices(points, triangles, fit.depth, faces, most)
+        scaled = points_for_search(points, source.geometry.matrix[:3, :3])
+        return leaf_vertices(scaled, triangles, fit.depth, faces, most)
     count = fit.parts if most is None else min(fit.parts, most)
     if count < 2 or not len(triangles) or not np.isfinite(points).all():
         return PartVertices.whole(len(points))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,7 @@ from .fit import PartVertices
 
 
 def leaf_vertices(
-    points: NDArray[np.float32],
+    points: NDArray[Any],
     triangles: NDArray[np.int32],
     depth: int = 4,
     faces: NDArray[np.int32] | None = None,
@@ -23,8 +25,8 @@ def leaf_vertices(
 
     Parameters
     ----------
-    points : (n, 3) float32
-        Vertices in object space.
+    points : (n, 3) float64
+        Vertices from `points_for_search`, so that the tree is that of the document.
     triangles : (t, 3) int32
         Vertex indices.
     depth : int
@@ -71,7 +73,7 @@ def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> t
     return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
 
 
-def _farthest_first(points: NDArray[np.float32], group: Ints, center: Floats) -> Ints:
+def _farthest_first(points: NDArray[Any], group: Ints, center: Floats) -> Ints:
     """Order a group (k,) of points (n, 3) so that the quarter farthest from a center (3,) comes first."""
     offset = points[group] - center
     quarter = -(-len(group) // 4)

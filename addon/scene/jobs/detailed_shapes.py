@@ -28,8 +28,16 @@ from ...core.fitting.moved_hull import moved_hull
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
+from ..fitting.axial import fit_axial
 from ..fitting.convex_pieces import convex_pieces
-from ..fitting.fit import cut_rounding, grown_by_point_radii, padded, padding_error
+from ..fitting.fit import (
+    cut_rounding,
+    grown_by_point_radii,
+    padded,
+    padding_error,
+    points_for_search,
+    smallest_box_axes,
+)
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
 from ..settings import DetailedShapeName, PartShape
@@ -102,7 +110,8 @@ def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, Sphere
         For geometry that has no spheres, or a padding that leaves nothing of them.
     """
     local, world, turn = _points(piece, placed)
-    children, parts = node_vertices(local, piece.triangles, piece.fit.depth)
+    split = points_for_search(piece.geometry.points, piece.geometry.matrix[:3, :3])
+    children, parts = node_vertices(split, piece.triangles, piece.fit.depth)
     order, offsets = parts.rows, parts.offsets
     ball = spheres_from_groups(local[order], offsets)
     center = transform_vectors(turn, ball.center) + placed.translation
@@ -146,7 +155,10 @@ def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsul
 def _capsules(piece: SubjectGeometry, placed: Placement, growth: float) -> tuple[Capsule, Capsule]:
     """Fit the smallest capsule to a subject, and let it grow; see `capsules`."""
     local, world, turn = _points(piece, placed)
-    fitted = capsule_from_points(local, _axis_of(piece, turn))
+    geometry = piece.geometry
+    linear, axis = geometry.matrix[:3, :3], _axis_of(piece, turn)
+    fitted = fit_axial(capsule_from_points, geometry.points, linear, local, axis)
+    assert isinstance(fitted, Capsule)
     center = turn @ fitted.center + placed.translation
     moved = capsule_around(center, turn @ fitted.axis, float(fitted.half_length), world)
     return _padded(fitted, growth, piece), _padded(moved, growth, piece)
@@ -173,7 +185,10 @@ def cylinders(piece: SubjectGeometry, placed: Placement) -> tuple[Cylinder, Cyli
     CollisionBoundsError
     """
     local, world, turn = _points(piece, placed)
-    fitted = cylinder_from_points(local, _axis_of(piece, turn))
+    geometry = piece.geometry
+    linear, axis = geometry.matrix[:3, :3], _axis_of(piece, turn)
+    fitted = fit_axial(cylinder_from_points, geometry.points, linear, local, axis)
+    assert isinstance(fitted, Cylinder)
     moved = cylinder_around(turn @ fitted.center + placed.translation, turn @ fitted.axis, world)
     growth = _growth(piece)
     return _padded(fitted, growth, piece), _padded(moved, growth, piece)
@@ -241,7 +256,8 @@ def compounds(piece: SubjectGeometry, placed: Placement) -> tuple[Compound, Comp
 def _boxes(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Obb, Obb]:
     """Fit the smallest box of any direction to a part; along the axes of its bone to one of a bone."""
     local, world, turn = _points(piece, placed)
-    axes = np.eye(3) if piece.frame is not None else obb_from_points(local).rotation
+    linear = piece.geometry.matrix[:3, :3]
+    axes = np.eye(3) if piece.frame is not None else smallest_box_axes(piece.geometry.points, linear)
     growth = _growth(piece) + margin
     return (
         _padded(obb_from_points(local, axes), growth, piece),
