@@ -220,10 +220,15 @@ def _print_refusal(refusal: str) -> None:
 def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `check-colliders`: check collider objects, and the meshes that they enclose."""
     scene, _ = _open_scene(options)
+    from ..scene.blender.frames import advance_to
     from ..scene.blender.names import name_of
+    from ..scene.blender.simulation import Simulations
     from ..scene.colliders.check import check_colliders
     from ..scene.settings import ColliderCheckSettings, FitSettings, Selection
 
+    frame = _restarted(scene)
+    if frame is not None:
+        advance_to(scene, frame, Simulations.of(scene), None)
     selection = Selection(_object_patterns(scene, options), options.collection)
     settings = ColliderCheckSettings(selection, FitSettings(modifiers=options.modifiers))
     document = check_colliders(scene, settings).document(name_of(scene))

@@ -112,11 +112,12 @@ def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]
 
 def shows_particles(item: bpy.types.Object) -> bool:
     """Return whether an original object shows hair, or particles that are not instances of objects."""
+    modifiers: Any = item.modifiers if len(item.particle_systems) else ()
     return any(
         modifier.type == "PARTICLE_SYSTEM"
         and modifier.show_viewport
         and modifier.particle_system.settings.render_type not in {"OBJECT", "COLLECTION", "NONE"}
-        for modifier in (item.modifiers if len(item.particle_systems) else ())
+        for modifier in modifiers
     )
 
 

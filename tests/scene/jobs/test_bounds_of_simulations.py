@@ -133,3 +133,20 @@ def test_bounds_command_plays_up_to_the_frame_that_was_saved(played, tmp_path):
     assert ended.returncode == 0, ended.stderr
     document = json.loads((tmp_path / "bounds.json").read_text())
     assert document["objects"][0]["world"]["aabb"]["min"][2] == pytest.approx(heights[9], abs=1e-4)
+
+
+def test_colliders_are_checked_at_the_frame_that_was_saved(tmp_path):
+    """A collider around the mesh at frame 9 encloses it there alone."""
+    open_empty_file()
+    scene = bpy.context.scene
+    item = add_vertices("Body", CUBE, SIDES)
+    add_simulation_zone(item)
+    path = tmp_path / "scene.blend"
+    for frame in range(1, 10):
+        scene.frame_set(frame)
+    height = lowest(item) + 1
+    collider = add_vertices("UCX_Body_00", CUBE * 1.01 + (0, 0, height), SIDES)
+    collider.parent = item
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    ended = run("check-colliders", path, "-o", tmp_path / "out.json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
