@@ -175,9 +175,14 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
         Frame that the scene was advanced to before; None if there was none.
     """
     if simulations.first_frame is not None:
-        begin = simulations.first_frame if last is None else math.floor(last) + 1
+        first = simulations.first_frame
+        begin = first if last is None else math.floor(last) + 1
         if last is None and time != math.floor(time):
             restart_simulations(scene, simulations)
+        elif last is not None and first < last < first + 1:
+            # Blender begins again at sub-frames of the start, and would store later ones as whole frames.
+            restart_simulations(scene, simulations)
+            begin = first
         end = math.ceil(time) if time == math.floor(time) else math.ceil(time) + 1
         for frame in range(begin, end):
             scene.frame_set(frame)

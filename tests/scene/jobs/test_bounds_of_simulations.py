@@ -16,6 +16,8 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.scene.blender.frames import advance_to
+from addon.scene.blender.simulation import Simulations
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.progress import run_to_end
@@ -150,3 +152,15 @@ def test_colliders_are_checked_at_the_frame_that_was_saved(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     ended = run("check-colliders", path, "-o", tmp_path / "out.json")
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("step", [0.5, 0.7])
+def test_subframes_from_the_start_do_not_change_later_frames(played, step):
+    path, heights = played
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    scene, item = bpy.context.scene, bpy.data.objects["Body"]
+    simulations, last = Simulations.of(scene), None
+    for time in (*np.arange(1, 9.5, step).tolist(), 10.0):
+        advance_to(scene, time, simulations, last)
+        last = time
+    assert lowest(item) == pytest.approx(heights[10], abs=1e-4)
