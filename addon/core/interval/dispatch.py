@@ -2,7 +2,7 @@
 
 The motion is linear; oriented boxes and capsules rotate at a constant rate. Exact for spheres and
 axis-aligned boxes, and for contacts of spheres with a mesh. For oriented boxes and capsules, a contact is
-never late. For oriented boxes, a clearance is kept to every face, which at corners is up to 0.73 of it more.
+never late. A clearance is the Euclidean distance of the surfaces: around a box it has rounded corners.
 
 The shapes of a batch choose the method. Two passes let a caller cut a large batch into chunks: the first
 takes little time for each pair, the second, which shapes that rotate need, solves the few pairs that the

@@ -180,9 +180,9 @@ def contact_bounds(pairs: PairMotion) -> IntervalContacts:
 def may_touch(pairs: PairMotion, low: Floats, clearance: float, deviation: Floats) -> Bools:
     """Mask (m,) of pairs, never nearer than `low` (m,), that may come within clearance + deviation (m,)."""
     size = RoundedPairs.of(pairs).size()
-    # A clearance is kept to every face, which at corners is sqrt(3) of it. A bound that is NaN rules nothing
+    # A deviation is added to every face, which at corners is sqrt(3) of it. A bound that is NaN rules nothing
     # out.
-    return np.asarray(~(low > np.sqrt(3) * (clearance + deviation) + _RESOLUTION * size))
+    return np.asarray(~(low > clearance + np.sqrt(3) * deviation + _RESOLUTION * size))
 
 
 def interval_contacts_of_rotating(
@@ -205,12 +205,14 @@ def interval_contacts_of_rotating(
 
 def _contact_spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]:
     """Begin and end (m,) of contact, NaN for none."""
-    a0, a1, b0, b1 = pairs.padded(clearance) if clearance else pairs
+    a0, a1, b0, b1 = pairs
     assert isinstance(a0, Obb | Capsule) and isinstance(a1, Obb | Capsule)
     assert isinstance(b0, Obb | Capsule) and isinstance(b1, Obb | Capsule)
     # Both directions of time in one batch.
     directions = (concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0)))
-    enter, from_end = time_of_impact(*directions).reshape(2, -1)
+    both = PairMotion(*directions)
+    times = both.time_within(clearance) if clearance else time_of_impact(*both)
+    enter, from_end = times.reshape(2, -1)
     leave = 1 - from_end
     # Because of rounding, a graze may be found in one direction only.
     leave = np.where(np.isnan(leave), enter, leave)

@@ -93,7 +93,9 @@ class KnownSubdivision(Subdivision):
         rows = np.flatnonzero(is_settled & (contacts.enter > 0) & (deviation > 0))
         if len(rows):
             motion, error = intervals.motion.take(rows), deviation[rows]
-            earliest = time_of_impact(*motion.padded((clearance + error) * (1 + _ROUNDING)))
+            reach = (clearance + error) * (1 + _ROUNDING)
+            # Around corners, padded boxes reach farther. Without a clearance that is part of the deviation.
+            earliest = motion.time_within(reach) if clearance else time_of_impact(*motion.padded(reach))
             earliest = np.fmin(earliest, contacts.enter[rows])
             latest = np.minimum(contacts.enter[rows] + _MARGIN * uncertainty[rows], 1.0)
             is_certain = motion.separation_at(latest) + error <= clearance

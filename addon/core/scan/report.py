@@ -353,7 +353,7 @@ class SolvedPieces:
             rows = np.flatnonzero((enter > 0) & is_early)
             if len(rows):
                 subset = motion.take(rows)
-                touch = time_of_impact(*(subset.padded(self._clearance) if self._clearance else subset))
+                touch = subset.time_within(self._clearance) if self._clearance else time_of_impact(*subset)
                 enter[rows] = np.fmax(enter[rows], touch)
         return enter
 

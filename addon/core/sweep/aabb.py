@@ -91,7 +91,7 @@ def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_
 
 
 def time_within_clearance_aabb_aabb(
-    a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb, clearance: float
+    a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb, clearance: Floats | float
 ) -> Floats:
     """First time in [0, 1] at which two boxes are within a clearance. Exact up to float64 rounding.
 
@@ -99,7 +99,7 @@ def time_within_clearance_aabb_aabb(
     ----------
     a_start, a_end, b_start, b_end : Aabb, batch (...)
         Both boxes at times 0 and 1, in one batch shape.
-    clearance : float
+    clearance : (...) float64 or float
         Euclidean distance, in the unit of the boxes.
 
     Returns
