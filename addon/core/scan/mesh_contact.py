@@ -268,9 +268,9 @@ class _Search:
         if deviation > 0:
             impact = first_impact_mesh_mesh(*pair, clearance, earliest.time)
         if deviation == 0 and impact.is_resolved:
-            return self._contact_of(
-                pair, impact, first + impact.time * step if impact.time < 1 else last, 0.0
-            )
+            place = None if is_last else self._place_to_check(impact.time, first, last)
+            time = first + impact.time * step if impact.time < 1 else last
+            return self._contact_of(pair, impact, time, 0.0) if place is None else place
         begin = first + earliest.time * step
         if last - begin <= self._tolerance and posed_within(*samples.limit_at(last), clearance):
             return self._shown_contact(pair, impact, begin, last)
@@ -287,6 +287,20 @@ class _Search:
         if after < _LAST_PLACE and not is_last:
             return after
         return self._graze_contact(pair, impact, begin, (first, last)) if is_graze else 0.5
+
+    def _place_to_check(self, time: float, first: float, last: float) -> float | None:
+        """Place in [0, 1] to sample whether motion is linear around a contact; None if that is known.
+
+        Steps at whole frames are linear motion at samples of whole frames.
+        """
+        step = last - first
+        rest = (1 - time) * step
+        if self._samples.is_known or step <= self._tolerance:
+            return None
+        if rest <= self._tolerance and posed_within(*self._samples.limit_at(last), self._clearance):
+            return None
+        margin = self._tolerance / 3 / step
+        return next((place for place in (time + margin, time - margin) if 0 < place < 1), None)
 
     def _graze_contact(
         self,

@@ -108,7 +108,8 @@ def test_1_cm_ball_at_400_m_per_s_hits_2_mm_plate(turned):
     assert contact.time == pytest.approx((8 - radius - half) / speed, abs=1e-12)
     assert contact.uncertainty < 1e-9
     np.testing.assert_allclose(contact.normal, -turn[:3, 2], atol=1e-6)
-    assert sampled == [0, 0.5, 1]
+    # One sample just after the contact shows that the motion is linear there.
+    assert sampled == [0, 0.5, 1, pytest.approx(contact.time, abs=2e-4)]
     touching_side = placed(0.51 + 2 * radius)
     assert_never(run(lambda t: (pose(t)[0], turn @ touching_side @ placed(0.5)), (shot, plate), (0, 1))[0])
 
@@ -240,8 +241,8 @@ def test_more_triangles_are_hit_once_they_are_there():
 
     contact, sampled = run(pose, (mesh_of(SHEET[LEFT]), CUBE), (0, 10))
     assert contact.time == pytest.approx(7.4, abs=1e-12)
-    # The change is far from the cube, so its time is not searched.
-    assert sampled == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    # The change is far from the cube, so its time is not searched. The last sample shows the contact.
+    assert sampled == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, pytest.approx(7.4, abs=2e-4)]
 
 
 def test_mesh_that_closes_around_another_is_in_contact_from_then_on():
@@ -531,3 +532,17 @@ def test_edges_that_slide_past_each_other_are_not_in_contact_before_they_are_clo
     contact, _ = run(pose, tuple(thin), (0, 1))
     # Ends pass each other at 0.590, closer than 1e-10 of the size: a touch, or none.
     assert math.isnan(contact.time) or abs(contact.time - 0.59) < 1e-3
+
+
+@pytest.mark.parametrize("start", [0.0, 0.4])
+def test_steps_at_whole_times_are_no_linear_motion(start):
+    # At whole times the faces are at 1 and 4 - 0.7 t: linear motion would touch at 4.29, the step at 5 does.
+    contact, _ = run(lambda t: (STILL, placed(5 - 0.7 * math.floor(t))), (CUBE, CUBE), (start, 9 + start))
+    assert contact.time - contact.uncertainty <= 5 <= contact.time + contact.uncertainty
+    assert contact.uncertainty <= 2e-4
+
+
+def test_plate_that_passes_another_in_an_instant_touches_it():
+    sheet = mesh_of(meshes.plate(2, 2.0))
+    contact, _ = run(lambda t: (placed(z=3.3 - t), placed(0.1, 0.1)), (sheet, sheet), (0, 9))
+    assert contact.time == pytest.approx(3.3, abs=1e-9)

@@ -86,3 +86,14 @@ def test_constant_keys_at_each_frame_are_steps(shape):
     # 3 - 0.35 k < 0.6 for k = 7, which is frame 8.
     assert abs(found.first.time - 8) <= found.first.uncertainty + NEAR_KEY
     assert found.first.uncertainty < 1e-3
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("expression", ["3 - 0.35 * (floor(frame) - 1)", "3 - 0.35 * (int(frame) - 1)"])
+def test_driver_that_steps_at_whole_frames_touches_at_a_whole_frame(shape, expression):
+    item = add_box("Box", (0.5, 0.4, 0.3))
+    item.driver_add("location", 0).driver.expression = expression
+    found = confirmed_first(shape)
+    # 3 - 0.35 k < 0.6 for k = 7, which is frame 8. Linear motion would touch at 7.857.
+    assert abs(found.first.time - 8) <= found.first.uncertainty + 1e-6
+    assert found.first.uncertainty < 1e-3
