@@ -10,6 +10,7 @@ import bpy
 
 from ...core.messages import Message, message
 from ..blender.instances import MESH_LIKE
+from ..blender.missing_inputs import missing_reason
 from ..blender.names import full_name_of, name_of
 from ..errors import SceneError
 from .selection import matches_pattern
@@ -72,7 +73,7 @@ def patterns_with_objects_below(scene: bpy.types.Scene, patterns: Iterable[str])
 
 def _is_without_surface(item: bpy.types.Object) -> bool:
     """Return whether an object has neither a surface nor instances."""
-    return item.type in _NAMES and item.instance_type == "NONE"
+    return item.type in _NAMES and item.instance_type == "NONE" and missing_reason(item) is None
 
 
 def _deforming(item: bpy.types.Object) -> list[bpy.types.Object | None]:

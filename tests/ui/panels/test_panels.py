@@ -163,8 +163,8 @@ def test_defaults_equal_those_of_command_line(settings):
         typed.clearance,
     )
     assert (converted.group_a, converted.group_b, converted.ignored) == (
-        typed.a,
-        typed.b,
+        tuple(typed.a),
+        tuple(typed.b),
         tuple(typed.ignore),
     )
     assert (converted.ignore_parents, converted.ignore_collection, converted.static_pairs) == (
@@ -180,7 +180,7 @@ def test_fields_of_tab_reach_scan(settings):
     settings.ignored = "Car:Kerb, Car.001:Kerb"
     settings.ignore_parents, settings.ignore_collection, settings.static_pairs = False, True, True
     converted = contact_settings(settings)
-    assert (converted.group_a, converted.group_b) == ("Car*", "collection:Road")
+    assert (converted.group_a, converted.group_b) == (("Car*",), ("collection:Road",))
     assert converted.ignored == ("Car:Kerb", "Car.001:Kerb")
     assert (converted.ignore_parents, converted.ignore_collection, converted.static_pairs) == (
         False,
