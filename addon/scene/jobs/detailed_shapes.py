@@ -155,13 +155,25 @@ def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsul
 def _capsules(piece: SubjectGeometry, placed: Placement, growth: float) -> tuple[Capsule, Capsule]:
     """Fit the smallest capsule to a subject, and let it grow; see `capsules`."""
     local, world, turn = _points(piece, placed)
-    geometry = piece.geometry
-    linear, axis = geometry.matrix[:3, :3], _axis_of(piece, turn)
-    fitted = fit_axial(capsule_from_points, geometry.points, linear, local, axis)
+    fitted = _axial(capsule_from_points, piece, turn, local)
     assert isinstance(fitted, Capsule)
     center = turn @ fitted.center + placed.translation
     moved = capsule_around(center, turn @ fitted.axis, float(fitted.half_length), world)
     return _padded(fitted, growth, piece), _padded(moved, growth, piece)
+
+
+def _axial(
+    fit_points: Callable[[Floats, Floats | None], Capsule | Cylinder],
+    piece: SubjectGeometry,
+    turn: Floats,
+    local: Floats,
+) -> Capsule | Cylinder:
+    """Fit a capsule or cylinder to a subject's points (n, 3) in its frame, or in that of its bone."""
+    axis = _axis_of(piece, turn)
+    if piece.frame is not None:  # its points are not in the frame of the object, in which scans search
+        return fit_points(local, axis)
+    geometry = piece.geometry
+    return fit_axial(fit_points, geometry.points, geometry.matrix[:3, :3], local, axis)
 
 
 def cylinders(piece: SubjectGeometry, placed: Placement) -> tuple[Cylinder, Cylinder]:
@@ -185,9 +197,7 @@ def cylinders(piece: SubjectGeometry, placed: Placement) -> tuple[Cylinder, Cyli
     CollisionBoundsError
     """
     local, world, turn = _points(piece, placed)
-    geometry = piece.geometry
-    linear, axis = geometry.matrix[:3, :3], _axis_of(piece, turn)
-    fitted = fit_axial(cylinder_from_points, geometry.points, linear, local, axis)
+    fitted = _axial(cylinder_from_points, piece, turn, local)
     assert isinstance(fitted, Cylinder)
     moved = cylinder_around(turn @ fitted.center + placed.translation, turn @ fitted.axis, world)
     growth = _growth(piece)
