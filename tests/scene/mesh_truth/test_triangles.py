@@ -74,7 +74,7 @@ def test_boxes_have_the_distance_of_their_sides_and_touch_with_faces_edges_and_c
 def test_gap_of_fine_meshes_is_that_of_all_pairs():
     rng = np.random.default_rng(1)
     one = corners_of(ball(1.0, 10, 14))
-    for _ in range(times(20, 4)):
+    for _ in range(times(8, 4)):
         other = corners_of(ball(0.7, 8, 10), 1.4 * rng.normal(size=3))
         rows, columns = (each.ravel() for each in np.indices((len(one), len(other))))
         expected = min(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tests.scene.mesh_truth.building import Pair
-from tests.scene.mesh_truth.families import bent, deformed, fast, mechanisms, plain, shown
+from tests.scene.mesh_truth.families import bent, deformed, fast, mechanisms, modified, plain, shown
 
 FAMILIES: dict[str, Callable[[np.random.Generator], Pair]] = {
     build.__name__: build
@@ -18,5 +18,6 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Pair]] = {
         *bent.FAMILIES,
         *deformed.FAMILIES,
         *shown.FAMILIES,
+        *modified.FAMILIES,
     )
 }

@@ -54,7 +54,7 @@ def coplanar_faces(rng: np.random.Generator) -> Pair:
     top = rng.choice([0.75, 0.75, 0.25])
     stop = 0.25 * float(rng.integers(-6, 7))
     key(b, "location", [(1, (4.0, side, top)), (9, (stop, side, top))], "LINEAR")
-    return Pair(8)
+    return Pair(8, early=2e-4)
 
 
 def edges_crossing(rng: np.random.Generator) -> Pair:
