@@ -36,7 +36,7 @@ class KnownShapes:
         """
         self._poses, self._shape = poses, shape
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
-        can_follow = poses.is_known if shape == "aabb" else poses.keeps_form
+        can_follow = poses.is_known if shape == "aabb" else poses.keeps_form & fits.has_orientation
         self.known: Bools = can_follow & is_eligible & fits.is_fitted
         self.known[at_rest] = True
         self._only_moves = poses.only_moves
@@ -115,12 +115,13 @@ class KnownShapes:
         if self._shape not in ("obb", "capsule", "compound"):
             return np.asarray(points)
         change = np.sqrt(((end - begin) ** 2).sum(axis=(1, 2)))
-        scales = np.sqrt((begin**2).sum(axis=1))
-        # Rotations that differ by an angle p differ by sqrt(8) sin(p / 2) in this norm. The sagitta of their
-        # chord is 1 - cos(p / 2).
+        scales = np.sort(np.sqrt((begin**2).sum(axis=1)), axis=1)
+        # Rotations that differ by an angle p move no axis by more than 2 sin(p / 2), and all three by
+        # sqrt(8) sin(p / 2), so the two of the smaller scales by at least the former together. The sagitta
+        # of their chord is 1 - cos(p / 2).
         with np.errstate(divide="ignore", invalid="ignore"):
-            sine = np.fmin(change / (np.sqrt(8) * scales.min(axis=1)), 1.0)
-        size = scales.max(axis=1) * reach
+            sine = np.fmin(change / (2 * np.sqrt((scales[:, :2] ** 2).sum(axis=1))), 1.0)
+        size = scales[:, 2] * reach
         along_chord = points + size * (1 - np.sqrt(1 - sine * sine))
         if self._shape == "capsule":
             # Its axis turns by no more than the object, on the shortest arc.

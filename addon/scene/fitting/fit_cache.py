@@ -17,6 +17,11 @@ from .fit import PartVertices, padded, padding_error
 from .moved_fits import MovedArrays, MovedFits
 from .world_boxes import AabbArrays, WorldBoxes
 
+_LEAST_SIZE = 1e-30
+"""Scale of a matrix in single precision down to which all its digits count."""
+_THINNEST = 1e-4
+"""Second largest scale of a matrix, relative to the largest, from which on turns follow from it."""
+
 
 class FitCache:
     """Shapes of subjects 0 to n - 1, each with one part, a part for each of its groups of vertices, or none.
@@ -109,6 +114,16 @@ class FitCache:
         """Fit some subjects again to the vertices that come next, with the axes and groups that were kept."""
         self._outdated.update(subjects)
         self._fits.restart()
+
+    @property
+    def has_orientation(self) -> Bools:
+        """Mask (n,) of subjects whose turns follow from their matrices.
+
+        Not those that scales of nearly 0 make a line or a point, or whose matrices lost their precision.
+        """
+        linear = np.where(np.isfinite(self._linear), self._linear, 0.0)
+        sizes = np.linalg.svd(linear, compute_uv=False)
+        return np.asarray((sizes[:, 0] >= _LEAST_SIZE) & (sizes[:, 1] >= _THINNEST * sizes[:, 0]))
 
     def reach(self) -> Floats:
         """Largest distance (n,) of each subject's vertices from its origin, in its own space."""

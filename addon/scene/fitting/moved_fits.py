@@ -37,6 +37,9 @@ from .part_groups import part_vertices
 _MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
 
+_THIN = 0.2
+"""Determinant, relative to the size, up to which a linear map counts as nearly flat."""
+
 _Errors = dict[int, CollisionBoundsError]
 
 Rows: TypeAlias = Ints | slice
@@ -66,6 +69,10 @@ class MovedArrays(ABC):
         """
 
     @abstractmethod
+    def grow(self, rows: Rows, amounts: Floats) -> None:
+        """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
+
+    @abstractmethod
     def enlarge_to(self, room: Floats) -> Bools:
         """Enlarge shapes that are smaller than a half size (N,) on any side, and return which these were."""
 
@@ -88,6 +95,10 @@ class SphereArrays(MovedArrays):
         self.center[rows] = transform_vectors(motion, self.center[rows])
         slack = 1e-15 * length(self.center[rows])
         self.radius[rows] = self.radius[rows] * stretch + slack
+
+    def grow(self, rows: Rows, amounts: Floats) -> None:
+        """Grow the spheres at rows (k,); see `MovedArrays`."""
+        self.radius[rows] += amounts
 
     def enlarge_to(self, room: Floats) -> Bools:
         """Enlarge spheres that are smaller than a radius (N,), and return which these were."""
@@ -119,6 +130,10 @@ class ObbArrays(MovedArrays):
         self.rotation[rows] = nearest_rotation(_product(motion, self.rotation[rows]) / scale[:, None, None])
         slack = 2 * residual * length(half) + 1e-14 * length(self.center[rows])
         self.half_extents[rows] = half * stretch[:, None] + (slack * scale)[:, None]
+
+    def grow(self, rows: Rows, amounts: Floats) -> None:
+        """Grow the boxes at rows (k,); see `MovedArrays`."""
+        self.half_extents[rows] += amounts[:, None]
 
     def enlarge_to(self, room: Floats) -> Bools:
         """Enlarge boxes that are smaller than a half size (N,), and return which these were."""
@@ -152,6 +167,11 @@ class CapsuleArrays(MovedArrays):
         slack = 2 * residual * (half + radius) * scale + 1e-14 * length(self.center[rows])
         self.half_length[rows] = half * stretch + slack
         self.radius[rows] = radius * stretch + slack
+
+    def grow(self, rows: Rows, amounts: Floats) -> None:
+        """Grow the capsules at rows (k,); see `MovedArrays`."""
+        self.radius[rows] += amounts
+        self.half_length[rows] += amounts
 
     def enlarge_to(self, room: Floats) -> Bools:
         """Enlarge capsules that are smaller than a radius (N,), and return which these were."""
@@ -285,6 +305,10 @@ class MovedFits:
         self._has_radii = False
         # Inverses of the linear maps at which the subjects were fitted.
         self._inverse = np.zeros((count, 3, 3))
+        # The linear maps of subjects that are nearly flat, of which inverses are not precise, and the largest
+        # distance of their vertices from their origin; infinite for the others.
+        self._flat = np.zeros((count, 3, 3))
+        self._reach = np.full(count, np.inf)
         self._arrays = _moved_arrays(shape, len(self.owners))
 
     def by_part(self) -> MovedFits:
@@ -296,6 +320,7 @@ class MovedFits:
         result.owners, result.has_parts = result._layout.owners, False
         result._is_along_world = self._is_along_world[self.owners]
         result._radii, result._inverse = self._radii[self.owners], self._inverse[self.owners]
+        result._flat, result._reach = self._flat[self.owners], self._reach[self.owners]
         return result
 
     def keep_frames(self) -> None:
@@ -345,6 +370,11 @@ class MovedFits:
             rows = self._layout.rows(fitted)
             _put(self._arrays, rows if is_wanted is None else rows[is_wanted[rows]], shape)
             self._inverse[fitted] = _inverse_or_zero(linear[entries])
+            self._flat[fitted], self._reach[fitted] = linear[entries], np.inf
+            for entry in entries[_is_nearly_flat(linear[entries])].tolist():
+                precise = points[entry].astype(np.float64)
+                reach = np.sqrt((precise * precise).sum(axis=1).max(initial=0)) + radii[entry]
+                self._reach[subjects[entry]] = reach
 
     def take(self, subjects: Ints) -> MovedArrays:
         """Copy the shapes of all parts of subjects (m,)."""
@@ -359,6 +389,15 @@ class MovedFits:
         motion = _product(linear[changed], self._inverse[subjects[changed]])
         scale, residual = uniform_scale_and_residual(motion)
         is_moved = residual < _MAX_RESIDUAL
+        errors_of_flat = np.zeros(len(changed))
+        flat = np.flatnonzero(~is_moved & np.isfinite(self._reach[subjects[changed]]))
+        if len(flat):
+            members = subjects[changed[flat]]
+            turns, deviations = _rotations_of_flat(self._flat[members], linear[changed[flat]])
+            found = np.isfinite(deviations)
+            flat, members, turns = flat[found], members[found], turns[found]
+            motion[flat], scale[flat], residual[flat], is_moved[flat] = turns, 1.0, 0.0, True
+            errors_of_flat[flat] = deviations[found] * self._reach[members]
         if arrays.has_rotation:
             is_moved &= ~self._is_along_world[subjects[changed]]
         moved, again = changed[is_moved], changed[~is_moved]
@@ -375,6 +414,8 @@ class MovedFits:
         motion, scale, residual = (values[is_moved][entries] for values in (motion, scale, residual))
         stretch = scale * np.sqrt(1 + residual) * (1 + 1e-14)
         arrays.apply_motion(rows, motion, scale, residual, stretch)
+        if len(flat):
+            arrays.grow(rows, errors_of_flat[is_moved][entries])
         if not len(again):
             return
         points = [self._vertices[k] for k in subjects[again].tolist()]
@@ -496,6 +537,33 @@ def _inverse_or_zero(linear: Floats) -> Floats:
         result[invertible] = np.linalg.inv(linear[invertible])
     result[~np.isfinite(result).all(axis=(1, 2))] = 0.0
     return result
+
+
+def _is_nearly_flat(linear: Floats) -> Bools:
+    """Mask (m,) of linear maps (m, 3, 3) whose images are flat or thin."""
+    size = np.sqrt((linear * linear).sum(axis=(1, 2)) / 3)
+    with np.errstate(all="ignore"):
+        return np.asarray(np.isfinite(size) & (np.abs(np.linalg.det(linear)) <= _THIN * size**3))
+
+
+def _rotations_of_flat(fitted: Floats, linear: Floats) -> tuple[Floats, Floats]:
+    """Find the rotations (m, 3, 3) that carry nearly flat maps (m, 3, 3) to others (Kabsch's method).
+
+    Also returns how far (m,) the images of points at a distance of 1 from the origin are from these; infinite
+    where it is no rotation.
+    """
+    rotations, deviations = np.tile(np.eye(3), (len(linear), 1, 1)), np.full(len(linear), np.inf)
+    size = np.sqrt((linear * linear).sum(axis=(1, 2)))
+    rows = np.flatnonzero(np.isfinite(size))
+    left, _, right = np.linalg.svd(linear[rows] @ fitted[rows].transpose(0, 2, 1))
+    # Without a mirror image: a flat object does not show which of both it is.
+    left[:, :, 2] *= np.where(np.linalg.det(left @ right) < 0, -1, 1)[:, None]
+    rotations[rows] = left @ right
+    difference = linear[rows] - rotations[rows] @ fitted[rows]
+    of_unit = np.sqrt((difference * difference).sum(axis=(1, 2)))
+    is_near = of_unit <= _MAX_RESIDUAL * size[rows]
+    deviations[rows[is_near]] = of_unit[is_near]
+    return rotations, deviations
 
 
 def _product(first: Floats, second: Floats) -> Floats:
