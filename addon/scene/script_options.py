@@ -166,9 +166,11 @@ def fit_with_options(fit: FitSettings, given: dict[str, Any], known: type) -> Fi
 def selection_with_options(selection: Selection, given: dict[str, Any]) -> Selection:
     """Return a selection whose objects are split by bones if the options say so. Raises SceneError."""
     is_split = bool(given.get("bones", False))
-    for name in ("bone_weight", "bone_frames"):
-        if name in given and not is_split:
-            raise SceneError(f"{name}: only valid with bones=True")
+    if "bone_weight" in given and not is_split:
+        raise SceneError("bone_weight: only valid with bones=True")
+    # The default may be given, as on the command line.
+    if given.get("bone_frames", "current") != "current" and not is_split:
+        raise SceneError("bone_frames: only valid with bones=True")
     weight = _number(given, "bone_weight", 1.0) if "bone_weight" in given else selection.bone_weight
     return replace(selection, split_by_bones=is_split, bone_weight=weight)
 

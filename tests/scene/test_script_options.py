@@ -51,7 +51,7 @@ def test_options_become_settings():
     group = settings_of(vertex_group="Head", group_threshold=0.25).fit.vertex_group
     assert group == VertexGroup("Head", 0.25)
     assert settings_of(envelope=True, frames=[1, 5, 1]).envelope
-    assert settings_of() == settings_of(**{})
+    assert settings_of() == settings_of(bone_frames="current")
 
 
 @pytest.mark.parametrize(
