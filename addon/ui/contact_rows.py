@@ -41,7 +41,7 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
         if answer is not None:
             row.meshes = "NEVER" if answer.first is None else "TOUCH"
             row.mesh_frame, row.mesh_uncertainty = answer.first[:2] if answer.first else (0.0, 0.0)
-            row.is_mesh_sampled = not answer.is_proven
+            row.is_mesh_sampled, row.mesh_clearance = not answer.is_proven, answer.clearance
         comment = result.accepted[index] if result.accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"

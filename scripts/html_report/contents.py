@@ -187,7 +187,9 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
     if first["atStart"]:
         labels.append("at start")
     if "meshes" in contact:
-        labels.append("meshes touch" if contact["meshes"]["touch"] else "bounds only")
+        meshes = contact["meshes"]
+        reach = f"closer than {meshes['clearance']:g}" if "clearance" in meshes else "touch"
+        labels.append(f"meshes {reach}" if meshes["touch"] else "bounds only")
     row = {
         "kind": "contact",
         "frame": first["frame"],

@@ -100,9 +100,12 @@ class ContactWriter:
     def _confirmation(self, confirmation: Confirmation) -> dict[str, Any]:
         """Convert the result of testing the meshes of a contact."""
         first = confirmation.first
-        motion = "proven" if confirmation.is_proven else "sampled"
+        motion: dict[str, Any] = {"motion": "proven" if confirmation.is_proven else "sampled"}
+        if confirmation.clearance:
+            scaled = rounded_to_nearest([confirmation.clearance * self.space.scale], self.decimals)
+            motion["clearance"] = _json_numbers(scaled)[0]
         if first is None:
-            return {"touch": False, "motion": motion}
+            return {"touch": False, **motion}
         frames = self._frames_down([first.time])
         return {
             "touch": True,
@@ -110,7 +113,7 @@ class ContactWriter:
             "seconds": self._seconds(frames)[0],
             "uncertainty": self._frames_up([first.uncertainty])[0],
             "point": self._vectors([first.point])[0],
-            "motion": motion,
+            **motion,
         }
 
     def _deepest(self, deepest: Sequence[Contact | ContactDetails]) -> list[dict[str, Any]]:

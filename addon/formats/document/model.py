@@ -332,13 +332,14 @@ class TimeSettings:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Result of testing the meshes of a contact: `first` is None when they never touch.
+    """Result of testing the meshes of a contact: `first` is None when they never come within `clearance`.
 
-    `is_proven` is False for a result from samples of the motion.
+    Without a clearance they touch. `is_proven` is False for a result from samples of the motion.
     """
 
     first: MeshContact | None
     is_proven: bool = False
+    clearance: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -330,12 +330,14 @@ class _Reader:
         if meshes is None:
             return None
         is_proven = meshes.get("motion") == "proven"
+        clearance = meshes.get("clearance", 0.0) * self.to_blender.scale
         if not meshes["touch"]:
-            return Confirmation(None, is_proven)
+            return Confirmation(None, is_proven, clearance)
         point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
         no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
         uncertainty = meshes.get("uncertainty", 0.0)
-        return Confirmation(MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven), is_proven)
+        first = MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven)
+        return Confirmation(first, is_proven, clearance)
 
 
 def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:

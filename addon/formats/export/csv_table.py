@@ -134,7 +134,7 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         *(*pair, "contact"),
         *(first["frame"], first["seconds"], first["uncertainty"], begin["end"]),
         *(str(first["atStart"]).lower(), str(first["tunnelling"]).lower()),
-        *(deepest["frame"], deepest["depth"], None, *first["point"], *first["normal"]),
+        *(deepest["frame"], *_depth_and_gap(deepest["depth"]), *first["point"], *first["normal"]),
         *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
         *_direction_at(deepest["depth"], entry["intervals"]),
     ]
@@ -145,10 +145,16 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         yield [
             *(*pair, "interval"),
             *(span["start"], seconds, span["uncertainty"], span["end"], "false", None),
-            *(span["deepest"]["frame"], span["deepest"]["depth"], None, *span["point"], *span["normal"]),
+            *(span["deepest"]["frame"], *_depth_and_gap(span["deepest"]["depth"])),
+            *(*span["point"], *span["normal"]),
             *_velocity_cells(span),
             *span["deepest"]["direction"],
         ]
+
+
+def _depth_and_gap(depth: float) -> tuple[float | None, float | None]:
+    """Depth, or the gap of a contact that only comes closer than the clearance; the other cell is empty."""
+    return (depth, None) if depth >= 0 else (None, -depth)
 
 
 def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:

@@ -216,8 +216,13 @@ def _pair_cells(contact: dict[str, Any], names: dict[str, str], has_speed: bool 
         names[contact["b"]],
         f"{first['end']:.6f}",
         *([("-" if speed is None else f"{speed:.4f}")] if has_speed else []),
-        f"{contact['deepest']['depth']:.4f}",
+        _depth_or_gap(contact["deepest"]["depth"]),
     ]
+
+
+def _depth_or_gap(depth: float) -> str:
+    """Greatest depth of a contact, or the gap of one that only comes closer than the clearance."""
+    return f"{depth:.4f}" if depth >= 0 else f"gap {-depth:.4f}"
 
 
 def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
@@ -238,9 +243,10 @@ def _accepted_note(comment: str) -> str:
 
 def _mesh_note(meshes: dict[str, Any]) -> str:
     """Say whether meshes touch, when, within what uncertainty, and how that is known."""
-    answer = "meshes do not touch"
+    reach = f"come closer than {meshes['clearance']:g}" if "clearance" in meshes else "touch"
+    answer = f"meshes do not {reach}"
     if meshes["touch"]:
-        answer = f"meshes touch at {meshes['frame']:.6f} +/- {meshes.get('uncertainty', 0.0):.6f}"
+        answer = f"meshes {reach} at {meshes['frame']:.6f} +/- {meshes.get('uncertainty', 0.0):.6f}"
     return f"{answer} ({meshes['motion']})" if "motion" in meshes else answer
 
 

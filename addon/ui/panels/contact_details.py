@@ -126,9 +126,20 @@ def _lines(
     lines = names + _lines_of_interval(context, settings, row)
     if row.meshes == "TOUCH":
         frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
-        lines.append((iface_("Meshes touch at frame {frame}", frame=frame), "CHECKMARK"))
+        reach = length_text(row.mesh_clearance, context.scene.unit_settings)
+        touch = (
+            iface_("Meshes within {distance} at frame {frame}", distance=reach, frame=frame)
+            if row.mesh_clearance
+            else iface_("Meshes touch at frame {frame}", frame=frame)
+        )
+        lines.append((touch, "CHECKMARK"))
     elif row.meshes == "NEVER":
-        lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
+        never = (
+            n_("Bounds only: meshes stay apart")
+            if row.mesh_clearance
+            else n_("Bounds only: meshes never touch")
+        )
+        lines.append((iface_(never), "MESH_DATA"))
     if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
         lines.append((iface_("Meshes sampled, not proven"), "INFO"))
     if row.accepted:
@@ -152,7 +163,11 @@ def _lines_of_interval(
     result = result_store.get(settings.result_id).contacts
     if contact is None or result is None or not contact.details:
         begin = iface_("First contact at frame {frame}", frame=frame_text(row.frame, row.uncertainty))
-        deepest = iface_("Deepest overlap {depth}", depth=length_text(row.value, units))
+        deepest = (
+            iface_("Gap {distance}", distance=length_text(-row.value, units))
+            if row.value < 0
+            else iface_("Deepest overlap {depth}", depth=length_text(row.value, units))
+        )
         return [(begin, "TIME"), (deepest, "DRIVER_DISTANCE")]
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
@@ -169,8 +184,8 @@ def _lines_of_interval(
         per_second = length_text(speed * result.time.fps, units, _SPEED_DIGITS)
         speed_line = iface_("Closing speed {distance}/s", distance=per_second)
     deepest = iface_(
-        "Deepest {depth} at {frame}",
-        depth=length_text(details.depth, units, _DEPTH_DIGITS),
+        n_("Closest {depth} at {frame}") if details.depth < 0 else n_("Deepest {depth} at {frame}"),
+        depth=length_text(abs(details.depth), units, _DEPTH_DIGITS),
         frame=frame_text(details.deepest_frame, decimals=2),
     )
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)

@@ -67,7 +67,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             text = iface_("start") if item.at_start else _frame_text(item)
             frame.label(text=text, translate=False)
         if value is not None:
-            value.label(text=short_value_text(item.value), translate=False)
+            value.label(text=short_value_text(abs(item.value)), translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""

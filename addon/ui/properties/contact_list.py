@@ -33,12 +33,14 @@ SORT_BY = {
 def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     """Return everything about a row: both names, its kind, frame, and depth or gap."""
     scene: Any = row.id_data
-    value = length_text(row.value, scene.unit_settings)
+    value = length_text(abs(row.value), scene.unit_settings)
     frame = frame_text(row.frame, row.uncertainty)
     if row.is_grazing:
         text = n_("{a} and {b}: touches at frame {frame} without overlap, gap 0")
     elif row.is_near_miss:
         text = n_("{a} and {b}: near miss at frame {frame}, gap {value}")
+    elif row.value < 0:
+        text = n_("{a} and {b}: closer than the clearance from frame {frame} on, gap {value}")
     elif row.at_start:
         text = n_("{a} and {b}: contact from the first frame on, depth {value}")
     elif row.tunnelling:
@@ -90,6 +92,9 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     )
     is_mesh_sampled: BoolProperty(
         name="Meshes Sampled", description="The result for the meshes is an estimate from samples"
+    )
+    mesh_clearance: FloatProperty(
+        name="Mesh Clearance", description="Distance within which the meshes count as touching"
     )
     index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
     hidden: BoolProperty(name="Hide", description="Hide this row")

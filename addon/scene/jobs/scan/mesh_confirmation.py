@@ -117,8 +117,8 @@ def _confirm(
         first = yield from with_progress(search, Progress(*count, span.start, "meshes"))
         is_proven = is_proven and first.is_proven
         if not math.isnan(first.time):
-            return Confirmation(first._replace(is_proven=is_proven), is_proven)
-    return Confirmation(None, is_proven)
+            return Confirmation(first._replace(is_proven=is_proven), is_proven, clearance)
+    return Confirmation(None, is_proven, clearance)
 
 
 class _CachedMesh(NamedTuple):
