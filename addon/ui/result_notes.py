@@ -12,10 +12,27 @@ from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
 from .properties.scene import is_outside_scene
-from .translation import iface_, iface_count, translated
+from .translation import iface_, iface_count, n_, translated
 
 _NAMES_SHOWN = 3
 """Number of names in a note."""
+
+
+_SKIPPED_PAIRS = {
+    "parents": (
+        n_("{count} pair of a parent and its child not checked"),
+        n_("{count} pairs of a parent and its child not checked"),
+    ),
+    "parts": (
+        n_("{count} pair of parts of one object not checked"),
+        n_("{count} pairs of parts of one object not checked"),
+    ),
+    "collections": (
+        n_("{count} pair in one collection not checked"),
+        n_("{count} pairs in one collection not checked"),
+    ),
+}
+"""Texts about pairs that were not tested, for one and for several, by the reason."""
 
 
 class Note(NamedTuple):
@@ -80,6 +97,11 @@ def _notes_on_pairs(result: Result) -> list[Note]:
     notes: list[Note] = []
     if result.report is None:
         return notes
+    for reason, count in result.skipped_pairs.items():
+        if reason not in _SKIPPED_PAIRS:
+            continue
+        one, many = _SKIPPED_PAIRS[reason]
+        notes.append(Note(iface_("{count} pairs not checked", count=count), iface_count(count, one, many)))
     if rotating := result.rotating_in_contacts:
         count = len(rotating)
         text = iface_count(

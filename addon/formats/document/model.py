@@ -412,6 +412,8 @@ class DocumentContents:
         Name of the vertex group whose vertices alone are enclosed; None for all vertices.
     armature_roots : mapping of str to tuple of str
         Ids of the objects without a parent that are below one armature, by its name, if there are several.
+    skipped_pairs : mapping of str to int
+        Number of pairs that a scan does not test, by the reason: "parents", "parts", "collections".
     """
 
     objects: Sequence[ObjectBounds]
@@ -427,6 +429,15 @@ class DocumentContents:
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     vertex_group: str | None = None
     armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped_pairs: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_skipped_pairs(extra: Any) -> dict[str, int]:
+    """Convert "skippedPairs" of "extras"; empty for another form, because extras can hold anything."""
+    if not isinstance(extra, Mapping):
+        return {}
+    counts = extra.items()
+    return {str(name): count for name, count in counts if type(count) is int and count > 0}
 
 
 def read_armature_roots(extra: Any) -> dict[str, tuple[str, ...]]:

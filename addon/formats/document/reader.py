@@ -49,6 +49,7 @@ from .model import (
     TimeSettings,
     Track,
     read_armature_roots,
+    read_skipped_pairs,
     response_of,
 )
 from .source_numbers import with_source_numbers
@@ -149,6 +150,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         _responses(document["objects"]),
         _vertex_group(extras.get("vertexGroup")),
         read_armature_roots(extras.get("armatureRoots")),
+        read_skipped_pairs(extras.get("skippedPairs")),
         _scale_length(space),
     )
 

@@ -100,6 +100,11 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
             **({"playedInScene": _played(contents.played)} if contents.played else {}),
             **({"vertexGroup": contents.vertex_group} if contents.vertex_group is not None else {}),
             **({"armatureRoots": _armature_roots(contents)} if contents.armature_roots else {}),
+            **(
+                {"skippedPairs": dict(sorted(contents.skipped_pairs.items()))}
+                if contents.skipped_pairs
+                else {}
+            ),
         },
     }
 

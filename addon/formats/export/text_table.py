@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
+from ..document.model import read_skipped_pairs
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 
@@ -156,8 +157,7 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
             for near in document["clearances"]
         ]
         parts.append("Near misses\n" + _aligned(rows))
-    if stopped := _stopped_line(document["extras"].get("partial"), document["time"]["frameEnd"]):
-        parts.append(stopped)
+    parts += _notes_of_scan(document)
     if linear_only:
         parts.append(_linear_line(linear_only, len(names)))
     return "\n\n".join(parts) + "\n"
@@ -194,6 +194,42 @@ def collider_check_table(document: dict[str, Any]) -> str:
     summary = pluralized(len(colliders), "collider")
     summary += f", {pluralized(len(problems), 'problem')}" if problems else ", all right"
     return f"{_aligned(rows)}\n\n{''.join(lines)}{summary}\n"
+
+
+_SKIPPED_PAIRS = {
+    "parents": ("pair of a parent and its child", "pairs of a parent and its child"),
+    "parts": ("pair of parts of one object", "pairs of parts of one object"),
+    "collections": ("pair in one collection", "pairs in one collection"),
+}
+
+
+def _skipped_pairs_line(counts: Mapping[str, int]) -> str:
+    """Line about pairs that were not tested; empty without any."""
+    named = [
+        f"{counts[reason]} {words[counts[reason] != 1]}"
+        for reason, words in _SKIPPED_PAIRS.items()
+        if reason in counts
+    ]
+    if not named:
+        return ""
+    remedy = " (--no-ignore-parents tests them)" if set(counts) <= {"parents", "parts"} else ""
+    return f"Not tested: {', '.join(named)}{remedy}"
+
+
+def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines about the frames that were scanned, pairs that were not tested, and a scan that stopped."""
+    time, extras = document["time"], document["extras"]
+    yield f"Scanned: frames {_frames_text(time)}"
+    if line := _skipped_pairs_line(read_skipped_pairs(extras.get("skippedPairs"))):
+        yield line
+    if stopped := _stopped_line(extras.get("partial"), time["frameEnd"]):
+        yield stopped
+
+
+def _frames_text(time: Mapping[str, Any]) -> str:
+    """First and last frame that were scanned, and the step if it is not 1."""
+    step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
+    return f"{time['frameStart']:g} to {time['frameEnd']:g}{step}"
 
 
 def _stopped_line(partial: Any, end: float) -> str:

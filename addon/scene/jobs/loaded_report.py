@@ -66,6 +66,7 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         warnings=reading.warnings,
         played=reading.played,
         responses=reading.responses,
+        skipped_pairs=reading.skipped_pairs,
         armature_roots=reading.armature_roots,
     )
     return LoadedReport(result, tuple(missing))

@@ -108,6 +108,8 @@ class Result:
         Group whose vertices alone are enclosed; None for all vertices.
     armature_roots : dict
         As of `armature_roots`.
+    skipped_pairs : dict
+        Number of pairs that were not tested, by the reason, as of `ScanPairs`.
     """
 
     objects: Sequence[ObjectBounds]
@@ -133,6 +135,7 @@ class Result:
     sweeps: BoneSweeps = NO_SWEEPS
     vertex_group: VertexGroup | None = None
     armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped_pairs: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def object_count(self) -> int:
@@ -258,6 +261,7 @@ class Result:
             self.responses,
             None if self.vertex_group is None else valid_text(self.vertex_group.name),
             self.armature_roots,
+            self.skipped_pairs,
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 

@@ -47,7 +47,7 @@ def make_pair_filter(
     settings: PairSettings,
 ) -> PairFilter:
     """Make the filter of the pairs that a scan with these settings tests; see `make_scan_settings`."""
-    scan = make_scan_settings(scene, subjects, parents, settings)
+    scan = make_scan_settings(scene, subjects, parents, settings).settings
     return PairFilter(len(subjects), scan.group_a, scan.group_b, scan.ignored, scan.separate)
 
 

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from ...core import ScanSettings
 from ...core.messages import Message, message
 from ...core.numeric.arrays import Bools, Ints
+from ...formats.wording import valid_text
 from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import ignored_pairs
@@ -32,12 +33,24 @@ _COMMA = re.compile(r"(?<!\[),|,(?!\])")
 _Pairs: TypeAlias = Iterable[tuple[int, int]]
 
 
+class ScanPairs(NamedTuple):
+    """Settings of a scan, and the number of pairs that it does not test, by the reason.
+
+    `skipped` : "parents" for pairs of a parent and its child, "parts" for pairs of parts or bones of one
+    object, "collections" for pairs in one collection; of pairs in the groups, without those of none
+    """
+
+    settings: ScanSettings
+    skipped: dict[str, int]
+
+
 def make_scan_settings(
     scene: bpy.types.Scene,
     subjects: Sequence[Subject],
     parents: Sequence[str | None],
     settings: PairSettings,
-) -> ScanSettings:
+    is_pair_named: bool = False,
+) -> ScanPairs:
     """Make the settings of a scan from the pair settings of the user, and the ignored pairs of the file.
 
     Parameters
@@ -50,10 +63,12 @@ def make_scan_settings(
         Id of the parent of each subject.
     settings : PairSettings
         Names and collections of the pairs to test or skip.
+    is_pair_named : bool
+        Whether the subjects are two that the user chose, which are tested although one is the other's parent.
 
     Returns
     -------
-    settings : ScanSettings
+    pairs : ScanPairs
 
     Raises
     ------
@@ -61,28 +76,72 @@ def make_scan_settings(
         For a pattern that matches no subject, or a pair that is ambiguous.
     """
     patterns = NamePatterns(scene, subjects)
+    groups = _Groups(patterns, settings)
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
     ignored += _ignored_in_file(subjects)
     separate: Ints | None = None
+    skipped = {}
     if settings.ignore_parents:
-        ignored += _with_parents(subjects, parents)
+        joined = () if is_pair_named else groups.unnamed(_with_parents(subjects, parents))
+        ignored += joined
         separate = _objects_in_parts(subjects)
+        skipped = {"parents": groups.count(joined), "parts": groups.count_labels(separate)}
     if settings.ignore_collection:
-        labels, pairs = _collections_of(scene, subjects)
-        if separate is None:
-            separate = labels
-        else:
-            # Parts of one object are in the same collections, so only parts in none need labels of their own.
-            beyond = separate + labels.max() + 1
-            separate = np.where((labels >= 0) | (separate < 0), labels, beyond)
+        labels, collected = _collections_of(scene, subjects)
+        pairs = list(collected)
+        skipped["collections"] = groups.count(pairs) + groups.count_labels(labels)
+        separate = _joined_labels(labels, separate)
         ignored += pairs
-    return ScanSettings(
-        group_a=patterns.mask("group A", settings.group_a) if settings.group_a else None,
-        group_b=patterns.mask("group B", settings.group_b) if settings.group_b else None,
+    scan = ScanSettings(
+        group_a=groups.a if settings.group_a else None,
+        group_b=groups.b if settings.group_b else None,
         ignored=ignored,
         separate=separate,
         static_pairs=settings.static_pairs,
     )
+    return ScanPairs(scan, {reason: count for reason, count in skipped.items() if count})
+
+
+def _joined_labels(labels: Ints, parts: Ints | None) -> Ints:
+    """Labels (n,) of collections, and of objects in parts (n,) where a subject is in no collection."""
+    if parts is None:
+        return labels
+    # Parts of one object are in the same collections, so only parts in none need labels of their own.
+    return np.where((labels >= 0) | (parts < 0), labels, parts + labels.max() + 1)
+
+
+class _Groups:
+    """Masks of both groups over subjects (n,), and the pairs that they contain."""
+
+    def __init__(self, patterns: NamePatterns, settings: PairSettings) -> None:
+        every = np.ones(patterns.count, dtype=bool)
+        self.a = patterns.mask("group A", settings.group_a) if settings.group_a else every
+        self.b = patterns.mask("group B", settings.group_b) if settings.group_b else every
+        self._named_a, self._named_b = patterns.named(settings.group_a), patterns.named(settings.group_b)
+
+    def unnamed(self, pairs: _Pairs) -> list[tuple[int, int]]:
+        """Return the pairs of which the groups do not name both subjects, without a wildcard."""
+        a, b = self._named_a, self._named_b
+        return [(i, j) for i, j in pairs if not ((a[i] and b[j]) or (a[j] and b[i]))]
+
+    def count(self, pairs: Sequence[tuple[int, int]]) -> int:
+        """Count the different pairs in the groups."""
+        a, b = self.a, self.b
+        found = {(min(i, j), max(i, j)) for i, j in pairs if i != j}
+        return sum(bool((a[i] and b[j]) or (a[j] and b[i])) for i, j in found)
+
+    def count_labels(self, labels: Ints | None) -> int:
+        """Count the pairs in the groups with equal labels (n,) of 0 or more."""
+        if labels is None:
+            return 0
+        is_labeled = labels >= 0
+        size = int(labels.max(initial=-1)) + 1
+        a, b, both = (
+            np.bincount(labels[is_labeled & mask], minlength=size)
+            for mask in (self.a, self.b, self.a & self.b)
+        )
+        # Ordered pairs of different subjects; those with both in both groups were counted twice.
+        return int((a * b - both - both * (both - 1) // 2).sum())
 
 
 def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], patterns: Sequence[str]) -> Bools:
@@ -140,6 +199,16 @@ class NamePatterns:
     def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject]) -> None:
         self._scene = scene
         self._subjects = subjects
+
+    @property
+    def count(self) -> int:
+        """Number of subjects."""
+        return len(self._subjects)
+
+    def named(self, patterns: Sequence[str]) -> Bools:
+        """Return which subjects (n,) have a name that is equal to a pattern."""
+        names = set(patterns)
+        return np.array([valid_text(subject.name) in names for subject in self._subjects], dtype=bool)
 
     def mask(self, option: str, patterns: Sequence[str]) -> Bools:
         """Return which subjects (n,) any pattern matches. Raises SceneError for one that matches none."""

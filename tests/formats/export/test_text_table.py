@@ -141,13 +141,24 @@ def test_near_misses_follow_contacts():
 def test_empty_result_has_message():
     document = samples.document(contacts=())
     document["clearances"] = []
-    assert contacts_table(document) == "No contacts.\n"
+    assert contacts_table(document) == "No contacts.\n\nScanned: frames -5 to 20\n"
+
+
+def test_pairs_that_are_not_tested_are_counted():
+    document = samples.document(contacts=())
+    document["clearances"], document["extras"] = [], {"skippedPairs": {"parents": 1, "parts": 21}}
+    line = "Not tested: 1 pair of a parent and its child, 21 pairs of parts of one object"
+    assert lines(contacts_table(document))[-1] == f"{line} (--no-ignore-parents tests them)"
+    document["extras"] = {"skippedPairs": {"collections": 2, "others": 3, "parts": "many"}}
+    assert lines(contacts_table(document))[-1] == "Not tested: 2 pairs in one collection"
+    document["extras"] = {"skippedPairs": [1]}
+    assert "Not tested" not in contacts_table(document)
 
 
 def test_scan_of_one_object_says_that_nothing_can_touch_it():
     document = samples.document(contacts=())
     document["clearances"], document["objects"] = [], document["objects"][:1]
-    assert contacts_table(document) == "No contacts: only one object was checked.\n"
+    assert contacts_table(document).startswith("No contacts: only one object was checked.\n")
 
 
 def with_initial_contact(*spans: tuple[float, float]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ outward by default. A minimal sphere may be 1.0001 times as large as the exact o
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ from tests.scene.independent.geometry import (
     sphere_excess,
 )
 from tests.scene.independent.scenes import make_moving_scene, make_odd_scene
+from tests.scene.sampling import curves_of
 
 BUILT_FILE = Path("built_odd.blend")
 FILES = [BUILT_FILE, *sample_files()]
@@ -145,12 +147,20 @@ def match_objects(
     return matches
 
 
-def scene_time() -> dict:
+def scene_time(source: Path) -> dict:
+    """Time of the open scene; of one that was imported, the whole frames with all keyframes, or one frame."""
     scene = bpy.context.scene
+    start, end = scene.frame_start, scene.frame_end
+    if source.suffix != ".blend":
+        animated = [item for item in bpy.data.user_map() if getattr(item, "animation_data", None)]
+        curves = [curve for item in animated if item.animation_data.action for curve in curves_of(item)]
+        frames = [point.co.x for curve in curves for point in curve.keyframe_points]
+        start = math.floor(min(frames, default=1))
+        end = math.ceil(max(frames, default=1))
     return {
         "fps": scene.render.fps / scene.render.fps_base,
-        "frameStart": scene.frame_start,
-        "frameEnd": scene.frame_end,
+        "frameStart": start,
+        "frameEnd": end,
         "frameStep": scene.frame_step,
     }
 
@@ -166,7 +176,7 @@ def built_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def evaluate_file(source: Path, frame: int) -> EvaluatedFile:
     """Load a file and evaluate a frame. The last result is kept for the other spaces of the file."""
     load(source)
-    time, meters_per_unit = scene_time(), bpy.context.scene.unit_settings.scale_length
+    time, meters_per_unit = scene_time(source), bpy.context.scene.unit_settings.scale_length
     objects = evaluated_objects_at(frame)
     hidden = {item.name for item in bpy.context.scene.objects if not item.visible_get()}
     return EvaluatedFile(objects, hidden, time, meters_per_unit)

@@ -10,9 +10,11 @@ import pytest
 from addon import registration
 from addon.core import CollisionBoundsError
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.settings import ContactSettings
+from addon.scene.settings import ContactSettings, Selection
 from addon.scene.subjects.scan_settings import split_at_commas
 from tests.finished import finished
+from tests.scene.building import CUBE, add_vertices
+from tests.scene.sampling import key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -209,3 +211,56 @@ def test_instances_of_an_ignored_object_are_ignored_too(add_cubes):
     assert len(rail) == 2
     ignore("Empty", "Rail")
     assert [pair for pair in scan_pairs() if "Rail" in pair] == [("Part", "Rail")]
+
+
+@pytest.fixture
+def drawer() -> None:
+    """Let a drawer slide into its cabinet, which is its parent: they touch at y = -1.8, frame 8.
+
+    y = -2.5 + (t - 1) / 10
+    """
+    cabinet = add_vertices("Cabinet", CUBE, BOX)
+    drawer = add_vertices("Drawer", CUBE * 0.8, BOX, parent=cabinet)
+    key(drawer, "location", [(1, (0, -2.5, 0)), (26, (0, 0, 0))])
+    add_vertices("Other", CUBE, BOX, location=(9, 0, 0))
+    bpy.context.scene.frame_end = 26
+
+
+BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+
+
+def test_skipped_pair_of_parent_and_child_is_counted(drawer):
+    result = scan_scene()
+    assert (result.report.contacts, result.skipped_pairs) == ((), {"parents": 1})
+    assert result.document()["extras"]["skippedPairs"] == {"parents": 1}
+    assert scan_scene(group_a=("Other",)).skipped_pairs == {}
+    assert scan_scene(ignore_parents=False).skipped_pairs == {}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"group_a": ("Drawer",), "group_b": ("Cabinet",)},
+        {"group_a": ("Cabinet", "Other"), "group_b": ("Drawer",)},
+        {"selection": Selection(("Drawer", "Cabinet"))},
+    ],
+)
+def test_parent_and_child_that_are_named_are_tested(drawer, settings):
+    result = scan_scene(**settings)
+    (contact,) = result.report.contacts
+    assert contact.first.frame == pytest.approx(8, abs=1e-3)
+    assert result.skipped_pairs == {}
+
+
+def test_wildcard_names_no_pair(drawer):
+    result = scan_scene(group_a=("Draw*",), group_b=("Cabinet",))
+    assert (result.report.contacts, result.skipped_pairs) == ((), {"parents": 1})
+
+
+def test_skipped_pairs_of_bones_and_collections_are_counted(add_cubes):
+    """Three objects in one collection have three pairs; two of them in the group have two with the others."""
+    add_cubes("a", "b", "c", "d")
+    add_collection("Kit", "a", "b", "c")
+    bpy.context.scene.frame_end = 2
+    assert scan_scene(ignore_collection=True).skipped_pairs == {"collections": 3}
+    assert scan_scene(ignore_collection=True, group_a=("a", "d")).skipped_pairs == {"collections": 2}

@@ -21,7 +21,14 @@ from ...blender.simulation import Simulations
 from ...errors import SceneError
 from ...poses.subject_index import SubjectIndex, SubjectReading
 from ...progress import JobProgress
-from ...settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, SHAPES_OF_TRIANGLES, ContactSettings, FitSettings
+from ...settings import (
+    DEFAULT_SHAPES,
+    OBSTACLE_SHAPES,
+    SHAPES_OF_TRIANGLES,
+    ContactSettings,
+    FitSettings,
+    Selection,
+)
 from ...subjects.scan_settings import make_scan_settings, obstacle_mask
 from ...subjects.shared_geometry import SharedGeometry
 from ...subjects.subject_list import SubjectList
@@ -167,8 +174,9 @@ def _prepare(
     subjects = [*bounded.subjects, *late.subjects]
     scene = scene_by_uid(uid)
     parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
-    pairs = make_scan_settings(scene, subjects, parents, settings)
-    bounds = result_of(scene, *bounded, frames.span, first_time)
+    is_pair_named = len(subjects) == 2 and _is_chosen(settings.selection)
+    pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named)
+    bounds = replace(result_of(scene, *bounded, frames.span, first_time), skipped_pairs=pairs.skipped)
     if late.subjects:
         bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
     yield begun
@@ -186,13 +194,18 @@ def _prepare(
     else:
         motion = SceneMotion(scene, reading, settings.selection, shape, fit, obstacles)
     scan = replace(
-        pairs,
+        pairs.settings,
         clearance=settings.clearance,
         motion=settings.motion,
         owners=motion.owners,
         obstacles=obstacles.for_scan,
     )
     return PreparedScan(replace(bounds, obstacles=tuple(obstacles.indices.tolist())), motion, scan)
+
+
+def _is_chosen(selection: Selection) -> bool:
+    """Return whether a selection names objects, or has those that are selected in the viewport."""
+    return selection.selected_only or bool(selection.patterns) or selection.owners is not None
 
 
 def _go_to_first_frame(scene: bpy.types.Scene, time: float) -> None:

@@ -129,7 +129,9 @@ def test_thousand_loose_parts_are_ignored_without_list_of_pairs():
     scene = bpy.context.scene
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
     for more in ({}, {"ignore_collection": True}):
-        scan_settings = make_scan_settings(scene, subjects, [None] * len(subjects), PairSettings(**more))
+        scan_settings = make_scan_settings(
+            scene, subjects, [None] * len(subjects), PairSettings(**more)
+        ).settings
         assert len(subjects) == 1000 and len(scan_settings.ignored) == 0
         assert len(set(scan_settings.separate.tolist())) == 1 and scan_settings.separate[0] >= 0
 
