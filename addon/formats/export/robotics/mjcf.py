@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -33,6 +34,11 @@ _BONE = re.compile(r"/(bone\..*|no bone)$", re.DOTALL)
 
 _LEAST_VOLUME = 1e-9
 """In cubic meters. MuJoCo refuses meshes of less than about 1e-15, except with the inertia of a shell."""
+_SMALL_BODY = 1e-3
+"""In meters. Products of inertia of smaller bodies are below what MuJoCo computes with."""
+_DENSITY = 1000.0
+"""MuJoCo's default density."""
+
 _LEAST_INERTIA = 'boundmass="1e-9" boundinertia="1e-12"'
 """Least mass and inertia of bodies that move, which MuJoCo requires to be larger than 1e-15."""
 
@@ -149,9 +155,24 @@ def _body_lines(link: Link, is_free: bool, contact_bits: str) -> Iterator[str]:
     yield f"<body name={quoteattr(link.name)}{_pose(link.frame.offset, link.frame.quaternion)}>"
     if is_free:
         yield f"  <freejoint name={quoteattr(link.name)}/>"
+    yield from _inertia_of_small_spheres(link.shapes)
     for name, shape in zip(_geom_names(link), map(_without_small_offset, link.shapes), strict=True):
         geometry = f"{_geometry(name, shape)}{_pose(*shape_pose(shape))}"
         yield f"  <geom name={quoteattr(name)} {geometry}{contact_bits}/>"
+
+
+def _inertia_of_small_spheres(shapes: Sequence[LinkShape]) -> Iterator[str]:
+    """Inertia of a body of several spheres that is so small that MuJoCo cannot find its principal axes.
+
+    The mass is that of all spheres, as MuJoCo computes it, and the inertia that of a ball around them.
+    """
+    spheres = [shape for shape in shapes if isinstance(shape, Sphere)]
+    reach = max((float(np.sqrt((s.center**2).sum()) + s.radius) for s in spheres), default=math.inf)
+    if len(spheres) < max(2, len(shapes)) or reach > _SMALL_BODY:
+        return
+    mass = _DENSITY * sum(4 / 3 * math.pi * float(sphere.radius) ** 3 for sphere in spheres)
+    inertia = " ".join([f"{0.4 * mass * reach**2:.9g}"] * 3)
+    yield f'  <inertial pos="0 0 0" mass="{mass:.9g}" diaginertia="{inertia}"/>'
 
 
 def _geom_names(link: Link) -> list[str]:
