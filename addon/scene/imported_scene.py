@@ -71,7 +71,8 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> str | None:
 
 def _key_ranges() -> Iterator[tuple[float, float]]:
     """Yield first and last frame of each action and strip that plays."""
-    for item in bpy.data.user_map():
+    data: Any = bpy.data
+    for item in data.user_map():
         animation: Any = getattr(item, "animation_data", None)
         if animation is None:
             continue

@@ -61,7 +61,7 @@ class Evaluated:
         meshes = self.mesh(time, a), self.mesh(time, b)
         low = np.max([points.min(axis=0) for points, _ in meshes], axis=0)
         high = np.min([points.max(axis=0) for points, _ in meshes], axis=0)
-        trees: list[BVHTree] = []
+        trees: list[Any] = []
         for points, triangles in meshes:
             corners = points[triangles]
             near = ((corners.max(axis=1) >= low) & (corners.min(axis=1) <= high)).all(axis=1)

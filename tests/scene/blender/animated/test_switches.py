@@ -86,6 +86,8 @@ FURTHER = {
 
 UNSTEADY = {"pose_position"}
 """Blender evaluates this property and the bones in parallel: their pose may be that of the frame before."""
+IS_UNSTEADY = bpy.app.version < (4, 5, 0)
+"""Whether this Blender does so with all properties."""
 
 
 def test_each_entry_of_the_table_has_examples():
@@ -117,7 +119,8 @@ def test_animated_switch_is_followed_or_not_known(place, name, method):
         pytest.skip("this Blender cannot animate the property")
     with keeping_open():
         wrong = list(wrong_boxes())
-    if name in UNSTEADY:
+    if name in UNSTEADY or IS_UNSTEADY:
+        # What is sampled then may be wrong, but nothing is proven wrongly.
         wrong = [each for each in wrong if each[2]]
     assert wrong == []
 
