@@ -84,9 +84,9 @@ FURTHER = {
 """Another property that stands for an entry: a scene has no mesh with keyed vertices."""
 
 
-UNSTEADY = {"pose_position"}
-"""Blender evaluates this property and the bones in parallel: their pose may be that of the frame before."""
-IS_UNSTEADY = bpy.app.version < (4, 5, 0)
+UNSTEADY = {"pose_position", "parent_type"}
+"""Blender evaluates these properties and the bones in parallel: a pose may be that of the frame before."""
+IS_UNSTEADY = bpy.app.version < (5, 2, 0)
 """Whether this Blender does so with all properties."""
 
 
