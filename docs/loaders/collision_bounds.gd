@@ -22,6 +22,10 @@ extends RefCounted
 # distance.
 const SLACK := 5e-7
 
+# Jolt Physics rounds edges and corners of boxes, cylinders and hulls inward by this radius, so that vertices there would
+# be outside with Godot's default of 0.04.
+const MARGIN := 0.0
+
 # What happens when something meets an object without the key "collision".
 const SOLID := {"response": "solid", "group": 1, "mask": 65535, "material": null}
 
@@ -246,10 +250,22 @@ static func _target(root: Node, entry: Dictionary) -> Node3D:
 	var name := str(entry["name"])
 	var part := RegEx.create_from_string("/((part|shape)\\.\\d+|bone\\..*)$")
 	for candidate: String in [name, part.sub(name, "")]:
-		var found := root.find_child(_node_name(candidate), true, false)
-		if found is Node3D:
+		var found := _node_of(root, _node_name(candidate))
+		if found != null:
 			return _attachment(root, found, str(entry["bone"])) if entry.has("bone") else found
 	return null
+
+
+# The node with a name: the first one with a mesh, otherwise the first one that the importer did not make for a bone.
+# A bone can have the name of an object.
+static func _node_of(root: Node, name: String) -> Node3D:
+	var first: Node3D = null
+	for found: Node in root.find_children(name, "Node3D", true, false):
+		if found is MeshInstance3D:
+			return found
+		if first == null and not (found is BoneAttachment3D or found is Skeleton3D or found is CollisionObject3D):
+			first = found
+	return first
 
 
 # A new attachment to a joint in the skeleton of a mesh; null if there is no such joint.
@@ -322,6 +338,7 @@ static func _local_box_shape(entry: Dictionary, group: String) -> CollisionShape
 
 static func _with_box(node: CollisionShape3D, half: Vector3, reach: float) -> CollisionShape3D:
 	var shape := BoxShape3D.new()
+	shape.margin = MARGIN
 	shape.size = 2.0 * (half + Vector3.ONE * SLACK * (reach + 2.0 * half.length() + node.position.length()))
 	node.shape = shape
 	return node
@@ -340,6 +357,7 @@ static func _axial_shape(kind: String, axial: Dictionary) -> CollisionShape3D:
 		node.shape = capsule
 	else:
 		var cylinder := CylinderShape3D.new()
+		cylinder.margin = MARGIN
 		cylinder.radius = radius + slack
 		cylinder.height = 2.0 * (half + slack)
 		node.shape = cylinder
@@ -355,6 +373,7 @@ static func _hull_shape(hull: Dictionary) -> CollisionShape3D:
 	for vertex: Array in vertices:
 		points.append(_difference(vertex, vertices[0]))
 	var convex := ConvexPolygonShape3D.new()
+	convex.margin = MARGIN
 	convex.points = points
 	node.shape = convex
 	return node

@@ -228,13 +228,14 @@ class Node(Object):
     def get_children(self) -> Array:
         return Array(self.children)
 
-    def find_child(self, pattern: str, recursive: bool = True, owned: bool = True) -> Node | None:
-        assert recursive and not owned
+    def find_children(self, pattern: str, kind: str, recursive: bool = True, owned: bool = True) -> Array:
+        assert kind == "Node3D" and recursive and not owned
+        found = Array()
         for child in self.children:
-            found = child if child.name == pattern else child.find_child(pattern, recursive, owned)
-            if found is not None:
-                return found
-        return None
+            if child.name == pattern and isinstance(child, Node3D):
+                found.append(child)
+            found += child.find_children(pattern, kind, recursive, owned)
+        return found
 
     def free(self) -> None:
         pass
