@@ -18,6 +18,9 @@ from .usd_layer import USD_SUFFIXES, read_layer_time
 
 _GLTF_SUFFIXES = (".glb", ".gltf")
 
+_LAST_FRAME = 1048574
+"""Last frame of Blender."""
+
 _UNREAD_LAYER = re.compile(r"Could not (?:open asset|load sublayer) @([^@]+)@")
 """USD's warning of a reference, payload or sublayer that cannot be opened."""
 
@@ -32,7 +35,7 @@ def without_unread_layers(output: str) -> str:
     return "".join(line for line in output.splitlines(keepends=True) if not _UNREAD_LAYER.search(line))
 
 
-def set_time_of_import(scene: bpy.types.Scene, path: Path) -> str | None:
+def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     """Set the frame range, frame rate and current frame of an imported scene to those of its file.
 
     The range has all keyframes of the animation that plays, in whole frames. Times of glTF begin at 0, which
@@ -47,26 +50,45 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> str | None:
 
     Returns
     -------
-    problem : str or None
-        Reason why the range or the rate may be wrong.
+    problems : tuple of str
+        Reasons why the range or the rate may be wrong.
     """
     suffix = path.suffix.lower()
-    ranges, problem = list(_key_ranges()), None
+    ranges, problems = list(_key_ranges()), []
     if suffix in _GLTF_SUFFIXES and ranges:
         ranges.append((0.0, 0.0))
     if suffix in USD_SUFFIXES:
-        rate, codes = read_layer_time(path)
-        _set_rate(scene, rate)
-        if codes is None and bpy.data.cache_files:
-            codes = _usd_sample_range(path)
-            if codes is None:
-                problem = "has no range of time codes, so a range of frames is needed (--frames)"
+        codes, unknown = _set_rate_of_layer(scene, path)
         ranges += [] if codes is None else [codes]
+        problems += [] if unknown is None else [unknown]
     first = math.floor(min((start for start, _ in ranges), default=scene.frame_current))
-    last = math.ceil(max((end for _, end in ranges), default=first))
-    scene.frame_start, scene.frame_end = first, max(first, last)
-    scene.frame_set(first)
-    return problem
+    last = max(first, math.ceil(max((end for _, end in ranges), default=first)))
+    start, end = (min(max(frame, 0), _LAST_FRAME) for frame in (first, last))
+    if (start, end) != (first, last):
+        problems.append(
+            f"is animated from frame {first} to {last}, but the frame range of a scene is within frames 0 to "
+            f"{_LAST_FRAME}, so only frames {start} to {end} are used without --frames {first}:{last}"
+        )
+    scene.frame_start, scene.frame_end = start, end
+    scene.frame_set(start)
+    return tuple(problems)
+
+
+def _set_rate_of_layer(scene: bpy.types.Scene, path: Path) -> tuple[tuple[float, float] | None, str | None]:
+    """Set the frame rate to that of a USD layer. Returns its range, and what is unknown."""
+    try:
+        rate, codes = read_layer_time(path)
+    except ValueError as error:
+        # Blender's importer has set the range.
+        rate = scene.render.fps / scene.render.fps_base
+        unknown = f"{error}, so its frame rate is unknown and seconds are those of {rate:g} frames per second"
+        return (scene.frame_start, scene.frame_end), unknown
+    _set_rate(scene, rate)
+    if codes is None and bpy.data.cache_files:
+        codes = _usd_sample_range(path)
+        if codes is None:
+            return None, "has no range of time codes, so a range of frames is needed (--frames)"
+    return codes, None
 
 
 def _key_ranges() -> Iterator[tuple[float, float]]:

@@ -155,12 +155,12 @@ def _import_file(path: Path) -> tuple[str, ...]:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     with _held_standard_error() as held:
         _IMPORTERS[path.suffix.lower()](str(path.resolve()))
-        problem = set_time_of_import(bpy.context.scene, path)
+        problems = set_time_of_import(bpy.context.scene, path)
     output = held[0].decode("utf-8", "backslashreplace")
     add_missing_files(bpy.context.scene, path, unread_layers(output))
     if sys.stderr is not None:
         sys.stderr.write(without_unread_layers(output))
-    return () if problem is None else (f"{path}: {problem}",)
+    return tuple(f"{path}: {problem}" for problem in problems)
 
 
 def _reason(error: Exception) -> str:

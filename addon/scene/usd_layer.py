@@ -6,10 +6,12 @@ layer, so that is read alone: a text, or a crate as OpenUSD's crateFile.h descri
 
 from __future__ import annotations
 
+import math
 import mmap
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -53,17 +55,29 @@ class LayerTime(NamedTuple):
 def read_layer_time(path: Path) -> LayerTime:
     """Read the time of the root layer of a .usd, .usda, .usdc or .usdz file.
 
-    Raises ValueError, OSError or another error for a file that is damaged.
+    Raises ValueError for a file that is damaged, is a crate older than version 0.4 or has no valid time, and
+    OSError for one that cannot be opened.
     """
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as package:
-            values = _values(package.read(package.namelist()[0]))
-    else:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            values = _values(content)
+    try:
+        values = _values_of_file(path)
+    except (ValueError, LookupError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError("the metadata cannot be read") from error
     rate = values.get(_RATE, values.get(_FRAME_RATE, _DEFAULT_RATE))
     ends = values.get(_START), values.get(_END)
+    if not 0 < rate < math.inf:
+        raise ValueError(f"the metadata has a rate of {rate:g}")
+    if not all(end is None or math.isfinite(end) for end in ends):
+        raise ValueError("the metadata has an infinite range")
     return LayerTime(rate, None if ends[0] is None or ends[1] is None else (ends[0], ends[1]))
+
+
+def _values_of_file(path: Path) -> Mapping[str, float]:
+    """Values of the metadata of the root layer of a file."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as package:
+            return _values(package.read(package.namelist()[0]))
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return _values(content)
 
 
 def _values(content: _Content) -> Mapping[str, float]:

@@ -149,6 +149,39 @@ def test_usd_without_a_range_of_time_codes_has_that_of_its_samples_or_says_that_
         assert (scene.frame_start, scene.frame_end) == (5, 91)
 
 
+@pytest.mark.parametrize("rate", ["0", "-24", "nan"])
+def test_usd_without_a_valid_rate_is_opened_with_its_range_and_says_that_its_rate_is_unknown(tmp_path, rate):
+    codes = "startTimeCode = 5\nendTimeCode = 90"
+    path = write_usd(tmp_path / "shot.usda", f"timeCodesPerSecond = {rate}\n{codes}")
+    (problem,) = open_scene(path)
+    assert f"a rate of {rate}, so its frame rate is unknown" in problem
+    scene = bpy.context.scene
+    assert (scene.frame_start, scene.frame_end) == (5, 90)
+    assert f"those of {scene.render.fps / scene.render.fps_base:g} frames per second" in problem
+
+
+def test_usd_whose_metadata_cannot_be_read_is_opened_and_says_so(tmp_path, monkeypatch):
+    # As in a crate older than version 0.4, which is not compressed.
+    path = write_moving(tmp_path / "level.usdc", 10, 20)
+    monkeypatch.setattr("addon.scene.usd_layer._unpacked", lambda packed, most: packed)
+    (problem,) = open_scene(path)
+    assert "the metadata cannot be read, so its frame rate is unknown" in problem
+    assert bpy.context.scene.frame_end == 20
+
+
+def test_frames_that_a_range_of_blender_cannot_have_are_named(tmp_path):
+    path = write_usd(tmp_path / "preroll.usda", "startTimeCode = -10\nendTimeCode = 90")
+    (problem,) = open_scene(path)
+    assert "is animated from frame -10 to 90" in problem
+    assert "--frames -10:90" in problem
+    scene = bpy.context.scene
+    assert (scene.frame_start, scene.frame_end, scene.frame_current) == (0, 90, 0)
+
+    path = write_usd(tmp_path / "long.usda", "startTimeCode = 0\nendTimeCode = 1e12")
+    (problem,) = open_scene(path)
+    assert "only frames 0 to 1048574 are used" in problem
+
+
 def test_layers_that_a_usd_refers_to_and_that_do_not_exist_are_missing_inputs(tmp_path, capfd):
     more = """
 def "A" (references = @./gone_reference.usda@) {}

@@ -63,6 +63,24 @@ def test_time_of_a_package_is_that_of_its_first_file(usd, tmp_path):
     assert read_layer_time(tmp_path / "all.usdz").rate == stage.GetTimeCodesPerSecond()
 
 
+def test_damaged_crate_has_a_time_or_raises_value_error(usd, tmp_path):
+    whole = tmp_path / "whole.usdc"
+    write_layer(usd, whole, random.Random(1))
+    content, rng = whole.read_bytes(), random.Random(2)
+    refused = 0
+    for number in range(times(200, full=5000)):
+        damaged = bytearray(content[: rng.randrange(8, len(content))] if number % 2 else content)
+        for _ in range(rng.choice([0, 1, 20])):
+            damaged[rng.randrange(8, len(damaged))] = rng.randrange(256)
+        path = tmp_path / "damaged.usdc"
+        path.write_bytes(damaged)
+        try:
+            assert read_layer_time(path).rate > 0
+        except ValueError:
+            refused += 1
+    assert refused
+
+
 def test_name_in_a_string_of_the_metadata_is_not_its_value(tmp_path):
     path = tmp_path / "layer.usda"
     path.write_text(
