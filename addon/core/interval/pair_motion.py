@@ -54,6 +54,8 @@ class PairMotion(NamedTuple):
         Conservative for shapes that rotate: never late. Exact for others. Defined for pairs of one kind
         without meshes.
         """
+        if not np.any(clearance):
+            return time_of_impact(*self)
         a0, a1, b0, b1 = self
         if isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb):
             return time_within_clearance_obb_obb(a0, a1, b0, b1, clearance)

@@ -15,7 +15,6 @@ from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axi
 from ..numeric.arrays import Bools, Floats, dot, length
 from ..shapes import Capsule, Obb, concatenated
 from ..sweep.capsule import boxes_in_motion
-from ..sweep.dispatch import time_of_impact
 from ..sweep.interpolation import ObbMotion, rotation_angle
 from .linearity import parabola_overshoot
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
@@ -211,7 +210,7 @@ def _contact_spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]
     # Both directions of time in one batch.
     directions = (concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0)))
     both = PairMotion(*directions)
-    times = both.time_within(clearance) if clearance else time_of_impact(*both)
+    times = both.time_within(clearance)
     enter, from_end = times.reshape(2, -1)
     leave = 1 - from_end
     # Because of rounding, a graze may be found in one direction only.

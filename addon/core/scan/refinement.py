@@ -332,7 +332,7 @@ class Subdivision:
         return self._completed(intervals, contacts, assessment, clearance), contacts
 
     def _without_whole(self, intervals: PairIntervals, assessment: Assessment) -> Assessment:
-        """Open the pairs (m,) over whole intervals: what moves in steps looks linear at frames alone."""
+        """Open the pairs (m,) over whole intervals: motion in steps appears linear at whole frames."""
         times, interval = self._block.times, self._interval[intervals.rows]
         is_whole = (intervals.begin == times[interval]) & (intervals.end == times[interval + 1])
         is_settled = assessment.is_settled & ~(is_whole & self.is_refinable[intervals.rows])

@@ -13,7 +13,6 @@ from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..progress import ContactMotion
 from ..shapes import Sphere
-from ..sweep.dispatch import time_of_impact
 from .obstacle_space import rotation_between, to_world
 from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
 from .refinement import PairIntervals, Subdivision
@@ -353,7 +352,7 @@ class SolvedPieces:
             rows = np.flatnonzero((enter > 0) & is_early)
             if len(rows):
                 subset = motion.take(rows)
-                touch = subset.time_within(self._clearance) if self._clearance else time_of_impact(*subset)
+                touch = subset.time_within(self._clearance)
                 enter[rows] = np.fmax(enter[rows], touch)
         return enter
 

@@ -80,8 +80,8 @@ def first_impact_triangle_pairs(
     """First time in [begin, until] at which any pair of triangles is within `clearance`, and that pair.
 
     Never late. Early by no more than the time in which a gap of `slack` plus 1e-14 of the pair's size closes;
-    5e-8 for edges that are nearly parallel. A pair that is not within that gap after 100 steps is not
-    resolved.
+    of 2**-26 of the size for edges that are nearly parallel, whose cross product is rounding. A pair that is
+    not within that gap after 100 steps is not resolved.
 
     Parameters
     ----------

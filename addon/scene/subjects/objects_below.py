@@ -15,7 +15,7 @@ from ..blender.names import full_name_of, name_of
 from ..errors import SceneError
 from .selection import matches_pattern
 
-_NAMES = {
+_REASONS = {
     "ARMATURE": message("is an armature, which has no surface, and nothing below it has one"),
     "CAMERA": message("is a camera, which has no surface, and nothing below it has one"),
     "EMPTY": message("is an empty, which has no surface, and nothing below it has one"),
@@ -54,7 +54,7 @@ def objects_below(scene: bpy.types.Scene, pattern: str) -> list[bpy.types.Object
     below = {child for item in items for child in item.children_recursive}
     below |= {item for item in scene.objects if any(owner in items for owner in _deforming(item))}
     found = [item for item in below if item.type in MESH_LIKE or item.instance_type != "NONE"]
-    return sorted(found, key=full_name_of) or _NAMES[items[0].type]
+    return sorted(found, key=full_name_of) or _REASONS[items[0].type]
 
 
 def patterns_with_objects_below(scene: bpy.types.Scene, patterns: Iterable[str]) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def patterns_with_objects_below(scene: bpy.types.Scene, patterns: Iterable[str])
 
 def _is_without_surface(item: bpy.types.Object) -> bool:
     """Return whether an object has neither a surface nor instances."""
-    return item.type in _NAMES and item.instance_type == "NONE" and missing_reason(item) is None
+    return item.type in _REASONS and item.instance_type == "NONE" and missing_reason(item) is None
 
 
 def _deforming(item: bpy.types.Object) -> list[bpy.types.Object | None]:
