@@ -7,7 +7,15 @@ from playwright.sync_api import Page
 
 from tests.paths import TOP
 from tests.report.conftest import extent_of_first_bound, pixels_of_bounds, settle
-from tests.report.documents import HOSTILE, hostile_document, small_document, write_document
+from tests.report.documents import (
+    HOSTILE,
+    box_object,
+    contact,
+    hostile_document,
+    make_document,
+    small_document,
+    write_document,
+)
 
 pytestmark = pytest.mark.long
 
@@ -98,6 +106,20 @@ def test_keyboard_selects_the_next_row_in_all_parts_of_the_page(page):
     details = page.locator("#details").inner_text()
     assert "Dot" in details and "frame 10" in details and "10 to 11" in details
     assert page.locator("#separation").get_attribute("data-points") == "11:-1"
+
+
+def test_contact_within_the_clearance_has_a_gap_and_no_negative_depth(open_page, tmp_path):
+    near = contact("Crate", "Lid", 1, end=100, depth=-0.25)
+    document = make_document([box_object("Crate", 5.0), box_object("Lid", 5.5)], [near])
+    page = open_page(write_document(tmp_path / "near.json", document))
+    row = page.locator("#contacts .tabulator-row")
+    assert row.locator(".tabulator-cell[tabulator-field=depth]").inner_text() == "gap 0.25"
+    row.click()
+    settle(page)
+    details = page.locator("#details").inner_text()
+    assert "0.25 m at frame" in details and "-0.25" not in details
+    assert "Closest" in details and "Deepest" not in details
+    assert page.locator("#separation").get_attribute("data-points").endswith(":0.25")
 
 
 def test_view_draws_both_bounds_at_first_contact(page):

@@ -21,7 +21,7 @@ export async function makeContacts(section, contents, { onSelect, onRows }) {
     text("A", "a", { widthGrow: 2, minWidth: 100 }),
     text("B", "b", { widthGrow: 2, minWidth: 100 }),
     right("First frame", "frame", (_, row) => frame(row), { minWidth: 124 }),
-    right(inUnit("Depth"), "depth", length),
+    right(inUnit("Depth"), "depth", depthText),
     right(inUnit("Speed", "/s"), "speed", length, { responsive: 2, minWidth: 100 }),
     text("Shape", "shape", { responsive: 3, width: 68, minWidth: 60 }),
     text("Motion", "motion", { responsive: 4, width: 76, minWidth: 60 }),
@@ -34,6 +34,11 @@ export async function makeContacts(section, contents, { onSelect, onRows }) {
   const made = await makeTable(section, { columns, rows, onSelect, onRows });
   await addFilters(section, rows, made);
   return made;
+}
+
+/** Depth of an overlap, or the gap of a contact within the clearance, whose depth is negative. */
+function depthText(depth) {
+  return depth < 0 ? `gap ${length(-depth)}` : length(depth);
 }
 
 function fileLink(cell) {
@@ -101,7 +106,7 @@ export function contactFacts(row, contents) {
     ["B", nameNode(row.b)],
     [row.kind === "contact" ? "First contact" : "Closest", `frame ${frame(row)}${row.seconds == null ? "" : `, ${number(row.seconds, 4)} s`}`],
     ["Gap", lengthText(row.gap)],
-    ["Deepest", row.depth == null ? "" : `${lengthText(row.depth)} at frame ${number(row.deepestFrame)}`],
+    [row.depth < 0 ? "Closest" : "Deepest", row.depth == null ? "" : `${lengthText(Math.abs(row.depth))} at frame ${number(row.deepestFrame)}`],
     ["Closing speed", lengthText(row.speed, "/s")],
     ["Intervals", listed.join("; ")],
     ["Point", vector(row.point)],
