@@ -162,11 +162,11 @@ def _lines_of_interval(
     contact, units = contact_of_row(settings, row), context.scene.unit_settings
     result = result_store.get(settings.result_id).contacts
     if contact is None or result is None or not contact.details:
-        begin = iface_("First contact at frame {frame}", frame=frame_text(row.frame, row.uncertainty))
+        begin = iface_("Bounds: first contact at {frame}", frame=frame_text(row.frame, row.uncertainty))
         deepest = (
             iface_("Gap {distance}", distance=length_text(-row.value, units))
             if row.value < 0
-            else iface_("Deepest overlap {depth}", depth=length_text(row.value, units))
+            else iface_("Bounds: deepest {depth}", depth=length_text(row.value, units))
         )
         return [(begin, "TIME"), (deepest, "DRIVER_DISTANCE")]
     starts = [span.start for span in contact.intervals]
@@ -174,7 +174,7 @@ def _lines_of_interval(
     details = contact.details[index]
     frame = frame_text(starts[index], details.uncertainty)
     if len(starts) == 1:
-        begin = iface_("Contact at frame {frame}", frame=frame)
+        begin = iface_("Bounds: contact at {frame}", frame=frame)
     else:
         begin = iface_("{number} of {count} at {frame}", number=index + 1, count=len(starts), frame=frame)
     speed = details.closing_speed
@@ -184,7 +184,9 @@ def _lines_of_interval(
         per_second = length_text(speed * result.time.fps, units, _SPEED_DIGITS)
         speed_line = iface_("Closing speed {distance}/s", distance=per_second)
     deepest = iface_(
-        n_("Closest {depth} at {frame}") if details.depth < 0 else n_("Deepest {depth} at {frame}"),
+        n_("Bounds: closest {depth} at {frame}")
+        if details.depth < 0
+        else n_("Bounds: deepest {depth} at {frame}"),
         depth=length_text(abs(details.depth), units, _DEPTH_DIGITS),
         frame=frame_text(details.deepest_frame, decimals=2),
     )

@@ -42,11 +42,11 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     elif row.value < 0:
         text = n_("{a} and {b}: closer than the clearance from frame {frame} on, gap {value}")
     elif row.at_start:
-        text = n_("{a} and {b}: contact from the first frame on, depth {value}")
+        text = n_("{a} and {b}: contact of the bounds from the first frame on, depth {value}")
     elif row.tunnelling:
-        text = n_("{a} and {b}: contact between frames only at frame {frame}, depth {value}")
+        text = n_("{a} and {b}: contact of the bounds between frames only at frame {frame}, depth {value}")
     else:
-        text = n_("{a} and {b}: contact at frame {frame}, depth {value}")
+        text = n_("{a} and {b}: contact of the bounds at frame {frame}, depth {value}")
     lines = [tip_(text, a=row.a, b=row.b, frame=frame, value=value)]
     if row.accepted:
         lines.append(tip_("Accepted: {comment}", comment=row.comment))

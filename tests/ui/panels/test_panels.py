@@ -281,7 +281,7 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert {row.a, row.b} == {"Ball", "Floor"} and scene.frame_current == 10
     labels = Page(panel).labels
     # 0.2 a frame at 24 frames per second.
-    for text in ("1 of 2 at 10.0000", "Closing speed 4.8/s", "Deepest 0.5 at 12.50"):
+    for text in ("1 of 2 at 10.0000", "Closing speed 4.8/s", "Bounds: deepest 0.5 at 12.50"):
         assert text in labels
     # Ball is the first one: Floor leaves it downwards.
     assert "Apart along (0.00, 0.00, -1.00)" in labels
@@ -289,7 +289,7 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert go_to(direction="NEXT") == {"FINISHED"}
     assert scene.frame_current == 30
     labels = Page(panel).labels
-    for text in ("2 of 2 at 30.0000", "Closing speed 2.4/s", "Deepest 1 at 40.00"):
+    for text in ("2 of 2 at 30.0000", "Closing speed 2.4/s", "Bounds: deepest 1 at 40.00"):
         assert text in labels
     assert len(labels) == height
     assert go_to(direction="NEXT") == {"CANCELLED"}
