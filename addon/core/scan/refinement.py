@@ -335,6 +335,7 @@ class Subdivision:
         """Open the pairs (m,) over whole intervals: motion in steps appears linear at whole frames."""
         times, interval = self._block.times, self._interval[intervals.rows]
         is_whole = (intervals.begin == times[interval]) & (intervals.end == times[interval + 1])
+        is_whole &= intervals.begin < intervals.end
         is_settled = assessment.is_settled & ~(is_whole & self.is_refinable[intervals.rows])
         return assessment._replace(is_settled=is_settled, is_timed=is_settled)
 

@@ -185,6 +185,18 @@ def test_steps_are_found_in_scans_with_a_body_that_cannot_be_sampled_between_fra
         assert abs(span.end - (number + 0.5 + half)) <= ENDS
 
 
+def test_contact_at_the_last_frame_is_cut_there_beside_a_body_that_cannot_be_sampled():
+    # The centers are nearer than 2 from 7.5 on. The last frame has no length, and so no speed.
+    def shapes(time: float) -> Aabb:
+        return bodies(Aabb, [(9.5 - time, 0, 0), (0, 0, 0), (0, 20, 0)], 1.0)
+
+    motion = Sampled(shapes, 3)
+    motion.refinable[2] = False
+    (contact,) = finished(scan_contacts(motion, range(10))).contacts
+    (span,) = contact.intervals
+    assert abs(span.start - 7.5) <= contact.details[0].uncertainty + 1e-9 and span.end == 9
+
+
 def test_step_of_an_obstacle_is_found_at_its_time():
     # A floor jumps into the lower half of a ball at 4.3, and past it at 7.
     floor = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
