@@ -45,6 +45,7 @@ from .document.model import (
     TimeSettings,
     Track,
 )
+from .document.not_verified import NotVerified
 from .document.reader import LoadedDocument, read_document, read_file
 from .document.writer import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, WriteOptions, make_document
 from .export.file_formats import (
@@ -91,6 +92,7 @@ __all__ = [
     "GltfError",
     "InputWarning",
     "LoadedDocument",
+    "NotVerified",
     "ObjectBounds",
     "Origin",
     "OutputError",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import Clearance, Contact
 from ..core.numeric.arrays import Bools, Floats, Ints
-from ..formats import Comparison
+from ..formats import Comparison, NotVerified
 from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
@@ -38,7 +38,9 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
         row.frame, row.value = contact.first.frame, contact.depth
         row.tunnelling, row.at_start = contact.first.tunnelling, contact.first.at_start
         answer = result.confirmed[index] if result.confirmed else None
-        if answer is not None:
+        if isinstance(answer, NotVerified):
+            row.not_verified = answer.value
+        elif answer is not None:
             row.meshes = "NEVER" if answer.first is None else "TOUCH"
             row.mesh_frame, row.mesh_uncertainty = answer.first[:2] if answer.first else (0.0, 0.0)
             row.is_mesh_sampled, row.mesh_clearance = not answer.is_proven, answer.clearance

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from addon.core import CollisionBoundsError
-from addon.formats import DocumentError, load_document
+from addon.formats import DocumentError, NotVerified, load_document
 from addon.formats.wording import message_line, single_line
 
 Row = dict[str, Any]
@@ -190,6 +190,8 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         meshes = contact["meshes"]
         reach = f"closer than {meshes['clearance']:g}" if "clearance" in meshes else "touch"
         labels.append(f"meshes {reach}" if meshes["touch"] else "bounds only")
+    if "notVerified" in contact:
+        labels.append("not verified")
     row = {
         "kind": "contact",
         "frame": first["frame"],
@@ -203,6 +205,8 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         "intervals": [_interval(entry) for entry in contact["intervals"]],
         "labels": labels,
     }
+    if "notVerified" in contact:
+        row["notVerified"] = NotVerified(contact["notVerified"]).text
     same = ("a", "b", "shape", "motion", "obstacle", "accepted", "meshes")
     return {key: contact[key] for key in same if key in contact} | row
 

@@ -396,6 +396,10 @@ MEANING: dict[str, tuple[Change, str]] = {
         put("contacts.0.meshes", {"touch": True}),
         r"contacts\[0\].meshes: must have a frame if touch is true",
     ),
+    "meshes that were tested and not verified": (
+        lambda document: document["contacts"][0].update(meshes={"touch": False}, notVerified="bone"),
+        r"contacts\[0\].notVerified: must be omitted where meshes is present",
+    ),
     "contacts of two shapes": (
         lambda document: document["contacts"].append({**document["contacts"][0], "b": "c", "shape": "aabb"}),
         r"contacts\[1\].shape: differs from that of contacts\[0\]",

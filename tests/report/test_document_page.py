@@ -122,6 +122,17 @@ def test_contact_within_the_clearance_has_a_gap_and_no_negative_depth(open_page,
     assert page.locator("#separation").get_attribute("data-points").endswith(":0.25")
 
 
+def test_contact_that_is_not_verified_has_the_reason(open_page, tmp_path):
+    near = contact("Crate", "Lid", 1, end=100, notVerified="loosePart")
+    document = make_document([box_object("Crate", 5.0), box_object("Lid", 5.5)], [near])
+    page = open_page(write_document(tmp_path / "unverified.json", document))
+    row = page.locator("#contacts .tabulator-row")
+    assert "not verified" in row.locator(".tabulator-cell[tabulator-field=labels]").inner_text()
+    row.click()
+    settle(page)
+    assert "not verified: a loose part is not the whole mesh" in page.locator("#details").inner_text()
+
+
 def test_view_draws_both_bounds_at_first_contact(page):
     select(page, "Dot", "Wall")
     assert "Bounds at frame 10, " in page.locator("#view .caption").inner_text()

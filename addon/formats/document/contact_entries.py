@@ -14,6 +14,7 @@ from ...core.numeric.arrays import Floats
 from ..rounding import is_whole, json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, ScannedContacts, TimeSettings
+from .not_verified import NotVerified
 
 UNIT_DECIMALS = 6
 """Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
@@ -68,7 +69,7 @@ class ContactWriter:
         self,
         column: tuple[Any, ...],
         scanned: ScannedContacts,
-        confirmation: Confirmation | None,
+        confirmation: Confirmation | NotVerified | None,
         accepted: str | None,
     ) -> dict[str, Any]:
         """Make one contact from its converted numbers."""
@@ -93,11 +94,19 @@ class ContactWriter:
             },
             "intervals": intervals,
             "deepest": deepest,
-            **({"meshes": self._confirmation(confirmation)} if confirmation else {}),
+            **self._confirmation(confirmation),
             **({} if accepted is None else {"accepted": accepted}),
         }
 
-    def _confirmation(self, confirmation: Confirmation) -> dict[str, Any]:
+    def _confirmation(self, confirmation: Confirmation | NotVerified | None) -> dict[str, Any]:
+        """Make the member of a contact about its meshes, or about why they were not tested."""
+        if confirmation is None:
+            return {}
+        if isinstance(confirmation, NotVerified):
+            return {"notVerified": confirmation.value}
+        return {"meshes": self._meshes(confirmation)}
+
+    def _meshes(self, confirmation: Confirmation) -> dict[str, Any]:
         """Convert the result of testing the meshes of a contact."""
         first = confirmation.first
         motion: dict[str, Any] = {"motion": "proven" if confirmation.is_proven else "sampled"}

@@ -24,6 +24,7 @@ from ...core import (
 from ...core.compound.compound import Compound
 from ...core.numeric.arrays import Floats, Ints
 from ..spaces import Space
+from .not_verified import NotVerified
 
 DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
 """A single shape of an object. The children of a tree's node have higher indices than the node."""
@@ -355,8 +356,9 @@ class ScannedContacts:
         One of those that the schema lists for contacts; empty in a document without contacts.
     obstacles : frozenset of str
         Ids of the subjects that were tested as triangle meshes.
-    confirmed : sequence of (Confirmation or None)
-        One for each contact, None where the meshes were not tested; empty when none were.
+    confirmed : sequence of (Confirmation, NotVerified or None)
+        One for each contact: the result for its meshes, or why there is none. None is for a document without
+        either. Empty if that was not requested.
     accepted : sequence of (str or None)
         For each contact, the comment with which it is accepted, None if it is not; empty if none is.
     """
@@ -365,7 +367,7 @@ class ScannedContacts:
     ids: Sequence[str]
     shape: str
     obstacles: frozenset[str] = frozenset()
-    confirmed: Sequence[Confirmation | None] = ()
+    confirmed: Sequence[Confirmation | NotVerified | None] = ()
     accepted: Sequence[str | None] = ()
 
 

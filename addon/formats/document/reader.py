@@ -52,6 +52,7 @@ from .model import (
     read_skipped_pairs,
     response_of,
 )
+from .not_verified import NotVerified
 from .source_numbers import with_source_numbers
 
 
@@ -286,7 +287,7 @@ class _Reader:
         was_stopped = partial is not None and partial.planned_end != end
         fps = document["time"]["fps"]
         contacts = tuple(self.contact(entry, indices, fps) for entry in entries)
-        confirmations = tuple(self.confirmation(entry.get("meshes")) for entry in entries)
+        confirmations = tuple(map(self.confirmation, entries))
         return ScannedContacts(
             ContactReport(contacts, clearances, end if was_stopped else None),
             ids,
@@ -328,9 +329,12 @@ class _Reader:
             self.to_blender.directions(deepest["direction"]),
         )
 
-    def confirmation(self, meshes: Mapping[str, Any] | None) -> Confirmation | None:
-        if meshes is None:
+    def confirmation(self, contact: Mapping[str, Any]) -> Confirmation | NotVerified | None:
+        if "notVerified" in contact:
+            return NotVerified(contact["notVerified"])
+        if "meshes" not in contact:
             return None
+        meshes = contact["meshes"]
         is_proven = meshes.get("motion") == "proven"
         clearance = meshes.get("clearance", 0.0) * self.to_blender.scale
         if not meshes["touch"]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from ..document.not_verified import NotVerified
 from ..rounding import json_number, rounded_down
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -38,6 +39,7 @@ _CONTACT_COLUMNS = (
     *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
     *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
     *("direction_x", "direction_y", "direction_z"),
+    *("meshes", "meshes_frame", "meshes_uncertainty", "reason"),
 )
 
 
@@ -137,6 +139,7 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         *(deepest["frame"], *_depth_and_gap(deepest["depth"]), *first["point"], *first["normal"]),
         *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
         *_direction_at(deepest["depth"], entry["intervals"]),
+        *_mesh_cells(entry),
     ]
     for span in later:
         if "point" not in span:
@@ -149,7 +152,18 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
             *(*span["point"], *span["normal"]),
             *_velocity_cells(span),
             *span["deepest"]["direction"],
+            *(None,) * 4,
         ]
+
+
+def _mesh_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the result for the meshes with its frame and uncertainty, or the reason why there is none."""
+    if "notVerified" in entry:
+        return "not verified", None, None, NotVerified(entry["notVerified"]).text
+    if "meshes" not in entry:
+        return (None,) * 4
+    meshes = entry["meshes"]
+    return "touch" if meshes["touch"] else "apart", meshes.get("frame"), meshes.get("uncertainty"), None
 
 
 def _depth_and_gap(depth: float) -> tuple[float | None, float | None]:

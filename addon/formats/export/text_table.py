@@ -8,6 +8,7 @@ from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
 from ..document.model import read_skipped_pairs
+from ..document.not_verified import NotVerified
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 
@@ -267,6 +268,7 @@ def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
         *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
         *([pluralized(more, "later interval")] if more else []),
         *([_mesh_note(contact["meshes"])] if "meshes" in contact else []),
+        *([f"not verified: {NotVerified(contact['notVerified']).text}"] if "notVerified" in contact else []),
         *([_accepted_note(contact["accepted"])] if "accepted" in contact else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
         *(["sampled"] if contact["motion"] == "sampled" else []),

@@ -65,6 +65,8 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
     meshes = contact.get("meshes", {"touch": False})
     if meshes["touch"] != ("frame" in meshes):
         yield f"{path}.meshes: must have a frame if touch is true, and none otherwise"
+    if "meshes" in contact and "notVerified" in contact:
+        yield f"{path}.notVerified: must be omitted where meshes is present"
     intervals, first = contact["intervals"], contact["first"]
     if any(span["start"] > span["end"] for span in intervals):
         yield f"{path}.intervals: start > end"

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import ContactReport, Progress, scan_contacts
 from ...core.scan.scan import joined_shares, never
-from ...formats import Confirmation, Partial
+from ...formats import Confirmation, NotVerified, Partial
 from ..animation.scan_shares import ScanShare, identity_of, joinable_records
 from ..blender.frames import preserve_frame, scene_by_uid
 from ..blender.private_scene import without_private_scenes
@@ -115,7 +115,7 @@ def confirmed_result(
 ) -> Generator[Progress, None, Result]:
     """Test the contacts of a scan on meshes, if requested, and make its result."""
     prepared, report = found
-    confirmed: tuple[Confirmation | None, ...] = ()
+    confirmed: tuple[Confirmation | NotVerified, ...] = ()
     if settings.confirm:
         job.begin_phase(1.0)
         contacts, subjects = report.contacts, prepared.bounds.subjects
@@ -178,7 +178,7 @@ def _result(
     settings: ContactSettings,
     times: Sequence[float],
     report: ContactReport,
-    confirmed: tuple[Confirmation | None, ...],
+    confirmed: tuple[Confirmation | NotVerified, ...],
 ) -> Result:
     """Make the result of a scan, which is partial if the scan was stopped before its end."""
     result, motion = prepared.bounds.with_late_warnings(), prepared.motion
@@ -198,7 +198,7 @@ def _result(
         if is_adaptive
         else {},
         linear_only=tuple(result.subjects[index].name for index in linear),
-        confirmed=(*confirmed, *[None] * unconfirmed),
+        confirmed=(*confirmed, *[NotVerified.STOPPED] * unconfirmed),
         rotating=tuple(motion.rotating.tolist()),
     )
     return found.with_accepted_pairs()

@@ -18,6 +18,7 @@ from ...formats import (
     Convention,
     DocumentContents,
     InputWarning,
+    NotVerified,
     ObjectBounds,
     Origin,
     Partial,
@@ -83,8 +84,8 @@ class Result:
         Indices of subjects that were tested as triangle meshes.
     objects_outside_override : tuple of str
         Names of subjects with vertices outside their override.
-    confirmed : tuple of Confirmation or None
-        For each contact of the report; None for a contact that was not tested on meshes.
+    confirmed : tuple of Confirmation, NotVerified or None
+        For each contact of the report, as of `ScannedContacts`.
     accepted : tuple of (str or None)
         For each contact of the report, the comment with which it is accepted; None for one that is not. Empty
         if none is.
@@ -123,7 +124,7 @@ class Result:
     linear_only: tuple[str, ...] = ()
     obstacles: tuple[int, ...] = ()
     objects_outside_override: tuple[str, ...] = ()
-    confirmed: tuple[Confirmation | None, ...] = ()
+    confirmed: tuple[Confirmation | NotVerified | None, ...] = ()
     accepted: tuple[str | None, ...] = ()
     partial: Partial | None = None
     tracks: tuple[Track, ...] = ()
@@ -200,7 +201,7 @@ class Result:
         """Return whether there is a contact that was confirmed on meshes, or was not tested on them."""
         count = len(self.report.contacts) if self.report else 0
         confirmations = self.confirmed or (None,) * count
-        return any(entry is None or entry.first is not None for entry in confirmations)
+        return any(not isinstance(entry, Confirmation) or entry.first is not None for entry in confirmations)
 
     def without_pair(self, a: str, b: str) -> Result:
         """Copy without what was found of two objects, given by their full names, and of their instances."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from bpy.types import Context, UILayout
 
+from ...formats import NotVerified
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from .. import job_state
@@ -140,6 +141,9 @@ def _lines(
             else n_("Bounds only: meshes never touch")
         )
         lines.append((iface_(never), "MESH_DATA"))
+    if row.not_verified:
+        lines.append((iface_("Meshes not verified:"), "INFO"))
+        lines.append((iface_(NotVerified(row.not_verified).text), "BLANK1"))
     if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
         lines.append((iface_("Meshes sampled, not proven"), "INFO"))
     if row.accepted:

@@ -14,6 +14,7 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
+from ...formats import NotVerified
 from ...translations import CONTEXT
 from ..number_texts import frame_text, length_text
 from ..translation import n_, tip_
@@ -48,6 +49,8 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     else:
         text = n_("{a} and {b}: contact of the bounds at frame {frame}, depth {value}")
     lines = [tip_(text, a=row.a, b=row.b, frame=frame, value=value)]
+    if row.not_verified:
+        lines.append(tip_("Meshes not verified: {reason}", reason=tip_(NotVerified(row.not_verified).text)))
     if row.accepted:
         lines.append(tip_("Accepted: {comment}", comment=row.comment))
     return "\n".join(lines)
@@ -79,10 +82,15 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
         description="Result of the verification on meshes",
         translation_context=CONTEXT,
         items=(
-            ("UNKNOWN", "Not Verified", "Not verified on meshes, or not possible", 0),
+            ("UNKNOWN", "Not Verified", "Not verified on meshes", 0),
             ("TOUCH", "Touch", "The meshes touch", 1),
             ("NEVER", "Never", "Bounds overlap, meshes do not", 2),
         ),
+    )
+    not_verified: StringProperty(
+        name="Not Verified",
+        description="Why the meshes could not be verified, as documents name it",
+        translation_context=CONTEXT,
     )
     mesh_frame: FloatProperty(
         name="Mesh Frame", description="Frame of the first contact of the meshes", precision=3

@@ -3,7 +3,7 @@ import { makeTable } from "report/table";
 import { element, frame, length, menu, nameNode, number, searchField } from "report/texts";
 
 const ANY = "all";
-const LABELS = ["new", "accepted", "tunnelling", "at start", "meshes touch", "bounds only"];
+const LABELS = ["new", "accepted", "tunnelling", "at start", "meshes touch", "bounds only", "not verified"];
 
 export async function makeContacts(section, contents, { onSelect, onRows }) {
   const { rows, unit } = contents;
@@ -113,7 +113,7 @@ export function contactFacts(row, contents) {
     ["Normal, A to B", vector(row.normal)],
     ["Tested", [row.shape, row.motion].filter(Boolean).join(", ")],
     ["Obstacle", row.obstacle ? nameNode(row.obstacle) : ""],
-    ["Meshes", meshText(row.meshes)],
+    ["Meshes", row.notVerified ? `not verified: ${row.notVerified}` : meshText(row.meshes)],
     ["Accepted", row.accepted === undefined ? "" : nameNode(row.accepted || "without a comment")],
   ];
 }

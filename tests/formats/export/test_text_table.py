@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from addon.formats import bounds_table, contacts_table
+from addon.formats import NotVerified, bounds_table, contacts_table
 from tests.formats import samples
 
 
@@ -129,6 +129,13 @@ def test_contacts_table_has_names_and_notes():
     assert "start" not in found
     assert found.index("0.2500") == header.index("Depth")
     assert found.index("Ball") == header.index("A  ")
+
+
+@pytest.mark.parametrize("reason", NotVerified)
+def test_contact_that_is_not_verified_has_the_reason(reason):
+    document = samples.document()
+    document["contacts"][0]["notVerified"] = reason.value
+    assert lines(contacts_table(document))[1].endswith(f"1 later interval, not verified: {reason.text}")
 
 
 def test_near_misses_follow_contacts():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from addon.formats import FILE_FORMATS, schema
+from addon.formats import FILE_FORMATS, NotVerified, schema
 from addon.formats.document.model import SHAPE_TYPES, Track
 from addon.formats.spaces import AXES, PRESETS
 from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES
+from tests.paths import TOP
 
 PROPERTIES = schema()["properties"]
 
@@ -22,6 +23,14 @@ def test_shapes_of_objects():
 def test_shapes_of_contacts():
     shapes = PROPERTIES["contacts"]["items"]["properties"]["shape"]["enum"]
     assert set(shapes) == set(SCANNED_SHAPES)
+
+
+def test_reasons_of_contacts_that_are_not_verified():
+    reasons = PROPERTIES["contacts"]["items"]["properties"]["notVerified"]["enum"]
+    assert reasons == [reason.value for reason in NotVerified]
+    page = (TOP / "docs" / "format.md").read_text("utf-8")
+    rows = page.split("| `notVerified` | reason |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    assert [row.split("`")[1] for row in rows] == reasons
 
 
 def test_shapes_of_tracks():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
+from addon.formats import NotVerified
 from addon.scene.errors import SceneError
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
@@ -99,5 +100,5 @@ def test_contacts_of_overrides_are_not_verified_on_meshes():
     small.collision_bounds.override, small.collision_bounds.half_extents = "box", (1, 1, 1)
     key_location(add_item("Other", 0.1 * CUBE, cube_faces()), {1: (5, 0, 0), 10: (0.8, 0, 0)})
     result = scan_scene(confirm=True, frames=(1, 10, 1))
-    assert len(result.report.contacts) == 1 and result.confirmed == (None,)
+    assert len(result.report.contacts) == 1 and result.confirmed == (NotVerified.CUSTOM_SHAPE,)
     assert result.has_contacts

@@ -311,6 +311,18 @@ def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
     assert not bpy.ops.collision_bounds.go_to_interval.poll()
 
 
+def test_contact_that_cannot_be_verified_has_the_reason_in_details_and_tooltip(settings):
+    custom = add_box("Custom", (0.1, 0.1, 0.1))
+    custom.collision_bounds.override, custom.collision_bounds.half_extents = "box", (1, 1, 1)
+    key(add_box("Ball", (0.5, 0.5, 0.5)), "location", [(1, (3, 0, 0)), (20, (0, 0, 0))])
+    reason, panel = "a custom shape is not the mesh", contacts_panel.COLLISION_BOUNDS_PT_contacts
+    for confirm in (False, True):
+        scanned_scene.scan(confirm=confirm)
+        settings.active_row = 0
+        assert ("Meshes not verified:" in Page(panel).labels) == (reason in Page(panel).labels) == confirm
+        assert (f"Meshes not verified: {reason}" in settings.rows[0].tooltip) == confirm
+
+
 @pytest.mark.smoke
 def test_every_operator_is_in_menu_and_so_in_search(settings):
     operators = {

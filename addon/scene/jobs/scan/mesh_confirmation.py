@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -16,6 +15,8 @@ from ....core import (
     CollisionBoundsError,
     Contact,
     DeformedMesh,
+    EmptyGeometryError,
+    NonFiniteGeometryError,
     Progress,
     Triangle,
     TriangleMesh,
@@ -23,17 +24,15 @@ from ....core import (
 )
 from ....core.curves.jumps import SHORT
 from ....core.curves.transform_bounds import TransformChords
-from ....core.messages import message
 from ....core.numeric.arrays import Floats, transform_points
 from ....core.scan.scan import never
-from ....formats import Confirmation
+from ....formats import Confirmation, NotVerified
 from ...animation.scene_motion import SceneMotion
 from ...blender.frames import go_to, scene_by_uid
 from ...blender.instances import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
 from ...blender.simulation import may_deform
 from ...curves.curve_poses import CurvePoses
-from ...errors import SceneError
 from ...poses.frame_poses import EvaluatedSubject
 from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
@@ -47,7 +46,7 @@ def confirm_contacts(
     clearance: float,
     motion: SceneMotion,
     stops: Callable[[], bool] = never,
-) -> Generator[Progress, None, tuple[Confirmation | None, ...]]:
+) -> Generator[Progress, None, tuple[Confirmation | NotVerified, ...]]:
     """Test the meshes of each contact within its intervals.
 
     Parameters
@@ -71,30 +70,57 @@ def confirm_contacts(
     Returns
     -------
     confirmations : tuple
-        One for each contact that was reached. None for a contact that cannot be tested: a subject is not
-        refinable, has no faces at some time, changes its number of vertices during the contact, or is not one
-        whole mesh (a loose part, merged objects, an override).
+        One for each contact that was reached: the result for its meshes, or the reason why there is none.
     """
     meshes = _MeshCache(scene_uid, subjects, motion)
-    is_whole = np.array(
-        [subject.part is None and not subject.members and subject.override is None for subject in subjects],
-        dtype=bool,
-    )
-    is_testable = motion.refinable & is_whole
-    confirmations: list[Confirmation | None] = []
+    confirmations: list[Confirmation | NotVerified] = []
     for number, contact in enumerate(contacts):
         if stops():
             break
-        confirmation: Confirmation | None = None
-        if is_testable[contact.a] and is_testable[contact.b]:
-            count = number, len(contacts)
-            with suppress(SceneError, CollisionBoundsError):
-                search = _confirm(meshes, contact, clearance, count)
-                confirmation = yield from until_stopped(search, stops)
-            if confirmation is None and stops():
+        try:
+            _require_testable(subjects, contact, motion)
+            search = _confirm(meshes, contact, clearance, (number, len(contacts)))
+            confirmation = yield from until_stopped(search, stops)
+            if confirmation is None:
                 break
-        confirmations.append(confirmation)
+            confirmations.append(confirmation)
+        except CollisionBoundsError as error:
+            confirmations.append(_reason(error))
     return tuple(confirmations)
+
+
+class _UntestableError(CollisionBoundsError):
+    """The meshes of a contact cannot be tested."""
+
+    def __init__(self, reason: NotVerified) -> None:
+        """Take the reason."""
+        super().__init__(reason.text)
+        self.reason = reason
+
+
+def _reason(error: CollisionBoundsError) -> NotVerified:
+    """Return why an error keeps the meshes of a contact from being tested."""
+    if isinstance(error, _UntestableError):
+        return error.reason
+    if isinstance(error, NonFiniteGeometryError):
+        return NotVerified.NOT_FINITE
+    return NotVerified.NO_FACES if isinstance(error, EmptyGeometryError) else NotVerified.UNSUPPORTED
+
+
+def _require_testable(subjects: Sequence[Subject], contact: Contact, motion: SceneMotion) -> None:
+    """Require two whole meshes that can be evaluated at any time. Raises _UntestableError."""
+    pair = [contact.a, contact.b]
+    both = [subjects[index] for index in pair]
+    for reason, holds in (
+        (NotVerified.BONE, any(subject.bone is not None for subject in both)),
+        (NotVerified.CUSTOM_SHAPE, any(subject.override is not None for subject in both)),
+        (NotVerified.LOOSE_PART, any(subject.part is not None for subject in both)),
+        (NotVerified.MERGED_COLLECTION, any(subject.members for subject in both)),
+        (NotVerified.UNBAKED_SIMULATION, not motion.is_divisible),
+        (NotVerified.SIMULATED, not motion.refinable[pair].all()),
+    ):
+        if holds:
+            raise _UntestableError(reason)
 
 
 def _confirm(
@@ -122,9 +148,10 @@ def _confirm(
 
 
 class _CachedMesh(NamedTuple):
-    """A mesh in local space, and whether it may deform."""
+    """A mesh in local space, the number of its vertices, and whether it may deform."""
 
     mesh: TriangleMesh
+    vertex_count: int
     may_deform: bool
 
 
@@ -160,7 +187,7 @@ class _CurveMesh:
 
 
 class _MeshCache:
-    """Meshes of subjects, each read once. Raises SceneError for a subject that is not present."""
+    """Meshes of subjects, each read once. Raises _UntestableError for those that cannot be tested."""
 
     def __init__(self, scene_uid: int, subjects: Sequence[Subject], motion: SceneMotion) -> None:
         self._scene_uid, self._subjects = scene_uid, subjects
@@ -192,7 +219,7 @@ class _MeshCache:
             points, triangles = _read(shown, modifiers)
             mesh = TriangleMesh(Triangle(*points.astype(np.float64)[triangles].transpose(1, 0, 2)))
             deforms = may_deform(shown.object.original, modifiers)
-            self._meshes[shown.subject] = _CachedMesh(mesh, deforms)
+            self._meshes[shown.subject] = _CachedMesh(mesh, len(points), deforms)
         return self._meshes[pair[0]].mesh, self._meshes[pair[1]].mesh
 
     def poses(
@@ -207,15 +234,18 @@ class _MeshCache:
             subject: each.pose(time) for subject, each in known.items() if each is not None
         }
         for shown in self._evaluated([subject for subject in pair if subject not in poses], time):
-            if self._meshes[shown.subject].may_deform:
+            cached = self._meshes[shown.subject]
+            if cached.may_deform:
                 points, triangles = _read(shown, self._modifiers[shown.subject])
+                if len(points) != cached.vertex_count:
+                    raise _UntestableError(NotVerified.VERTEX_COUNT)
                 poses[shown.subject] = DeformedMesh(transform_points(shown.matrix, points), triangles)
             else:
                 poses[shown.subject] = shown.matrix
         return poses[pair[0]], poses[pair[1]]
 
     def _evaluated(self, subjects: Sequence[int], time: float) -> Iterator[EvaluatedSubject]:
-        """Evaluate some subjects at `time`. Raises SceneError after them if one is not present."""
+        """Evaluate some subjects at `time`. Raises _UntestableError after them if one is not present."""
         missing = set(subjects)
         if not missing:
             return
@@ -224,7 +254,7 @@ class _MeshCache:
             missing.discard(shown.subject)
             yield shown
         if missing:
-            raise SceneError(message("one of the two is not present"))
+            raise _UntestableError(NotVerified.ABSENT)
 
     def _visible(self, subjects: Collection[int], time: float) -> Iterator[EvaluatedSubject]:
         """Iterate over some subjects in the user's scene at `time`."""
@@ -237,5 +267,8 @@ class _MeshCache:
 
 
 def _read(shown: EvaluatedSubject, modifiers: Modifiers) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Vertices (n, 3) of a subject in object space, and its triangles (t, 3)."""
-    return vertex_positions(shown.object, modifiers), triangle_indices(shown.object, modifiers)
+    """Vertices (n, 3) of a subject in object space, and its triangles (t, 3), at least one."""
+    points, triangles = vertex_positions(shown.object, modifiers), triangle_indices(shown.object, modifiers)
+    if not len(triangles):
+        raise _UntestableError(NotVerified.NO_FACES)
+    return points, triangles

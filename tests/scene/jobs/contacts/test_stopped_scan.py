@@ -7,7 +7,7 @@ from itertools import pairwise
 import bpy
 import pytest
 
-from addon.formats import dumps, parse_document
+from addon.formats import NotVerified, dumps, parse_document
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
@@ -67,7 +67,7 @@ def test_document_of_stopped_scan_equals_that_of_shorter_scan_except_for_partial
 
 def test_confirmation_reports_progress_and_stop_counts_unconfirmed_contacts():
     whole, all_progress = scan_until(lambda progress: False, confirm=True)
-    assert whole.partial is None and None not in whole.confirmed
+    assert whole.partial is None and NotVerified.STOPPED not in whole.confirmed
     phases = [progress.phase for progress in all_progress]
     assert phases == sorted(phases) and set(phases) == {"frames", "meshes"}
     assert {(p.done, p.total) for p in all_progress if p.phase == "meshes"} == {(0, 2), (1, 2)}
@@ -80,10 +80,12 @@ def test_confirmation_reports_progress_and_stop_counts_unconfirmed_contacts():
             return progress.phase == "meshes" and progress.done == tested
 
         part, _ = scan_until(is_testing, confirm=True)
-        assert [answer is None for answer in part.confirmed] == [not tested, True]
+        assert [answer is NotVerified.STOPPED for answer in part.confirmed] == [not tested, True]
         document = document_of(part)
         assert document["time"]["frameEnd"] == 20, "all frames were sampled"
         assert document["extras"] == {"partial": {"plannedEnd": 20, "meshesNotAsked": 2 - tested}}
+        reasons = [entry.get("notVerified") for entry in document["contacts"]]
+        assert reasons == ["stopped" if not tested else None, "stopped"]
 
 
 def test_scene_deleted_at_start_of_scan_is_an_error():

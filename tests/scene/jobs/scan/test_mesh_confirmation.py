@@ -11,6 +11,7 @@ import pytest
 from mathutils.bvhtree import BVHTree
 
 from addon.cli.main import main
+from addon.formats import NotVerified
 from addon.scene.jobs.scan import mesh_confirmation
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import (
@@ -208,7 +209,7 @@ def test_contact_of_mesh_without_faces_is_unconfirmed_and_counts_for_exit_code(t
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     assert main(["contacts", "--confirm", "--fail-on-contact", "-q"], opens_file=False) == 1
     (confirmed,) = scan_scene(confirm=True).confirmed
-    assert confirmed is None
+    assert confirmed is NotVerified.NO_FACES
     capsys.readouterr()
 
 
