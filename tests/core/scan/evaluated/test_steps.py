@@ -185,7 +185,7 @@ def test_steps_are_found_in_scans_with_a_body_that_cannot_be_sampled_between_fra
         assert abs(span.end - (number + 0.5 + half)) <= ENDS
 
 
-def test_contact_at_the_last_frame_is_cut_there_beside_a_body_that_cannot_be_sampled():
+def test_contact_at_the_last_frame_is_cut_there_with_a_body_that_cannot_be_sampled():
     # The centers are nearer than 2 from 7.5 on. The last frame has no length, and so no speed.
     def shapes(time: float) -> Aabb:
         return bodies(Aabb, [(9.5 - time, 0, 0), (0, 0, 0), (0, 20, 0)], 1.0)
