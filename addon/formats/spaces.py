@@ -55,10 +55,7 @@ class Space:
 
     def vectors(self, values: ArrayLike) -> Floats:
         """Convert positions or displacements (..., 3) from Blender's space. Raises NonFiniteGeometryError."""
-        with np.errstate(over="ignore"):
-            converted = self.directions(values) * self.scale
-        require_finite(converted, f"values in {self.preset} units")
-        return converted
+        return self._lengths(self.directions(values), f"values in {self.preset} units")
 
     def directions(self, values: ArrayLike) -> Floats:
         """Convert unit vectors (..., 3) from Blender's space: rotated, not scaled."""
@@ -75,6 +72,13 @@ class Space:
     def scale_factors(self, values: ArrayLike) -> Floats:
         """Convert scale factors (..., 3) along Blender's axes to factors along this space's."""
         return as_floats(values, "values", (3,))[..., self._source]
+
+    def _lengths(self, values: Floats, name: str) -> Floats:
+        """Convert lengths from Blender units."""
+        with np.errstate(over="ignore"):
+            converted = values * self.scale
+        require_finite(converted, name)
+        return converted
 
     def shape(self, shape: Any) -> Any:
         """Convert shapes, a hull, a compound or a sphere tree from Blender's space."""
@@ -94,7 +98,7 @@ class Space:
     def sphere(self, sphere: Sphere) -> Sphere:
         """Convert spheres from Blender's space."""
         require_type(sphere, Sphere, "sphere")
-        return Sphere(self.vectors(sphere.center), sphere.radius * self.scale)
+        return Sphere(self.vectors(sphere.center), self._lengths(sphere.radius, "radius"))
 
     def aabb(self, box: Aabb) -> Aabb:
         """Convert axis-aligned boxes from Blender's space.
@@ -110,18 +114,15 @@ class Space:
         """Convert oriented boxes from Blender's space; their axes are permuted like the space's."""
         require_type(box, Obb, "box")
         rotation = self.axes @ box.rotation @ self.axes.T
-        center, half = self.vectors(box.center), self.scale_factors(box.half_extents) * self.scale
-        require_finite(center, "center")
-        require_finite(half, "half_extents")
+        center = self.vectors(box.center)
+        half = self._lengths(self.scale_factors(box.half_extents), "half_extents")
         # Not orthonormalized again, so that axes do not change when a document is read and written.
         return Obb.unchecked(center, half, rotation)
 
     def axial(self, shape: _AxialShape) -> _AxialShape:
         """Convert capsules or cylinders from Blender's space."""
         require_type(shape, (Capsule, Cylinder), "shape")
-        half, radius = shape.half_length * self.scale, shape.radius * self.scale
-        require_finite(half, "half_length")
-        require_finite(radius, "radius")
+        half, radius = self._lengths(shape.half_length, "half_length"), self._lengths(shape.radius, "radius")
         # Axes are not normalized again, so that they do not change when a document is read and written.
         return type(shape).unchecked(self.vectors(shape.center), self.directions(shape.axis), half, radius)
 
