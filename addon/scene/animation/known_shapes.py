@@ -35,11 +35,14 @@ class KnownShapes:
         at_rest : obstacles (k,) that stay where they are
         """
         self._poses, self._shape = poses, shape
+        self._only_moves = poses.only_moves
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
-        can_follow = poses.is_known if shape == "aabb" else poses.keeps_form & fits.has_orientation
+        can_follow = poses.is_known
+        if shape != "aabb":
+            can_turn = fits.turns_with_subject | self._only_moves
+            can_follow = poses.keeps_form & fits.has_orientation & can_turn
         self.known: Bools = can_follow & is_eligible & fits.is_fitted
         self.known[at_rest] = True
-        self._only_moves = poses.only_moves
         self._owners, self._fits, self._reach = fits.owners, fits.by_part(), fits.reach()
         self.costs: Floats = np.ones(len(self._owners))
         if shape == "aabb":

@@ -64,9 +64,7 @@ def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
     # Blender decomposes matrices in single precision, where a scale of 1e20 is infinite.
     if not np.isfinite(numbers).all():
         raise SceneError(message("its location or scale is too large, or not a number"))
-    # Rounded as in documents, so that a reader who rotates by the written quaternion gets the same axes.
-    quaternion = np.around(parts[1], _ROTATION_DECIMALS)
-    return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])
+    return Placement(parts[0], _written_rotations(parts[1]), parts[2])
 
 
 def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]:
@@ -89,11 +87,22 @@ def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]
     with np.errstate(over="ignore", invalid="ignore"):
         # Blender decomposes matrices in single precision.
         translation = matrices[:, :3, 3].astype(np.float32).astype(np.float64)
-        rounded = np.around(rotation, _ROTATION_DECIMALS)
-    rounded *= np.where(rounded[:, :1] < 0, -1.0, 1.0)
+        written = _written_rotations(rotation)
     is_finite: Bools = np.isfinite(np.concatenate([rotation, scale], axis=1)).all(axis=1)
     is_valid: Bools = is_finite[inverse] & np.isfinite(translation).all(axis=1)
-    return Placement(translation, rounded[inverse], scale[inverse]), is_valid
+    return Placement(translation, written[inverse], scale[inverse]), is_valid
+
+
+def _written_rotations(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Quaternions (..., 4), w first, of unit length with w >= 0.
+
+    Blender's have another length where a matrix is sheared. They are rounded as in documents, so that a
+    reader who rotates by the written quaternion gets the same axes.
+    """
+    sizes = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    unit = quaternions / np.maximum(sizes, np.finfo(np.float64).tiny)
+    rounded = np.around(unit, _ROTATION_DECIMALS)
+    return np.asarray(rounded * np.where(rounded[..., :1] < 0, -1.0, 1.0))
 
 
 def read_geometry(item: VisibleInstance, modifiers: Modifiers) -> Geometry:

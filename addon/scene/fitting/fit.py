@@ -23,7 +23,7 @@ from ...core import (
     obb_from_points,
     spheres_from_groups,
 )
-from ...core.fitting.enclosing import SphereMethod, spheres_from_sorted_groups
+from ...core.fitting.enclosing import SphereMethod, enclosing_radii, spheres_from_sorted_groups
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_columns, transform_vectors
 from ..blender.mesh_data import decompose_matrix
@@ -189,6 +189,9 @@ def fit_around_origins(
         return _fit_parts(points, linear, groups, frames)
     world = transformed_points(points, linear)
     offsets = np.cumsum([0, *map(len, points)])
+    if shape == "sphere" and settings.method != "minimal":
+        centers = transform_vectors(_rotations(linear), own_sphere_centers(points, linear, settings.method))
+        return Sphere.unchecked(centers, enclosing_radii(world, offsets, centers))
     if shape != "obb":
         return fit_in_frame(world, offsets, shape, settings.method)
     if settings.axes == "world":
@@ -205,6 +208,21 @@ def _grown_around_origins(
         parts = [len(each.offsets) - 1 for each in groups]
         linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
     return grown_by_point_radii(shape, linear, radii)
+
+
+def own_sphere_centers(points: Sequence[NDArray[Any]], linear: Floats, method: SphereMethod) -> Floats:
+    """Centers (g, 3) of spheres around subjects in their own frames, whose linear maps are (g, 3, 3).
+
+    In these, because the result of the methods depends on the frame.
+
+    points : vertices (n, 3) of each in object space
+    method : not "minimal", whose spheres do not depend on the frame
+
+    Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
+    """
+    for_search = np.concatenate(list(map(points_for_search, points, linear)))
+    offsets = np.cumsum([0, *map(len, points)])
+    return spheres_from_groups(for_search, offsets, method).center
 
 
 def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
@@ -441,8 +459,11 @@ def along_world_by_default(settings: FitSettings) -> FitSettings:
 def resolve_scanned_shape(
     shape: ShapeName, axes: Iterable[Axes], settings: FitSettings
 ) -> tuple[ShapeName, FitSettings]:
-    """Shape that a scan tests, and the settings of subjects that leave their axes to the scan."""
-    kind = scanned_shape(shape, axes)
+    """Shape that a scan tests, and the settings of subjects that leave their axes to the scan.
+
+    axes : those of the settings of subjects; the scan's own are counted in any case
+    """
+    kind = scanned_shape(shape, {*axes, settings.axes})
     if kind == "obb":
         if shape == "aabb":
             settings = along_world_by_default(settings)

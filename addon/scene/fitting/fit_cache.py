@@ -125,6 +125,13 @@ class FitCache:
         sizes = np.linalg.svd(linear, compute_uv=False)
         return np.asarray((sizes[:, 0] >= _LEAST_SIZE) & (sizes[:, 1] >= _THINNEST * sizes[:, 0]))
 
+    @property
+    def turns_with_subject(self) -> Bools:
+        """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""
+        if isinstance(self._fits, WorldBoxes):
+            return np.zeros(len(self.is_fitted), dtype=bool)
+        return self._fits.turns_with_subject
+
     def reach(self) -> Floats:
         """Largest distance (n,) of each subject's vertices from its origin, in its own space."""
         result = np.zeros(len(self.is_fitted))

@@ -22,9 +22,12 @@ from ..settings import FitSettings, PlainShape
 from .fit import (
     fit_in_frame,
     grown_by_point_radii,
+    own_rotation,
+    own_sphere_centers,
     padded,
     per_point,
     require_plain,
+    smallest_box_axes,
     transformed_points,
 )
 
@@ -264,6 +267,8 @@ class _Frames(NamedTuple):
         Rotations from the own frames to the world, and back.
     origin : (g, 3) float64
         Origins of the own frames in the world.
+    translation : (g, 3) float64
+        Translations of the world matrices: the origins, except of bones, whose frame is that of a joint.
     """
 
     linear: Floats
@@ -271,6 +276,7 @@ class _Frames(NamedTuple):
     rotation: Floats
     inverse: Floats
     origin: Floats
+    translation: Floats
 
     @classmethod
     def of(cls, sources: Sequence[PlacedPoints]) -> _Frames:
@@ -279,7 +285,12 @@ class _Frames(NamedTuple):
         rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
         origin = np.concatenate([source.placements.translation for source in sources])
         radii = np.concatenate([np.full(len(source), source.radius) for source in sources])
-        return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
+        inverse = np.swapaxes(rotation, 1, 2)
+        return cls(matrices[:, :3, :3], radii, rotation, inverse, origin, matrices[:, :3, 3])
+
+    def turns_of_objects(self) -> Floats:
+        """Rotations (g, 3, 3) from the frames that scans search in, those of the objects, to the world."""
+        return np.stack([own_rotation(linear) for linear in self.linear])
 
     def grown(self, shape: Shape, linear: Floats, padding: float) -> Shape:
         """Shapes grown by the balls around the vertices, under linear maps (g, 3, 3), and by the padding."""
@@ -295,11 +306,14 @@ class _Points(NamedTuple):
         Positions in world space, and in the subjects' own frames; the subjects are concatenated.
     offsets : (g + 1,) int
         Offsets of the subjects in these.
+    vertices : list of g (n, 3) arrays
+        The vertices of each subject in object space.
     """
 
     world: Floats
     local: Floats
     offsets: Ints
+    vertices: list[NDArray[Any]]
 
     @classmethod
     def of(cls, sources: Sequence[PlacedPoints], frames: _Frames) -> _Points:
@@ -310,7 +324,7 @@ class _Points(NamedTuple):
         world = transformed_points(points, frames.linear)
         world += per_point(translation, counts)
         local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))
-        return cls(world, local, np.append(0, np.cumsum(counts)))
+        return cls(world, local, np.append(0, np.cumsum(counts)), points)
 
     def local_groups(self) -> list[Floats]:
         """Positions (n, 3) of each subject in its own frame."""
@@ -335,19 +349,33 @@ def _fit_points(
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, offsets)
     if settings.axes == "smallest":
-        return concatenated(*(obb_from_points(each)[None] for each in points.local_groups())), None
+        return _smallest_boxes(points, frames), None
     return fit_in_frame(points.local, offsets, "obb", settings.method), None
 
 
+def _smallest_boxes(points: _Points, frames: _Frames) -> Shape:
+    """Boxes (g,) with the axes of about the smallest ones, the same as in scans, in the own frames."""
+    in_objects = np.stack(list(map(smallest_box_axes, points.vertices, frames.linear)))
+    axes = frames.inverse @ frames.turns_of_objects() @ in_objects
+    boxes = map(obb_from_points, points.local_groups(), axes)
+    return concatenated(*(box[None] for box in boxes))
+
+
 def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
-    """Fit a batch of spheres (g,) in the subjects' own frames, and in world space."""
-    world = fit_in_frame(points.world, points.offsets, "sphere", settings.method)
-    assert isinstance(world, Sphere)
+    """Fit a batch of spheres (g,) in the subjects' own frames, and in world space: one moved to the other."""
     if settings.method == "minimal":
         # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
+        world = fit_in_frame(points.world, points.offsets, "sphere", settings.method)
+        assert isinstance(world, Sphere)
         center = transform_vectors(frames.inverse, world.center - frames.origin)
         return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
-    return fit_in_frame(points.local, points.offsets, "sphere", settings.method), world
+    in_objects = own_sphere_centers(points.vertices, frames.linear, settings.method)
+    world_center = transform_vectors(frames.turns_of_objects(), in_objects) + frames.translation
+    center = transform_vectors(frames.inverse, world_center - frames.origin)
+    return (
+        Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)),
+        Sphere.unchecked(world_center, enclosing_radii(points.world, points.offsets, world_center)),
+    )
 
 
 def _finished(

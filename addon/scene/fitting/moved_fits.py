@@ -312,16 +312,25 @@ class MovedFits:
         self._arrays = _moved_arrays(shape, len(self.owners))
 
     def by_part(self) -> MovedFits:
-        """All parts as they are now, each as the only part of a subject; they cannot be fitted again."""
+        """All parts as they are now, each as the only part of a subject; they cannot be fitted again.
+
+        So boxes along the world's axes turn with their subject.
+        """
         result = copy(self)
         result._settings = [self._settings[owner] for owner in self.owners.tolist()]
         result._groups, result._vertices = None, {}
         result._layout = PartLayout(np.ones(len(self.owners), dtype=np.int64))
         result.owners, result.has_parts = result._layout.owners, False
-        result._is_along_world = self._is_along_world[self.owners]
+        result._is_along_world = np.zeros(len(self.owners), dtype=bool)
         result._radii, result._inverse = self._radii[self.owners], self._inverse[self.owners]
         result._flat, result._reach = self._flat[self.owners], self._reach[self.owners]
         return result
+
+    @property
+    def turns_with_subject(self) -> Bools:
+        """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""
+        is_turning: Bools = ~self._is_along_world
+        return is_turning if self._shape == "obb" else np.ones_like(is_turning)
 
     def keep_frames(self) -> None:
         """Keep the axes and groups of all subjects as they are now; see `FitCache.keep_frames`."""

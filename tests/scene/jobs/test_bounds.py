@@ -98,6 +98,30 @@ def test_sheared_child_is_enclosed_although_longest_matrix_column_is_too_short(a
     assert offset.max() > 2.9  # a unit sphere stretched by 3, not by the longest column, 2.236
 
 
+@pytest.mark.smoke
+@pytest.mark.parametrize("preset", ["blender", "gltf", "unreal"])
+def test_rotations_of_sheared_objects_are_unit_quaternions_that_place_them(add_mesh, preset):
+    rng = np.random.default_rng(3)
+    for number in range(20):
+        parent = bpy.data.objects.new(f"Parent {number}", None)
+        bpy.context.scene.collection.objects.link(parent)
+        parent.scale = rng.uniform(0.3, 3, 3)
+        item = add_mesh(f"Cube {number}", parent=parent, rotation_euler=rng.uniform(-3, 3, 3))
+        item.scale = rng.uniform(0.3, 3, 3) * rng.choice([1, -1], 3)
+    bpy.context.view_layer.update()
+    # Reading it validates it: Blender's own quaternions of these matrices are up to a tenth too short.
+    document = parse_document(dumps(compute(shapes=("sphere", "obb")).document(preset, 6)))
+    for entry in document["objects"]:
+        *vector, w = entry["transform"]["rotation"]
+        assert np.linalg.norm([*vector, w]) == pytest.approx(1, abs=2e-9)
+        for kind in ("sphere", "obb"):
+            local = np.array(entry["local"][kind]["center"])
+            turned = local + 2 * w * np.cross(vector, local) + 2 * np.cross(vector, np.cross(vector, local))
+            placed = turned + entry["transform"]["translation"]
+            unit = document["space"]["metersPerUnit"]
+            assert placed == pytest.approx(entry["world"][kind]["center"], abs=5e-6 / min(unit, 1))
+
+
 def test_objects_without_usable_geometry_are_reported_as_skipped(add_mesh):
     add_mesh("Cube")
     add_mesh("Empty", np.empty((0, 3)))
