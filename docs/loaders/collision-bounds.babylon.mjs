@@ -272,12 +272,29 @@ function track({ frames, aabb, sphere }, path) {
 }
 
 function checkContact(contact, objects, path) {
-  const { a, b, first } = table(contact, path);
+  const { a, b, first, intervals } = table(contact, path);
   idOf(a, objects, `${path}.a`);
   idOf(b, objects, `${path}.b`);
   table(first, `${path}.first`);
   for (const key of ["frame", "seconds", "uncertainty"]) number(first[key], `${path}.first.${key}`);
   for (const key of ["point", "normal"]) numbers(first[key], 3, `${path}.first.${key}`);
+  list(intervals, `${path}.intervals`).forEach((entry, i) => checkInterval(entry, `${path}.intervals[${i}]`));
+}
+
+function checkInterval(interval, path) {
+  for (const key of ["start", "end"]) number(table(interval, path)[key], `${path}.${key}`);
+  const { uncertainty, point, normal, velocity, closingSpeed, deepest } = interval;
+  // Documents before version 1.2 have none of these.
+  if ([uncertainty, point, normal, velocity, closingSpeed, deepest].every((each) => each === undefined)) return;
+  size(uncertainty, `${path}.uncertainty`);
+  numbers(point, 3, `${path}.point`);
+  numbers(normal, 3, `${path}.normal`);
+  if (velocity !== null && velocity !== undefined) numbers(velocity, 3, `${path}.velocity`);
+  if (closingSpeed !== null && closingSpeed !== undefined) number(closingSpeed, `${path}.closingSpeed`);
+  const { frame, depth, direction } = table(deepest, `${path}.deepest`);
+  number(frame, `${path}.deepest.frame`);
+  number(depth, `${path}.deepest.depth`);
+  numbers(direction, 3, `${path}.deepest.direction`);
 }
 
 function checkClearance(clearance, objects, path) {

@@ -13,8 +13,8 @@
 # Export the document with `--preset gltf`: meters, Y up, as in Godot. Errors are reported with push_error.
 # `read` and `read_tracks` return an empty dictionary then.
 #
-# Tested in the project's tests, which parse it, and run it translated to Python with substitutes for the few classes of
-# Godot that this file uses. They do not run it in Godot.
+# Tested in the project's tests: in Godot 4.6, and translated to Python with substitutes for the few classes of Godot that
+# this file uses.
 class_name CollisionBounds
 extends RefCounted
 
@@ -187,27 +187,35 @@ static func bodies(objects: Dictionary, materials := {}) -> Node3D:
 	return parent
 
 
-## Adds the body of each object below the node with its name, in a scene that was imported from a glTF file, and
-## returns the bodies. They move with these nodes, and compensate their scale and shear. Shear is compensated as of the
-## frame of the document, at which the file has to be exported. The body of a bone is added to a BoneAttachment3D, in the
-## skeleton of the mesh. Objects without a node, and bones without a joint, are reported.
+## Adds the body of each object below its node, in a scene that was imported from a glTF file, and returns the bodies.
+## They move with these nodes, and compensate their scale and shear. Shear is compensated as of the frame of the document,
+## at which the file has to be exported. The body of a bone is added to a BoneAttachment3D, in the skeleton of the mesh.
+## An instance of a collection, "Gate/Post.0", has the node of "Post" below that of "Gate". Nodes are found by the names
+## of their objects and, where several have the name, by their poses. What has no node is reported.
 static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[CollisionObject3D]:
 	var added: Array[CollisionObject3D] = []
+	var places := _places_of(root, objects)
+	var used := {}
 	for entry: Dictionary in objects.values():
 		var node := body(entry, materials, "local")
 		if node == null:
 			continue
 		var scale := _vector(entry["transform"]["scale"])
 		var is_flat := scale.x == 0.0 or scale.y == 0.0 or scale.z == 0.0
-		var target: Node3D = null if is_flat else _target(root, entry)
+		var place: Dictionary = {} if is_flat else places.get(_object_id(entry), {})
+		var target: Node3D = place.get("node")
+		if target != null and entry.has("bone"):
+			target = _attachment(root, place, entry, used)
 		if target == null:
-			push_warning("Collision Bounds: %s has no node in %s that can have a body" % [entry["name"], root.name])
+			var problem := "has no node in %s that can have a body"
+			if place.has("is_ambiguous"):
+				problem = "has several nodes in %s, and none is where the document has it: export at its frame"
+			push_warning("Collision Bounds: %s " % entry["name"] + problem % root.name)
 			node.free()
 			continue
-		var basis := Basis.from_scale(Vector3.ONE / scale)
+		node.transform = Transform3D(Basis.from_scale(Vector3.ONE / scale), Vector3.ZERO)
 		if not entry.has("bone"):
-			basis = _rigid_basis(root, target, entry["transform"])
-		node.transform = Transform3D(basis, Vector3.ZERO)
+			node.transform = _rigid_transform(place, entry["transform"])
 		target.add_child(node, true)
 		node.owner = _owner_in(root)
 		for shape in node.get_children():
@@ -227,59 +235,238 @@ static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
 	return solid
 
 
-# The basis of a body below a node, with which it is only rotated and moved relative to the root.
-static func _rigid_basis(root: Node, target: Node3D, transform: Dictionary) -> Basis:
-	var basis := target.transform.basis
-	var above := target.get_parent()
-	while above != root:
-		if above is Node3D:
-			basis = above.transform.basis * basis
-		above = above.get_parent()
-	var lengths := Vector3(basis.x.length(), basis.y.length(), basis.z.length())
-	var axes := Basis(basis.x / lengths.x, basis.y / lengths.y, basis.z / lengths.z)
-	var shear := maxf(absf(axes.x.dot(axes.y)), maxf(absf(axes.y.dot(axes.z)), absf(axes.z.dot(axes.x))))
-	if shear < 1e-5:
-		return Basis.from_scale(Vector3.ONE / _vector(transform["scale"]))
+# The transform of a body below a node, with which it is only rotated and moved relative to the root.
+static func _rigid_transform(place: Dictionary, transform: Dictionary) -> Transform3D:
+	var pose: Transform3D = place["pose"]
+	var rotation := Basis(_quaternion(transform["rotation"]))
+	if _skeleton_of(place["node"]) != null:
+		# The node of a mesh with bones has the pose of the skeleton.
+		return pose.affine_inverse() * Transform3D(rotation, _vector(transform["translation"]))
+	if not _is_sheared(pose.basis):
+		return Transform3D(Basis.from_scale(Vector3.ONE / _vector(transform["scale"])), Vector3.ZERO)
 	# Sheared axes are no rotation, so the rotation is that of the document.
-	return Basis.from_scale(Vector3.ONE / lengths) * axes.inverse() * Basis(_quaternion(transform["rotation"]))
+	return Transform3D(pose.basis.inverse() * rotation, Vector3.ZERO)
 
 
-# The node of an object, or for a bone an attachment to its joint. Parts are named after their object: "Crate/part.0",
-# "Crate/shape.1", "Hero/bone.Hand".
-static func _target(root: Node, entry: Dictionary) -> Node3D:
-	var name := str(entry["name"])
-	var part := RegEx.create_from_string("/((part|shape)\\.\\d+|bone\\..*)$")
-	for candidate: String in [name, part.sub(name, "")]:
-		var found := _node_of(root, _node_name(candidate))
-		if found != null:
-			return _attachment(root, found, str(entry["bone"])) if entry.has("bone") else found
-	return null
+static func _is_sheared(basis: Basis) -> bool:
+	var x := basis.x.normalized()
+	var y := basis.y.normalized()
+	var z := basis.z.normalized()
+	return maxf(absf(x.dot(y)), maxf(absf(y.dot(z)), absf(z.dot(x)))) > 1e-5
 
 
-# The node with a name: the first one with a mesh, otherwise the first one that the importer did not make for a bone.
-# A bone can have the name of an object.
-static func _node_of(root: Node, name: String) -> Node3D:
-	var first: Node3D = null
-	for found: Node in root.find_children(name, "Node3D", true, false):
-		if found is MeshInstance3D:
-			return found
-		if first == null and not (found is BoneAttachment3D or found is Skeleton3D or found is CollisionObject3D):
-			first = found
-	return first
+# The place of each object by the id of the object: a dictionary with its "node" and the "pose" of that relative to the root.
+# If several nodes could be it, and none has the pose of the document, the key "is_ambiguous" instead.
+static func _places_of(root: Node, objects: Dictionary) -> Dictionary:
+	var places := _places_by_name(root)
+	var candidates := {}
+	for entry: Dictionary in objects.values():
+		if not candidates.has(_object_id(entry)):
+			candidates[_object_id(entry)] = _candidates(places, entry)
+	var found := {}
+	var taken := {}
+	# The name of an instance tells more than that of an object: it has that of the owner, too.
+	for is_instance: bool in [true, false]:
+		for entry: Dictionary in objects.values():
+			var id := _object_id(entry)
+			if found.has(id) or candidates[id]["is_instance"] != is_instance:
+				continue
+			var place := _place_at_pose(candidates[id]["places"], taken, entry)
+			if not place.is_empty():
+				found[id] = place
+				taken[place["node"]] = true
+	for is_instance: bool in [true, false]:
+		_find_displaced(candidates, is_instance, found, taken)
+	return found
 
 
-# A new attachment to a joint in the skeleton of a mesh; null if there is no such joint.
-static func _attachment(root: Node, mesh: Node3D, bone: String) -> Node3D:
-	if not mesh is MeshInstance3D:
-		return null
-	var skeleton: Variant = mesh.get_node_or_null(mesh.skeleton)
+# Finds the places of instances, or of other objects, that are elsewhere than in the document, by their names alone.
+static func _find_displaced(candidates: Dictionary, is_instance: bool, found: Dictionary, taken: Dictionary) -> void:
+	var users := {}
+	for named: Dictionary in candidates.values():
+		users[named["name"]] = users.get(named["name"], 0) + 1
+	for id: String in candidates:
+		var named: Dictionary = candidates[id]
+		if found.has(id) or named["is_instance"] != is_instance:
+			continue
+		var left := []
+		for place: Dictionary in named["places"]:
+			# The importer adds a number only if several objects have the name.
+			var name := str(place["node"].name)
+			var is_numbered: bool = is_instance or (users[named["name"]] > 1 and not users.has(name))
+			if not taken.has(place["node"]) and (name == named["name"] or is_numbered):
+				left.append(place)
+		if left.size() == 1:
+			found[id] = left[0]
+			taken[left[0]["node"]] = true
+		elif left.size() > 1:
+			found[id] = {"is_ambiguous": true}
+
+
+# The place nearest to the pose of an entry, or an empty one if none is there.
+static func _place_at_pose(places: Array, taken: Dictionary, entry: Dictionary) -> Dictionary:
+	var nearest := {}
+	var least := INF
+	var expected := _pose_of(entry)
+	for place: Dictionary in places:
+		var pose := _pose_at(place, entry)
+		var distance := pose.origin.distance_to(expected.origin)
+		if distance < least and not taken.has(place["node"]) and _is_same_pose(pose, expected):
+			nearest = place
+			least = distance
+	return nearest
+
+
+# The pose of a node, or of the joint of a bone, relative to the root.
+static func _pose_at(place: Dictionary, entry: Dictionary) -> Transform3D:
+	var joint := _joint_of(place, entry, {}) if entry.has("bone") else -1
+	return place["pose"] if joint < 0 else _joint_pose(place, joint)
+
+
+static func _joint_pose(place: Dictionary, joint: int) -> Transform3D:
+	var node: Node3D = place["node"]
+	# A mesh with bones is below its skeleton.
+	return place["pose"] * node.transform.affine_inverse() * _skeleton_of(node).get_bone_global_pose(joint)
+
+
+# The joint of a bone in the skeleton of a mesh, -1 if there is none. The importer adds a number from 2 on to the name of a
+# bone that a node or another bone has: "Hand_2".
+static func _joint_of(place: Dictionary, entry: Dictionary, used: Dictionary) -> int:
+	var skeleton := _skeleton_of(place["node"])
 	# The importer replaces these characters in names of bones.
-	var joint := bone.replace(":", "_").replace("/", "_")
-	if not skeleton is Skeleton3D or skeleton.find_bone(joint) < 0:
+	var bone := str(entry["bone"]).replace(":", "_").replace("/", "_")
+	var found := -1
+	var count := 0 if skeleton == null else skeleton.get_bone_count()
+	for joint: int in count:
+		var name := str(skeleton.get_bone_name(joint))
+		var is_numbered := name.begins_with(bone + "_") and name.substr(bone.length() + 1).is_valid_int()
+		if used.has([_object_id(entry), joint]) or not (name == bone or is_numbered):
+			continue
+		if _is_same_pose(_joint_pose(place, joint), _pose_of(entry)):
+			return joint
+		if found < 0 or name == bone:
+			found = joint
+	return found
+
+
+static func _is_same_pose(pose: Transform3D, expected: Transform3D) -> bool:
+	var x := pose.basis.x
+	var y := pose.basis.y
+	var z := pose.basis.z
+	var size := maxf(x.length(), maxf(y.length(), z.length()))
+	if pose.origin.distance_to(expected.origin) > 1e-3 * size + 1e-5 * pose.origin.length():
+		return false
+	var axes := expected.basis
+	var difference := maxf(x.distance_to(axes.x), maxf(y.distance_to(axes.y), z.distance_to(axes.z)))
+	# Shear is not in the document.
+	return difference <= 1e-3 * size or _is_sheared(pose.basis)
+
+
+# The nodes that can be the one of an entry, as "places", with the "name" of the node and whether it "is_instance".
+static func _candidates(places: Dictionary, entry: Dictionary) -> Dictionary:
+	var whole := _without_part(str(entry["name"]))
+	for name: String in [str(entry["name"]), whole]:
+		if places.has(_node_name(name)):
+			return {"places": _meshes_in(places[_node_name(name)]), "name": _node_name(name), "is_instance": false}
+	# Instances are named after their owner and their object, which can have slashes in their names.
+	var number := RegEx.create_from_string("\\.\\d+$").sub(whole, "")
+	if number != whole:
+		var parts := number.split("/")
+		for k: int in range(1, parts.size()):
+			var owner := _node_name("/".join(parts.slice(0, k)))
+			var name := _node_name("/".join(parts.slice(k)))
+			if places.has(owner + "/" + name):
+				return {"places": _meshes_in(places[owner + "/" + name]), "name": name, "is_instance": true}
+	return {"places": [], "name": _node_name(whole), "is_instance": false}
+
+
+# Of nodes with a name, those with a mesh, if there are any: a bone can have the name of an object.
+static func _meshes_in(places: Array) -> Array:
+	var meshes := []
+	for place: Dictionary in places:
+		if place["node"] is MeshInstance3D:
+			meshes.append(place)
+	return places if meshes.is_empty() else meshes
+
+
+# The places of all nodes that can be those of objects, by each name that the object can have, and by the name of each node
+# above it and that: "Gate/Post".
+static func _places_by_name(root: Node) -> Dictionary:
+	var places := {}
+	var waiting := [{"node": root, "pose": Transform3D.IDENTITY, "above": []}]
+	while not waiting.is_empty():
+		var parent: Dictionary = waiting.pop_back()
+		for child: Node in parent["node"].get_children():
+			var names := _original_names(str(child.name))
+			var pose: Transform3D = parent["pose"] * _local_pose(child)
+			waiting.append({"node": child, "pose": pose, "above": parent["above"] + names})
+			if not child is Node3D or child is CollisionObject3D or child is CollisionShape3D:
+				continue
+			# The importer makes these for bones.
+			if child is Skeleton3D or child is BoneAttachment3D:
+				continue
+			for name: String in names:
+				var keys := {name: true}
+				for owner: String in parent["above"]:
+					keys[owner + "/" + name] = true
+				for key: String in keys:
+					if not places.has(key):
+						places[key] = []
+					places[key].append({"node": child, "pose": pose})
+	return places
+
+
+# The names that an object can have whose node has this one. The importer adds a number from 2 on to a name that is in use.
+static func _original_names(name: String) -> Array:
+	var names := [name]
+	var base := name
+	while base.length() > 1 and base.right(1).is_valid_int():
+		var digit := base.right(1)
+		base = base.left(base.length() - 1)
+		if digit != "0" and name != base + "1":
+			names.append(base)
+	return names
+
+
+static func _local_pose(node: Node) -> Transform3D:
+	if node is BoneAttachment3D and node.get_parent() is Skeleton3D:
+		var skeleton: Skeleton3D = node.get_parent()
+		var joint := skeleton.find_bone(node.bone_name)
+		if joint >= 0:
+			return skeleton.get_bone_global_pose(joint)
+	return node.transform if node is Node3D else Transform3D.IDENTITY
+
+
+# Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand", "Hero/no bone".
+static func _without_part(name: String) -> String:
+	return RegEx.create_from_string("/((part|shape)\\.\\d+|bone\\..*|no bone)$").sub(name, "")
+
+
+static func _object_id(entry: Dictionary) -> String:
+	return _without_part(str(entry["id"]))
+
+
+static func _pose_of(entry: Dictionary) -> Transform3D:
+	var transform: Dictionary = entry["transform"]
+	var basis := Basis(_quaternion(transform["rotation"])) * Basis.from_scale(_vector(transform["scale"]))
+	return Transform3D(basis, _vector(transform["translation"]))
+
+
+static func _skeleton_of(node: Node) -> Skeleton3D:
+	var found: Variant = node.get_node_or_null(node.skeleton) if node is MeshInstance3D else null
+	return found if found is Skeleton3D else null
+
+
+# A new attachment to the joint of a bone in the skeleton of a mesh; null if there is no such joint that is not used.
+static func _attachment(root: Node, place: Dictionary, entry: Dictionary, used: Dictionary) -> Node3D:
+	var joint := _joint_of(place, entry, used)
+	if joint < 0:
 		return null
+	used[[_object_id(entry), joint]] = true
+	var skeleton := _skeleton_of(place["node"])
 	var attachment := BoneAttachment3D.new()
-	attachment.name = _node_name(bone)
-	attachment.bone_name = joint
+	attachment.name = _node_name(entry["bone"])
+	attachment.bone_name = skeleton.get_bone_name(joint)
 	skeleton.add_child(attachment, true)
 	attachment.owner = _owner_in(root)
 	return attachment

@@ -91,11 +91,30 @@ struct object {
     std::optional<shapes> local_envelope;  // around the object at all frames, placed as local
 };
 
+struct overlap {  // b leaves a if it moves by the depth along the direction
+    double frame, depth;
+    vec3 direction;
+};
+
+struct interval_details {
+    double uncertainty;                   // of the start, in frames
+    vec3 point, normal;                   // at the start; normal from a to b
+    std::optional<vec3> velocity;         // of b relative to a just before the start, per second; empty if not known
+    std::optional<double> closing_speed;  // along the normal
+    overlap deepest;                      // within the interval
+};
+
+struct interval {       // a time at which the pair touches
+    double start, end;  // frames
+    std::optional<interval_details> details;  // empty in documents before version 1.2
+};
+
 struct contact {
     std::string a, b;                    // ids
     double frame, seconds, uncertainty;  // of the first contact; uncertainty in frames
     vec3 point, normal;                  // normal from a to b
     bool at_start, tunnelling;
+    std::vector<interval> intervals;     // all times at which the pair touches, in order
 };
 
 struct track {  // world shapes of an object, one per frame; shapes that are not in the document are empty
@@ -468,17 +487,36 @@ inline track read_track(const node& from) {
     return result;
 }
 
+inline interval read_interval(const node& from) {
+    interval result{from["start"].number(), from["end"].number(), std::nullopt};
+    const auto names = {"uncertainty", "point", "normal", "velocity", "closingSpeed", "deepest"};
+    if (std::none_of(names.begin(), names.end(), [&from](const char* name) { return from.has(name); })) return result;
+    const node velocity = from["velocity"], speed = from["closingSpeed"], deepest = from["deepest"];
+    result.details = {from["uncertainty"].size(),
+                      from["point"].vector(),
+                      from["normal"].vector(),
+                      std::nullopt,
+                      std::nullopt,
+                      {deepest["frame"].number(), deepest["depth"].number(), deepest["direction"].vector()}};
+    if (velocity.item.type != value::null) result.details->velocity = velocity.vector();
+    if (speed.item.type != value::null) result.details->closing_speed = speed.number();
+    return result;
+}
+
 inline contact read_contact(const node& from) {
-    const node first = from["first"];
-    return {from["a"].text(),
-            from["b"].text(),
-            first["frame"].number(),
-            first["seconds"].number(),
-            first["uncertainty"].number(),
-            first["point"].vector(),
-            first["normal"].vector(),
-            first["atStart"].boolean(),
-            first["tunnelling"].boolean()};
+    const node first = from["first"], intervals = from["intervals"];
+    contact result{from["a"].text(),
+                   from["b"].text(),
+                   first["frame"].number(),
+                   first["seconds"].number(),
+                   first["uncertainty"].number(),
+                   first["point"].vector(),
+                   first["normal"].vector(),
+                   first["atStart"].boolean(),
+                   first["tunnelling"].boolean(),
+                   {}};
+    for (std::size_t k = 0; k < intervals.count(); ++k) result.intervals.push_back(read_interval(intervals[k]));
+    return result;
 }
 
 using ids = std::set<std::string>;

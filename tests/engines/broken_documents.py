@@ -72,6 +72,20 @@ _FIRST = {
     "normal": "vector",
 }
 
+_INTERVAL = {
+    "start": "number",
+    "end": "number",
+    "uncertainty": "size",
+    "point": "vector",
+    "normal": "vector",
+    "velocity": "vector or null",
+    "closingSpeed": "number or null",
+    "deepest": "object",
+    "deepest.frame": "number",
+    "deepest.depth": "number",
+    "deepest.direction": "vector",
+}
+
 KEYS = {
     "space": "object",
     "space.preset": "text",
@@ -124,6 +138,9 @@ KEYS = {
     "contacts.0.b": "text",
     "contacts.0.first": "object",
     **{f"contacts.0.first.{key}": kind for key, kind in _FIRST.items()},
+    "contacts.0.intervals": "list",
+    "contacts.0.intervals.0": "object",
+    **{f"contacts.0.intervals.0.{key}": kind for key, kind in _INTERVAL.items()},
     "clearances": "list",
     "clearances.0": "object",
     "clearances.0.a": "text",
@@ -133,7 +150,15 @@ KEYS = {
 }
 """Keys that a loader reads, and their kinds. The paths have the numbers of list items between dots."""
 
-OPTIONAL = ("shape", "part shape", "optional", "optional text", "optional list")
+OPTIONAL = (
+    "shape",
+    "part shape",
+    "optional",
+    "optional text",
+    "optional list",
+    "vector or null",
+    "number or null",
+)
 """Kinds of keys that a document need not have."""
 
 _NO_NUMBERS = (
@@ -166,7 +191,8 @@ _WRONG["part"] = (*_WRONG["object"], {}, {"cone": {}})
 _WRONG["response"] = (*_WRONG["text"], "", "Solid")
 _WRONG["group"] = (None, "1", True, [], {}, INFINITE, 0, 17, 1.5)
 _WRONG["mask"] = (None, "1", True, [], {}, INFINITE, -1, 65536, 0.5)
-_WRONG["text or null"] = _WRONG["text"][1:]
+for _kind in ("text", "vector", "number"):
+    _WRONG[f"{_kind} or null"] = _WRONG[_kind][1:]
 _WRONG["shape"] = _WRONG["part shape"] = _WRONG["optional"] = (*_WRONG["object"], False, "")
 _WRONG["optional text"], _WRONG["optional list"] = _WRONG["text"], _WRONG["list"]
 _WRONG["size"] = (*_WRONG["number"], -0.001)

@@ -21,8 +21,38 @@ class String(str):
     def validate_node_name(self) -> String:
         return String(re.sub(r'[.:@/"%]', "_", self))
 
+    def length(self) -> int:
+        return len(self)
+
+    def left(self, count: int) -> String:
+        return String(self[:count])
+
+    def right(self, count: int) -> String:
+        return String(self[-count:])
+
+    def substr(self, start: int) -> String:
+        return String(self[start:])
+
+    def is_valid_int(self) -> bool:
+        return re.fullmatch(r"[+-]?\d+", self) is not None
+
+    def split(self, separator: str) -> Array:
+        return Array(map(String, super().split(separator)))
+
 
 class Array(list):
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __add__(self, other: list) -> Array:
+        return Array([*self, *other])
+
+    def slice(self, start: int, end: int | None = None) -> Array:
+        return Array(self[start:end])
+
+    def pop_back(self) -> Any:
+        return self.pop()
+
     def size(self) -> int:
         return len(self)
 
@@ -35,7 +65,7 @@ class Array(list):
 
 class Dictionary(dict):
     def has(self, key: Any) -> bool:
-        return not isinstance(key, list | dict) and key in self
+        return not isinstance(key, dict) and key in self
 
     def is_empty(self) -> bool:
         return not self
@@ -62,7 +92,7 @@ def floorf(value: float) -> float:
     return math.floor(value)
 
 
-absf, maxf, mini, is_finite = abs, max, min, math.isfinite
+absf, maxf, mini, is_finite, INF = abs, max, min, math.isfinite, math.inf
 
 
 def error_string(_code: int) -> str:
@@ -97,6 +127,9 @@ class Vector3:
 
     def length(self) -> float:
         return float(np.linalg.norm(self.numbers))
+
+    def distance_to(self, other: Vector3) -> float:
+        return (self - other).length()
 
     def dot(self, other: Vector3) -> float:
         return float(self.numbers @ other.numbers)
@@ -167,6 +200,16 @@ class Transform3D:
     def __init__(self, basis: Basis, origin: Vector3) -> None:
         self.basis, self.origin = basis, origin
 
+    def __mul__(self, other: Transform3D) -> Transform3D:
+        return Transform3D(self.basis * other.basis, self.basis * other.origin + self.origin)
+
+    def affine_inverse(self) -> Transform3D:
+        basis = self.basis.inverse()
+        return Transform3D(basis, basis * (self.origin * -1))
+
+
+Transform3D.IDENTITY = Transform3D(_IDENTITY, Vector3())
+
 
 class AABB:
     def __init__(self, position: Vector3 | None = None, size: Vector3 | None = None) -> None:
@@ -228,15 +271,6 @@ class Node(Object):
     def get_children(self) -> Array:
         return Array(self.children)
 
-    def find_children(self, pattern: str, kind: str, recursive: bool = True, owned: bool = True) -> Array:
-        assert kind == "Node3D" and recursive and not owned
-        found = Array()
-        for child in self.children:
-            if child.name == pattern and isinstance(child, Node3D):
-                found.append(child)
-            found += child.find_children(pattern, kind, recursive, owned)
-        return found
-
     def free(self) -> None:
         pass
 
@@ -273,6 +307,15 @@ class Skeleton3D(Node3D):
 
     def find_bone(self, name: str) -> int:
         return self.bones.index(name) if name in self.bones else -1
+
+    def get_bone_count(self) -> int:
+        return len(self.bones)
+
+    def get_bone_name(self, bone: int) -> String:
+        return String(self.bones[bone])
+
+    def get_bone_global_pose(self, bone: int) -> Transform3D:
+        return Transform3D.IDENTITY
 
 
 class BoneAttachment3D(Node3D):

@@ -122,9 +122,25 @@ int main(int count, char** arguments) {
                 print("track single", name, single);
             }
         }
-        for (const contact& each : level.contacts)
-            print("contact", each.a + "|" + each.b, {each.frame, each.seconds, each.uncertainty, each.point.x, each.normal.z,
-                                                   static_cast<double>(each.at_start), static_cast<double>(each.tunnelling)});
+        for (const contact& each : level.contacts) {
+            const std::string pair = each.a + "|" + each.b;
+            print("contact", pair, {each.frame, each.seconds, each.uncertainty, each.point.x, each.normal.z,
+                                    static_cast<double>(each.at_start), static_cast<double>(each.tunnelling)});
+            for (std::size_t k = 0; k < each.intervals.size(); ++k) {
+                const interval& time = each.intervals[k];
+                const std::string name = pair + "|" + std::to_string(k);
+                print("interval", name, {time.start, time.end});
+                if (!time.details) continue;
+                const interval_details& found = *time.details;
+                const overlap& deepest = found.deepest;
+                print("interval start", name, {found.uncertainty, found.point.x, found.point.y, found.point.z,
+                                               found.normal.x, found.normal.y, found.normal.z});
+                print("interval deepest", name, {deepest.frame, deepest.depth, deepest.direction.x,
+                                                 deepest.direction.y, deepest.direction.z});
+                if (found.velocity) print("velocity", name, {found.velocity->x, found.velocity->y, found.velocity->z});
+                if (found.closing_speed) print("closing speed", name, {*found.closing_speed});
+            }
+        }
     } catch (const error& problem) {
         std::cerr << problem.what() << '\n';
         return 2;

@@ -17,6 +17,7 @@ from tests.engines.checks import (
     assert_sphere_encloses_tightly,
     convert_vertices,
 )
+from tests.formats import samples
 from tests.paths import TOP
 
 
@@ -205,6 +206,34 @@ def test_cpp_reads_contacts(cpp_program, animated, tmp_path):
             *(first[key] for key in ("frame", "seconds", "uncertainty")),
             *(first["point"][0], first["normal"][2], first["atStart"], first["tunnelling"]),
         ]
+
+
+def test_cpp_reads_all_intervals_of_contacts(cpp_program, tmp_path):
+    """A pair that touches three times, the last time after a jump, which has no velocity; an old document."""
+    contact = samples.contact(0, 1, (2.25, 3.0), (5.5, 5.75), (8.0, 9.5))
+    document = samples.document(contacts=(contact,))
+    path = tmp_path / "contacts.json"
+    path.write_text(json.dumps(document), "utf-8")
+    printed = printed_values([cpp_program, path, "blender"])
+    (entry,) = document["contacts"]
+    pair = f"{entry['a']}|{entry['b']}"
+    assert [time["velocity"] is None for time in entry["intervals"]] == [False, False, True]
+    assert sum(kind == "interval" for kind, _ in printed) == 3
+    for number, time in enumerate(entry["intervals"]):
+        name, deepest = f"{pair}|{number}", time["deepest"]
+        found = {kind: numbers(printed[kind, each]).tolist() for kind, each in printed if each == name}
+        expected = {
+            "interval": [time["start"], time["end"]],
+            "interval start": [time["uncertainty"], *time["point"], *time["normal"]],
+            "interval deepest": [deepest["frame"], deepest["depth"], *deepest["direction"]],
+        }
+        if time["velocity"] is not None:
+            expected |= {"velocity": time["velocity"], "closing speed": [time["closingSpeed"]]}
+        assert found == expected
+    entry["intervals"] = [{key: time[key] for key in ("start", "end")} for time in entry["intervals"]]
+    path.write_text(json.dumps(document), "utf-8")
+    printed = printed_values([cpp_program, path, "blender"])
+    assert {kind for kind, name in printed if name.startswith(pair + "|")} == {"interval"}
 
 
 def test_cpp_tracks_enclose_every_vertex_at_each_frame(cpp_program, tracked):
