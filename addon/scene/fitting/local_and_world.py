@@ -5,7 +5,7 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,10 +19,10 @@ from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import concatenated
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
+from ..subjects.geometry import moved_to_frame
 from .fit import (
     fit_in_frame,
     grown_by_point_radii,
-    own_rotation,
     own_sphere_centers,
     padded,
     per_point,
@@ -49,12 +49,15 @@ class PlacedPoints:
         World matrices.
     placements : Placement
         Decomposed world matrices in arrays (g, ...), which define the subjects' own frames.
+    frame : (4, 4) float64 or None
+        World matrix of the own frame of the only subject, if that is another one: that of a bone.
     """
 
     points: NDArray[Any]
     radius: float
     matrices: Floats
     placements: Placement
+    frame: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.matrices)
@@ -63,6 +66,15 @@ class PlacedPoints:
         """Select subjects (m,) by an index or a slice."""
         placements = Placement(*(values[rows] for values in self.placements))
         return replace(self, matrices=self.matrices[rows], placements=placements)
+
+    def for_search(self) -> Iterator[tuple[NDArray[Any], Floats]]:
+        """Yield the vertices (n, 3) and linear map (3, 3) of each subject in which scans search its fit."""
+        if self.frame is not None:
+            moved = moved_to_frame(Geometry(self.points, self.matrices[0]), self.frame)
+            yield moved.points, moved.matrix[:3, :3]
+            return
+        for matrix in self.matrices:
+            yield self.points, matrix[:3, :3]
 
     @classmethod
     def of(cls, geometry: Geometry, placed: Placement) -> PlacedPoints:
@@ -267,8 +279,6 @@ class _Frames(NamedTuple):
         Rotations from the own frames to the world, and back.
     origin : (g, 3) float64
         Origins of the own frames in the world.
-    translation : (g, 3) float64
-        Translations of the world matrices: the origins, except of bones, whose frame is that of a joint.
     """
 
     linear: Floats
@@ -276,7 +286,6 @@ class _Frames(NamedTuple):
     rotation: Floats
     inverse: Floats
     origin: Floats
-    translation: Floats
 
     @classmethod
     def of(cls, sources: Sequence[PlacedPoints]) -> _Frames:
@@ -285,12 +294,7 @@ class _Frames(NamedTuple):
         rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
         origin = np.concatenate([source.placements.translation for source in sources])
         radii = np.concatenate([np.full(len(source), source.radius) for source in sources])
-        inverse = np.swapaxes(rotation, 1, 2)
-        return cls(matrices[:, :3, :3], radii, rotation, inverse, origin, matrices[:, :3, 3])
-
-    def turns_of_objects(self) -> Floats:
-        """Rotations (g, 3, 3) from the frames that scans search in, those of the objects, to the world."""
-        return np.stack([own_rotation(linear) for linear in self.linear])
+        return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
 
     def grown(self, shape: Shape, linear: Floats, padding: float) -> Shape:
         """Shapes grown by the balls around the vertices, under linear maps (g, 3, 3), and by the padding."""
@@ -306,14 +310,14 @@ class _Points(NamedTuple):
         Positions in world space, and in the subjects' own frames; the subjects are concatenated.
     offsets : (g + 1,) int
         Offsets of the subjects in these.
-    vertices : list of g (n, 3) arrays
-        The vertices of each subject in object space.
+    sources : sequence of PlacedPoints
+        The subjects.
     """
 
     world: Floats
     local: Floats
     offsets: Ints
-    vertices: list[NDArray[Any]]
+    sources: Sequence[PlacedPoints]
 
     @classmethod
     def of(cls, sources: Sequence[PlacedPoints], frames: _Frames) -> _Points:
@@ -324,11 +328,18 @@ class _Points(NamedTuple):
         world = transformed_points(points, frames.linear)
         world += per_point(translation, counts)
         local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))
-        return cls(world, local, np.append(0, np.cumsum(counts)), points)
+        return cls(world, local, np.append(0, np.cumsum(counts)), sources)
 
     def local_groups(self) -> list[Floats]:
         """Positions (n, 3) of each subject in its own frame."""
         return np.split(self.local, self.offsets[1:-1])
+
+    def for_search(self) -> tuple[list[NDArray[Any]], Floats]:
+        """Vertices (n, 3) of each subject, and linear maps (g, 3, 3), in which scans search its fit."""
+        vertices, linear = zip(
+            *(each for source in self.sources for each in source.for_search()), strict=True
+        )
+        return list(vertices), np.stack(linear)
 
 
 def _fit_points(
@@ -349,14 +360,13 @@ def _fit_points(
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, offsets)
     if settings.axes == "smallest":
-        return _smallest_boxes(points, frames), None
+        return _smallest_boxes(points), None
     return fit_in_frame(points.local, offsets, "obb", settings.method), None
 
 
-def _smallest_boxes(points: _Points, frames: _Frames) -> Shape:
+def _smallest_boxes(points: _Points) -> Shape:
     """Boxes (g,) with the axes of about the smallest ones, the same as in scans, in the own frames."""
-    in_objects = np.stack(list(map(smallest_box_axes, points.vertices, frames.linear)))
-    axes = frames.inverse @ frames.turns_of_objects() @ in_objects
+    axes = map(smallest_box_axes, *points.for_search())
     boxes = map(obb_from_points, points.local_groups(), axes)
     return concatenated(*(box[None] for box in boxes))
 
@@ -369,12 +379,11 @@ def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> tup
         assert isinstance(world, Sphere)
         center = transform_vectors(frames.inverse, world.center - frames.origin)
         return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
-    in_objects = own_sphere_centers(points.vertices, frames.linear, settings.method)
-    world_center = transform_vectors(frames.turns_of_objects(), in_objects) + frames.translation
-    center = transform_vectors(frames.inverse, world_center - frames.origin)
+    center = own_sphere_centers(*points.for_search(), settings.method)
+    in_world = transform_vectors(frames.rotation, center) + frames.origin
     return (
         Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)),
-        Sphere.unchecked(world_center, enclosing_radii(points.world, points.offsets, world_center)),
+        Sphere.unchecked(in_world, enclosing_radii(points.world, points.offsets, in_world)),
     )
 
 

@@ -41,7 +41,7 @@ from ..fitting.fit import (
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
 from ..settings import DetailedShapeName, PartShape
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.geometry import SubjectGeometry, in_bone_space
 
 DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder | Compound
 
@@ -110,7 +110,8 @@ def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, Sphere
         For geometry that has no spheres, or a padding that leaves nothing of them.
     """
     local, world, turn = _points(piece, placed)
-    split = points_for_search(piece.geometry.points, piece.geometry.matrix[:3, :3])
+    seen = _seen_by_scans(piece).geometry
+    split = points_for_search(seen.points, seen.matrix[:3, :3])
     children, parts = node_vertices(split, piece.triangles, piece.fit.depth)
     order, offsets = parts.rows, parts.offsets
     ball = spheres_from_groups(local[order], offsets)
@@ -256,6 +257,7 @@ def compounds(piece: SubjectGeometry, placed: Placement) -> tuple[Compound, Comp
     CollisionBoundsError
         For geometry that has no such shape, or a negative padding that is larger than a part.
     """
+    piece = _seen_by_scans(piece)
     fit, linear = piece.fit, piece.geometry.matrix[:3, :3]
     parts = convex_pieces(piece, fit.parts, fit.parts_tolerance)
     margin = cut_rounding(piece.geometry.points, linear) if len(parts) > 1 else 0.0
@@ -263,16 +265,23 @@ def compounds(piece: SubjectGeometry, placed: Placement) -> tuple[Compound, Comp
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
 
 
+def _seen_by_scans(piece: SubjectGeometry) -> SubjectGeometry:
+    """Return a subject with the vertices in which scans search its fit: those of a bone in its space."""
+    return piece if piece.frame is None else in_bone_space(piece)
+
+
 def _boxes(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Obb, Obb]:
-    """Fit the smallest box of any direction to a part; along the axes of its bone to one of a bone."""
+    """Fit the smallest box of any direction to a part."""
     local, world, turn = _points(piece, placed)
-    linear = piece.geometry.matrix[:3, :3]
-    axes = np.eye(3) if piece.frame is not None else smallest_box_axes(piece.geometry.points, linear)
-    growth = _growth(piece) + margin
-    return (
-        _padded(obb_from_points(local, axes), growth, piece),
-        _padded(obb_from_points(world, turn @ axes), growth, piece),
-    )
+    geometry, growth = piece.geometry, piece.fit.padding + margin
+    linear, radius = geometry.matrix[:3, :3], np.array([geometry.radius])
+    axes = smallest_box_axes(geometry.points, linear)
+    both = []
+    for points, frame, map_ in ((local, axes, turn.T @ linear), (world, turn @ axes, linear)):
+        box = grown_by_point_radii(obb_from_points(points, frame)[None], map_[None], radius)[0]
+        assert isinstance(box, Obb), "growing keeps the kind of shape"
+        both.append(_padded(box, growth, piece))
+    return both[0], both[1]
 
 
 def _spheres(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Sphere, Sphere]:

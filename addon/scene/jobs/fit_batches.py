@@ -139,7 +139,11 @@ def _decomposed(
         rows = slice(start, start + len(piece.subjects))
         start = rows.stop
         placed = Placement(*(values[rows] for values in placements))
-        yield piece, is_valid[rows], PlacedPoints(piece.points, piece.radius, piece.matrices, placed)
+        yield (
+            piece,
+            is_valid[rows],
+            PlacedPoints(piece.points, piece.radius, piece.matrices, placed, piece.frame),
+        )
 
 
 def _placement_error(piece: SharedGeometry, row: int) -> str:
