@@ -47,6 +47,7 @@ from .document.model import (
 )
 from .document.not_verified import NotVerified
 from .document.reader import LoadedDocument, read_document, read_file
+from .document.skipped_pairs import SkippedPairs
 from .document.writer import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, WriteOptions, make_document
 from .export.file_formats import (
     FILE_FORMATS,
@@ -99,6 +100,7 @@ __all__ = [
     "Partial",
     "ScannedContacts",
     "Skipped",
+    "SkippedPairs",
     "SortedObjects",
     "Space",
     "SpaceError",

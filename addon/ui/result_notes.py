@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
 
+from ..formats import SkippedPairs
 from ..formats.wording import single_line
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
 from .properties.scene import is_outside_scene
-from .translation import iface_, iface_count, n_, translated
+from .translation import iface_, iface_count, translated
 
 _NAMES_SHOWN = 3
 """Number of names in a note."""
-
-
-_SKIPPED_PAIRS = {
-    "parents": (
-        n_("{count} pair of a parent and its child not checked"),
-        n_("{count} pairs of a parent and its child not checked"),
-    ),
-    "parts": (
-        n_("{count} pair of parts of one object not checked"),
-        n_("{count} pairs of parts of one object not checked"),
-    ),
-    "collections": (
-        n_("{count} pair in one collection not checked"),
-        n_("{count} pairs in one collection not checked"),
-    ),
-}
-"""Texts about pairs that were not tested, for one and for several, by the reason."""
 
 
 class Note(NamedTuple):
@@ -97,11 +81,6 @@ def _notes_on_pairs(result: Result) -> list[Note]:
     notes: list[Note] = []
     if result.report is None:
         return notes
-    for reason, count in result.skipped_pairs.items():
-        if reason not in _SKIPPED_PAIRS:
-            continue
-        one, many = _SKIPPED_PAIRS[reason]
-        notes.append(Note(iface_("{count} pairs not checked", count=count), iface_count(count, one, many)))
     if rotating := result.rotating_in_contacts:
         count = len(rotating)
         text = iface_count(
@@ -122,7 +101,31 @@ def _notes_on_pairs(result: Result) -> list[Note]:
             names=_first_names(names),
         )
         notes.append(Note(iface_("{count} with gap 0", count=count), text))
-    return notes
+    return notes + _notes_on_skipped_pairs(result.skipped_pairs)
+
+
+def _notes_on_skipped_pairs(counts: Mapping[str, int]) -> list[Note]:
+    """Return a note for each reason why pairs were skipped; in short, they are all the same.
+
+    None if the only reason is that they never move: overlaps of these have a line of their own, and others
+    stay apart.
+    """
+    if not counts.keys() - {SkippedPairs.STATIC}:
+        return []
+    counts = {reason: counts[reason] for reason in SkippedPairs if reason in counts}
+    short = iface_("{count} pairs skipped", count=sum(counts.values()))
+    return [
+        Note(
+            short,
+            iface_count(
+                count,
+                "{count} pair skipped: {reason}",
+                "{count} pairs skipped: {reason}",
+                reason=iface_(SkippedPairs(reason).text),
+            ),
+        )
+        for reason, count in counts.items()
+    ]
 
 
 def _first_names(names: Sequence[str]) -> str:

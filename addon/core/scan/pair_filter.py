@@ -68,6 +68,19 @@ class PairFilter:
             result &= ~np.isin(self.keys(first, second), self._ignored)
         return result
 
+    def count_pairs(self, mask: Bools | None = None) -> int:
+        """Count the pairs to test, by formulas; only those of which a mask (count,) has both subjects."""
+        within = np.ones(self.count, dtype=bool) if mask is None else mask
+        a, b = self.group_a & within, self.group_b & within
+        total = _count_between(a, b, np.zeros(self.count, dtype=np.int64))
+        if self._separate is not None:
+            is_labeled = self._separate >= 0
+            total -= _count_between(a & is_labeled, b & is_labeled, self._separate)
+        first, second = np.divmod(np.unique(self._ignored), max(1, self.count))
+        # A filter that ignores no pairs includes those that are counted in the total.
+        unfiltered = PairFilter(self.count, a, b, (), self._separate)
+        return total - int(unfiltered.includes(first, second).sum())
+
     def moving_pairs(self, pairs: Ints, is_moving: Bools) -> Ints:
         """Return the pairs (m, 2) of shapes of which at least one moves, by a mask (n,) of shapes."""
         return np.asarray(pairs[is_moving[pairs].any(axis=1)].astype(np.int64))
@@ -76,3 +89,11 @@ class PairFilter:
         """Return pairs i < j (m,) as reported: a subject of group A first, otherwise the lower index."""
         as_given = self.group_a[i] & self.group_b[j]
         return np.where(as_given, i, j), np.where(as_given, j, i)
+
+
+def _count_between(a: Bools, b: Bools, labels: Ints) -> int:
+    """Count the pairs of different subjects with equal labels (n,), one in each of two masks (n,)."""
+    size = int(labels.max(initial=-1)) + 1
+    in_a, in_b, in_both = (np.bincount(labels[mask], minlength=size) for mask in (a, b, a & b))
+    # Ordered pairs of different subjects; those with both in both masks were counted twice.
+    return int((in_a * in_b - in_both - in_both * (in_both - 1) // 2).sum())

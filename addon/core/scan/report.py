@@ -144,12 +144,15 @@ class ContactReport:
         Last frame that was scanned, if the scan was stopped before its end.
     static_overlaps : tuple of (int, int)
         Pairs a, b that touch but never move, if contacts of such pairs were not requested.
+    static_pair_count : int
+        Number of pairs that never move, those that touch included, if such contacts were not requested.
     """
 
     contacts: tuple[Contact, ...]
     clearances: tuple[Clearance, ...]
     stopped_at: float | None = None
     static_overlaps: tuple[tuple[int, int], ...] = ()
+    static_pair_count: int = 0
 
 
 class PairRows(NamedTuple):

@@ -415,7 +415,7 @@ class DocumentContents:
     armature_roots : mapping of str to tuple of str
         Ids of the objects without a parent that are below one armature, by its name, if there are several.
     skipped_pairs : mapping of str to int
-        Number of pairs that a scan does not test, by the reason: "parents", "parts", "collections".
+        Number of pairs that a scan does not test, by the reason, as of `SkippedPairs`.
     """
 
     objects: Sequence[ObjectBounds]

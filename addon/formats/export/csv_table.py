@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from ..document.model import read_skipped_pairs
 from ..document.not_verified import NotVerified
+from ..document.skipped_pairs import SkippedPairs
 from ..rounding import json_number, rounded_down
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -39,7 +41,7 @@ _CONTACT_COLUMNS = (
     *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
     *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
     *("direction_x", "direction_y", "direction_z"),
-    *("meshes", "meshes_frame", "meshes_uncertainty", "reason"),
+    *("meshes", "meshes_frame", "meshes_uncertainty", "reason", "pairs", "frame_step", "fps"),
 )
 
 
@@ -62,7 +64,8 @@ def bounds_csv(document: dict[str, Any]) -> Iterator[str]:
 def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     """Convert a document to a table of contacts, followed by near misses (kind "clearance", with a gap).
 
-    A contact is followed by its later intervals (kind "interval").
+    A contact is followed by its later intervals (kind "interval"). Last are the number of skipped pairs for
+    each reason (kind "skipped") and the frames that were scanned (kind "scan").
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     fps = document["time"]["fps"]
     contacts = chain.from_iterable(_contact_rows(entry, names, fps) for entry in document["contacts"])
     clearances = (_clearance_row(entry, names) for entry in document["clearances"])
-    return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances))
+    return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances, _rows_of_scan(document)))
 
 
 def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], unit: str) -> Iterator[str]:
@@ -140,19 +143,19 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
         *_direction_at(deepest["depth"], entry["intervals"]),
         *_mesh_cells(entry),
+        *(None,) * 3,
     ]
     for span in later:
         if "point" not in span:
             continue
-        seconds = json_number(float(rounded_down(span["start"] / fps, _SECONDS_DECIMALS)))
         yield [
             *(*pair, "interval"),
-            *(span["start"], seconds, span["uncertainty"], span["end"], "false", None),
+            *(span["start"], _seconds(span["start"], fps), span["uncertainty"], span["end"], "false", None),
             *(span["deepest"]["frame"], *_depth_and_gap(span["deepest"]["depth"])),
             *(*span["point"], *span["normal"]),
             *_velocity_cells(span),
             *span["deepest"]["direction"],
-            *(None,) * 4,
+            *(None,) * 7,
         ]
 
 
@@ -183,16 +186,36 @@ def _direction_at(depth: float, intervals: list[dict[str, Any]]) -> tuple[Any, .
 
 
 def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
+    a, b = entry["a"], entry["b"]
+    cells = {"a": names[a], "b": names[b], "a_id": a, "b_id": b, "frame": entry["frame"], "gap": entry["gap"]}
+    return _row_of("clearance", cells)
+
+
+def _rows_of_scan(document: dict[str, Any]) -> Iterator[list[Any]]:
+    """Yield a row for each reason why pairs were skipped, and one with the frames that were scanned."""
+    counts = read_skipped_pairs(document["extras"].get("skippedPairs"))
+    for reason in SkippedPairs:
+        if reason in counts:
+            yield _row_of("skipped", {"reason": reason.text, "pairs": counts[reason]})
+    time = document["time"]
     cells = {
-        "a": names[entry["a"]],
-        "b": names[entry["b"]],
-        "a_id": entry["a"],
-        "b_id": entry["b"],
-        "kind": "clearance",
-        "frame": entry["frame"],
-        "gap": entry["gap"],
+        "frame": time["frameStart"],
+        "seconds": _seconds(time["frameStart"], time["fps"]),
+        "until": time["frameEnd"],
+        "frame_step": time["frameStep"],
+        "fps": time["fps"],
     }
-    return [cells.get(column) for column in _CONTACT_COLUMNS]
+    yield _row_of("scan", cells)
+
+
+def _seconds(frame: float, fps: float) -> float:
+    """Time of a frame in seconds, rounded down."""
+    return json_number(float(rounded_down(frame / fps, _SECONDS_DECIMALS)))
+
+
+def _row_of(kind: str, cells: dict[str, Any]) -> list[Any]:
+    """Make a row of a kind from the cells that are not empty."""
+    return [kind if column == "kind" else cells.get(column) for column in _CONTACT_COLUMNS]
 
 
 def _csv_lines(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

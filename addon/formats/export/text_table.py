@@ -9,6 +9,7 @@ from unicodedata import category, east_asian_width, normalize
 from ...core.numeric.arguments import require_texts
 from ..document.model import read_skipped_pairs
 from ..document.not_verified import NotVerified
+from ..document.skipped_pairs import SkippedPairs
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 
@@ -197,40 +198,29 @@ def collider_check_table(document: dict[str, Any]) -> str:
     return f"{_aligned(rows)}\n\n{''.join(lines)}{summary}\n"
 
 
-_SKIPPED_PAIRS = {
-    "parents": ("pair of a parent and its child", "pairs of a parent and its child"),
-    "parts": ("pair of parts of one object", "pairs of parts of one object"),
-    "collections": ("pair in one collection", "pairs in one collection"),
-}
-
-
-def _skipped_pairs_line(counts: Mapping[str, int]) -> str:
-    """Line about pairs that were not tested; empty without any."""
-    named = [
-        f"{counts[reason]} {words[counts[reason] != 1]}"
-        for reason, words in _SKIPPED_PAIRS.items()
+def _skipped_pairs_lines(counts: Mapping[str, int]) -> list[str]:
+    """Lines about pairs that were skipped, one for each reason, with its remedy."""
+    return [
+        f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
+        for reason in SkippedPairs
         if reason in counts
     ]
-    if not named:
-        return ""
-    remedy = " (--no-ignore-parents tests them)" if set(counts) <= {"parents", "parts"} else ""
-    return f"Not tested: {', '.join(named)}{remedy}"
 
 
 def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the frames that were scanned, pairs that were not tested, and a scan that stopped."""
     time, extras = document["time"], document["extras"]
     yield f"Scanned: frames {_frames_text(time)}"
-    if line := _skipped_pairs_line(read_skipped_pairs(extras.get("skippedPairs"))):
-        yield line
+    if lines := _skipped_pairs_lines(read_skipped_pairs(extras.get("skippedPairs"))):
+        yield "\n".join(lines)
     if stopped := _stopped_line(extras.get("partial"), time["frameEnd"]):
         yield stopped
 
 
 def _frames_text(time: Mapping[str, Any]) -> str:
-    """First and last frame that were scanned, and the step if it is not 1."""
+    """First and last frame that were scanned, the step if it is not 1, and the frame rate."""
     step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
-    return f"{time['frameStart']:g} to {time['frameEnd']:g}{step}"
+    return f"{time['frameStart']:g} to {time['frameEnd']:g}{step}, {time['fps']:.6g} frames per second"
 
 
 def _stopped_line(partial: Any, end: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import ContactReport, Progress, scan_contacts
 from ...core.scan.scan import joined_shares, never
-from ...formats import Confirmation, NotVerified, Partial
+from ...formats import Confirmation, NotVerified, Partial, SkippedPairs
 from ..animation.scan_shares import ScanShare, identity_of, joinable_records
 from ..blender.frames import preserve_frame, scene_by_uid
 from ..blender.private_scene import without_private_scenes
@@ -189,6 +189,9 @@ def _result(
         result = replace(result, time=replace(result.time, end=report.stopped_at))
     is_adaptive = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
+    skipped = dict(result.skipped_pairs)
+    if report.static_pair_count:
+        skipped[SkippedPairs.STATIC.value] = report.static_pair_count
     found = replace(
         result,
         skipped=(*result.skipped, *motion.skipped),
@@ -200,5 +203,6 @@ def _result(
         linear_only=tuple(result.subjects[index].name for index in linear),
         confirmed=(*confirmed, *[NotVerified.STOPPED] * unconfirmed),
         rotating=tuple(motion.rotating.tolist()),
+        skipped_pairs=skipped,
     )
     return found.with_accepted_pairs()

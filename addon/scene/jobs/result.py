@@ -24,6 +24,7 @@ from ...formats import (
     Partial,
     ScannedContacts,
     Skipped,
+    SkippedPairs,
     TimeSettings,
     Track,
     WriteOptions,
@@ -110,7 +111,7 @@ class Result:
     armature_roots : dict
         As of `armature_roots`.
     skipped_pairs : dict
-        Number of pairs that were not tested, by the reason, as of `ScanPairs`.
+        Number of pairs that were not tested, by the reason, as of `SkippedPairs`.
     """
 
     objects: Sequence[ObjectBounds]
@@ -222,7 +223,11 @@ class Result:
         )
         confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
         accepted = tuple(self.accepted[index] for index in kept) if self.accepted else ()
-        return replace(self, report=changed, confirmed=confirmed, accepted=accepted)
+        dropped = {frozenset((i, j)) for i in _rows(owners, a) for j in _rows(owners, b) if i != j}
+        # Those of one row were tested; instances of one object hardly differ in this.
+        count = self.skipped_pairs.get(SkippedPairs.IGNORED, 0) + len(dropped)
+        skipped = {**self.skipped_pairs, SkippedPairs.IGNORED.value: count}
+        return replace(self, report=changed, confirmed=confirmed, accepted=accepted, skipped_pairs=skipped)
 
     def with_accepted_pairs(self) -> Result:
         """Copy with the comments of the contacts that are accepted in the file."""
@@ -296,6 +301,11 @@ class Result:
         """Copy with bounds alone."""
         objects = tuple(replace(entry, envelope=(), local_envelope=()) for entry in self.objects)
         return replace(self, objects=objects, linear_only=(), straight=())
+
+
+def _rows(values: Sequence[str], value: str) -> list[int]:
+    """Return the indices at which a value is."""
+    return [index for index, each in enumerate(values) if each == value]
 
 
 def _world_box(entry: ObjectBounds) -> Aabb | None:

@@ -14,6 +14,8 @@ import numpy as np
 from ...core import ScanSettings
 from ...core.messages import Message, message
 from ...core.numeric.arrays import Bools, Ints
+from ...core.scan.pair_filter import PairFilter
+from ...formats import SkippedPairs
 from ...formats.wording import valid_text
 from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
@@ -36,8 +38,7 @@ _Pairs: TypeAlias = Iterable[tuple[int, int]]
 class ScanPairs(NamedTuple):
     """Settings of a scan, and the number of pairs that it does not test, by the reason.
 
-    `skipped` : "parents" for pairs of a parent and its child, "parts" for pairs of parts or bones of one
-    object, "collections" for pairs in one collection; of pairs in the groups, without those of none
+    Each pair counts for its first reason, in the order of `SkippedPairs`; reasons without pairs are omitted.
     """
 
     settings: ScanSettings
@@ -50,6 +51,7 @@ def make_scan_settings(
     parents: Sequence[str | None],
     settings: PairSettings,
     is_pair_named: bool = False,
+    is_obstacle: Bools | None = None,
 ) -> ScanPairs:
     """Make the settings of a scan from the pair settings of the user, and the ignored pairs of the file.
 
@@ -65,6 +67,8 @@ def make_scan_settings(
         Names and collections of the pairs to test or skip.
     is_pair_named : bool
         Whether the subjects are two that the user chose, which are tested although one is the other's parent.
+    is_obstacle : (n,) bool, optional
+        Subjects of which two are no pair, for the number of skipped pairs.
 
     Returns
     -------
@@ -77,29 +81,64 @@ def make_scan_settings(
     """
     patterns = NamePatterns(scene, subjects)
     groups = _Groups(patterns, settings)
+    skips = _Skips(groups.a if settings.group_a else None, groups.b if settings.group_b else None, subjects)
+    skips.add(SkippedPairs.GROUPS)
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
-    ignored += _ignored_in_file(subjects)
-    separate: Ints | None = None
-    skipped = {}
+    skips.add(SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)])
     if settings.ignore_parents:
-        joined = () if is_pair_named else groups.unnamed(_with_parents(subjects, parents))
-        ignored += joined
-        separate = _objects_in_parts(subjects)
-        skipped = {"parents": groups.count(joined), "parts": groups.count_labels(separate)}
+        joined = _with_parents(subjects, parents)
+        skips.add(SkippedPairs.PARENTS, () if is_pair_named else groups.unnamed(joined))
+        skips.add(SkippedPairs.PARTS, separate=_objects_in_parts(subjects))
     if settings.ignore_collection:
-        labels, collected = _collections_of(scene, subjects)
-        pairs = list(collected)
-        skipped["collections"] = groups.count(pairs) + groups.count_labels(labels)
-        separate = _joined_labels(labels, separate)
-        ignored += pairs
+        labels, pairs = _collections_of(scene, subjects)
+        skips.add(SkippedPairs.COLLECTIONS, pairs, _joined_labels(labels, skips.separate))
+    if is_obstacle is not None:
+        skips.count(SkippedPairs.OBSTACLES, skips.filter.count_pairs(is_obstacle))
     scan = ScanSettings(
-        group_a=groups.a if settings.group_a else None,
-        group_b=groups.b if settings.group_b else None,
-        ignored=ignored,
-        separate=separate,
+        group_a=skips.group_a,
+        group_b=skips.group_b,
+        ignored=skips.ignored,
+        separate=skips.separate,
         static_pairs=settings.static_pairs,
     )
-    return ScanPairs(scan, {reason: count for reason, count in skipped.items() if count})
+    return ScanPairs(scan, skips.counts)
+
+
+class _Skips:
+    """Pairs that are skipped, for one reason after the other, and their numbers.
+
+    Attributes
+    ----------
+    ignored : list of (int, int)
+    separate : (n,) int or None
+        Labels of subjects, as in `ScanSettings`. Each replaces those before, and skips their pairs too.
+    counts : dict
+        Number of pairs by the reason, without those that an earlier reason skips; reasons without pairs are
+        omitted.
+    filter : PairFilter
+        Pairs that are left.
+    """
+
+    def __init__(self, group_a: Bools | None, group_b: Bools | None, subjects: Sequence[Subject]) -> None:
+        """Skip nothing yet, not even the pairs of none of the groups."""
+        self.group_a, self.group_b = group_a, group_b
+        self.ignored: list[tuple[int, int]] = []
+        self.separate: Ints | None = None
+        self.counts: dict[str, int] = {}
+        self.filter = PairFilter(len(subjects), None, None, (), None)
+
+    def add(self, reason: SkippedPairs, ignored: _Pairs = (), separate: Ints | None = None) -> None:
+        """Skip more pairs, and pairs of equal labels."""
+        self.ignored += ignored
+        self.separate = self.separate if separate is None else separate
+        before, size = self.filter.count_pairs(), self.filter.count
+        self.filter = PairFilter(size, self.group_a, self.group_b, self.ignored, self.separate)
+        self.count(reason, before - self.filter.count_pairs())
+
+    def count(self, reason: SkippedPairs, number: int) -> None:
+        """Keep a number of pairs, unless it is 0."""
+        if number:
+            self.counts[reason.value] = number
 
 
 def _joined_labels(labels: Ints, parts: Ints | None) -> Ints:
@@ -123,25 +162,6 @@ class _Groups:
         """Return the pairs of which the groups do not name both subjects, without a wildcard."""
         a, b = self._named_a, self._named_b
         return [(i, j) for i, j in pairs if not ((a[i] and b[j]) or (a[j] and b[i]))]
-
-    def count(self, pairs: Sequence[tuple[int, int]]) -> int:
-        """Count the different pairs in the groups."""
-        a, b = self.a, self.b
-        found = {(min(i, j), max(i, j)) for i, j in pairs if i != j}
-        return sum(bool((a[i] and b[j]) or (a[j] and b[i])) for i, j in found)
-
-    def count_labels(self, labels: Ints | None) -> int:
-        """Count the pairs in the groups with equal labels (n,) of 0 or more."""
-        if labels is None:
-            return 0
-        is_labeled = labels >= 0
-        size = int(labels.max(initial=-1)) + 1
-        a, b, both = (
-            np.bincount(labels[is_labeled & mask], minlength=size)
-            for mask in (self.a, self.b, self.a & self.b)
-        )
-        # Ordered pairs of different subjects; those with both in both groups were counted twice.
-        return int((a * b - both - both * (both - 1) // 2).sum())
 
 
 def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], patterns: Sequence[str]) -> Bools:

@@ -6,6 +6,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...core.messages import Message
+from ...formats import TimeSettings
 from ...formats.wording import valid_text
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
@@ -119,34 +120,36 @@ def _button_text(context: Context) -> tuple[str, str]:
 def _draw_state(
     layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, scan: job_state.RunningJob | None
 ) -> None:
-    """Draw a line that is always there: what Esc does, warnings, or what was found."""
+    """Draw a line that is always there: what Esc does, warnings, or what was found; then the frames."""
     results = result_store.get(settings.result_id)
     if scan is not None:
         layout.label(text=scan.esc_text, translate=False, icon="INFO")
-    elif results.contacts is None:
+        return
+    if results.contacts is None:
         layout.label(text="Not scanned yet", icon="INFO")
-    elif warnings := _warnings(settings, results):
-        draw_warning_button(layout, COLLISION_BOUNDS_PT_contact_warnings, warnings)
+        return
+    column = layout.column(align=True)
+    if warnings := _warnings(settings, results):
+        draw_warning_button(column, COLLISION_BOUNDS_PT_contact_warnings, warnings)
+    elif source := results.source:
+        source = translated(source) if isinstance(source, Message) else source
+        column.label(text=iface_("From {source}", source=source), translate=False, icon="FILE_TICK")
+    elif not results.contacts.has_pairs:
+        column.label(text="Only one object was checked", icon="INFO")
     else:
         assert results.contacts.report is not None, "contacts have a report"
-        time, source = results.contacts.time, results.source
-        if source:
-            source = translated(source) if isinstance(source, Message) else source
-            layout.label(text=iface_("From {source}", source=source), translate=False, icon="FILE_TICK")
-            return
-        count, frames = len(results.contacts.report.contacts), {"start": time.start, "end": time.end}
-        text = iface_count(
-            count,
-            "{count} contact, frames {start:g} to {end:g}",
-            "{count} contacts, frames {start:g} to {end:g}",
-            **frames,
-        )
-        if not count:
-            text = iface_("No contacts, frames {start:g} to {end:g}", **frames)
-        if not results.contacts.has_pairs:
-            layout.label(text="Only one object was checked", icon="INFO")
-            return
-        layout.label(text=text, translate=False, icon="CHECKMARK")
+        count = len(results.contacts.report.contacts)
+        text = iface_count(count, "{count} contact of bounds", "{count} contacts of bounds")
+        column.label(text=text if count else iface_("No contacts"), translate=False, icon="CHECKMARK")
+    column.label(text=_frames_text(results.contacts.time), translate=False, icon="BLANK1")
+
+
+def _frames_text(time: TimeSettings) -> str:
+    """Return the frames that were scanned, with the step if it is not 1, and the frame rate."""
+    values = {"start": time.start, "end": time.end, "fps": f"{time.fps:.5g}"}
+    if time.step == 1:
+        return iface_("Frames {start:g} to {end:g}, {fps} fps", **values)
+    return iface_("Frames {start:g} to {end:g}, step {step:g}, {fps} fps", step=time.step, **values)
 
 
 class COLLISION_BOUNDS_PT_baseline(Popover, Panel):

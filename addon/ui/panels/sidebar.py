@@ -108,12 +108,12 @@ def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence
 
 def draw_note_button(layout: UILayout, panel: type[Panel], notes: Sequence[Note]) -> None:
     """Draw a note, up to its colon, or several in short, as a button that shows all of them in full."""
-    texts = [note.short for note in notes]
+    texts = list(dict.fromkeys(note.short for note in notes))
     if len(notes) == 1:
         texts = [notes[0].text.split(": ", 1)[0]]
-    elif len(notes) > 3:
+    elif len(texts) > 3:
         # A sidebar that nobody has resized has room for three.
-        texts[2:] = [f"+{len(notes) - 2}"]
+        texts[2:] = [f"+{len(texts) - 2}"]
     text = ", ".join(texts)
     layout.popover(panel.__name__, text=text, translate=False, icon="INFO")
 

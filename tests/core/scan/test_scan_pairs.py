@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,9 @@ from addon.core import (
     Sphere,
 )
 from addon.core.scan import pair_scanner
+from addon.core.scan.pair_filter import PairFilter
 from tests.core.scan.scans import ball_meets_wall, run, spans, two_crossing
+from tests.tiers import times
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
@@ -194,3 +198,24 @@ def test_subject_that_rotates_within_its_shape_has_near_misses():
 def test_mask_of_moved_subjects_must_have_all_subjects():
     with pytest.raises(InvalidShapeError, match="moved has 1 subjects, too few"):
         run(lambda t: Sample(Sphere(np.zeros((2, 3)), 1), moved=np.array([True])), range(4))
+
+
+@pytest.mark.parametrize("seed", range(times(60)))
+def test_count_of_pairs_is_that_of_a_look_at_each_pair(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(0, 9))
+    group_a, group_b = (rng.random(count) < 0.6 if rng.random() < 0.6 else None for _ in range(2))
+    ignored = rng.integers(0, count, (int(rng.integers(0, 12)), 2)).tolist() if count else []
+    separate = rng.integers(-1, 3, count) if rng.random() < 0.6 else None
+    mask = rng.random(count) < 0.7 if rng.random() < 0.6 else None
+    every = np.ones(count, dtype=bool)
+    a, b = (every if group is None else group for group in (group_a, group_b))
+    expected = sum(
+        bool((a[i] and b[j]) or (a[j] and b[i]))
+        and (separate is None or separate[i] < 0 or separate[i] != separate[j])
+        and [i, j] not in ignored
+        and [j, i] not in ignored
+        and (mask is None or bool(mask[i] and mask[j]))
+        for i, j in combinations(range(count), 2)
+    )
+    assert PairFilter(count, group_a, group_b, ignored, separate).count_pairs(mask) == expected

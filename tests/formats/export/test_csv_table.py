@@ -71,7 +71,7 @@ def test_missing_shapes_are_empty_cells():
 
 def test_contacts_precede_near_misses():
     document = samples.document()
-    contact, interval, near = read(contacts_csv(document))
+    contact, interval, near, _ = read(contacts_csv(document))
     (expected,), (clearance,) = document["contacts"], document["clearances"]
     names = {entry["id"]: entry["name"] for entry in document["objects"]}
     assert [row["kind"] for row in (contact, interval, near)] == ["contact", "interval", "clearance"]
@@ -104,14 +104,34 @@ def test_contacts_precede_near_misses():
 def test_contact_says_whether_meshes_touch_or_why_that_is_unknown(member, cells):
     document = samples.document()
     document["contacts"][0] |= member
-    for kind, row in zip(("contact", "interval", "clearance"), read(contacts_csv(document)), strict=True):
+    kinds = ("contact", "interval", "clearance", "scan")
+    for kind, row in zip(kinds, read(contacts_csv(document)), strict=True):
         found = tuple(row[column] for column in ("meshes", "meshes_frame", "meshes_uncertainty", "reason"))
         assert (row["kind"], found) == (kind, cells if kind == "contact" else ("", "", "", ""))
 
 
+def test_last_rows_have_skipped_pairs_and_the_frames_that_were_scanned():
+    document = samples.document(contacts=())
+    document["clearances"], document["time"]["frameStep"] = [], 0.5
+    document["extras"] = {"skippedPairs": {"static": 12, "ignored": 1, "others": 5}}
+    ignored, static, scan = read(contacts_csv(document))
+    assert [(row["kind"], row["reason"], row["pairs"]) for row in (ignored, static)] == [
+        ("skipped", "ignored", "1"),
+        ("skipped", "neither object moves", "12"),
+    ]
+    assert (scan["kind"], scan["a"], scan["reason"], scan["pairs"]) == ("scan", "", "", "")
+    time = document["time"]
+    assert (time["frameStart"], time["frameEnd"]) == (-5, 20)
+    assert (scan["frame"], scan["until"], scan["frame_step"]) == ("-5", "20", "0.5")
+    assert float(scan["fps"]) == pytest.approx(24000 / 1001)
+    assert float(scan["seconds"]) == pytest.approx(-5 * 1001 / 24000, abs=1e-6)
+    filled = {column for column, cell in scan.items() if cell}
+    assert filled == {"kind", "frame", "seconds", "until", "frame_step", "fps"}
+
+
 def test_later_intervals_have_rows_and_unknown_velocities_are_empty():
     document = samples.document()
-    contact, interval, _ = read(contacts_csv(document))
+    contact, interval, *_ = read(contacts_csv(document))
     first, later = document["contacts"][0]["intervals"]
     assert [float(contact[f"velocity_{axis}"]) for axis in "xyz"] == first["velocity"]
     assert float(contact["closing_speed"]) == first["closingSpeed"]
@@ -135,7 +155,7 @@ def test_intervals_of_documents_before_version_1_2_have_no_rows():
         for key in [*span]:
             if key not in ("start", "end"):
                 del span[key]
-    contact, near = read(contacts_csv(document))
+    contact, near, _ = read(contacts_csv(document))
     assert (contact["kind"], near["kind"]) == ("contact", "clearance")
     assert contact["closing_speed"] == contact["direction_x"] == contact["velocity_z"] == ""
 
@@ -174,7 +194,7 @@ def test_no_text_begins_like_a_formula_and_one_apostrophe_less_is_the_name(name)
     first["id"] = first["name"] = second["parent"] = name
     bounds, contacts = read(bounds_csv(document)), read(contacts_csv(document))
     cells = [bounds[0]["id"], bounds[0]["name"], bounds[1]["parent"]]
-    cells += [row[column] for row in contacts for column in ("a", "a_id")]
+    cells += [row[column] for row in contacts[:-1] for column in ("a", "a_id")]
     assert cells == [f"'{name}"] * 9
     # Numbers stay numbers, negative ones too.
     document["objects"][0]["world"]["aabb"]["min"][0] = -1.5

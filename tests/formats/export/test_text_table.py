@@ -148,18 +148,24 @@ def test_near_misses_follow_contacts():
 def test_empty_result_has_message():
     document = samples.document(contacts=())
     document["clearances"] = []
-    assert contacts_table(document) == "No contacts.\n\nScanned: frames -5 to 20\n"
+    rate = "23.976 frames per second"
+    assert contacts_table(document) == f"No contacts.\n\nScanned: frames -5 to 20, {rate}\n"
+    document["time"]["frameStep"] = 0.5
+    assert lines(contacts_table(document))[-1] == f"Scanned: frames -5 to 20 in steps of 0.5, {rate}"
 
 
-def test_pairs_that_are_not_tested_are_counted():
+def test_skipped_pairs_are_counted_with_the_remedy_of_each_reason():
     document = samples.document(contacts=())
-    document["clearances"], document["extras"] = [], {"skippedPairs": {"parents": 1, "parts": 21}}
-    line = "Not tested: 1 pair of a parent and its child, 21 pairs of parts of one object"
-    assert lines(contacts_table(document))[-1] == f"{line} (--no-ignore-parents tests them)"
-    document["extras"] = {"skippedPairs": {"collections": 2, "others": 3, "parts": "many"}}
-    assert lines(contacts_table(document))[-1] == "Not tested: 2 pairs in one collection"
+    counts = {"collections": 2, "groups": 40, "others": 3, "parents": 1, "parts": "many", "static": 5}
+    document["clearances"], document["extras"] = [], {"skippedPairs": counts}
+    assert lines(contacts_table(document))[-4:] == [
+        "Skipped: 40 pairs: not of both groups (tested without --a and --b)",
+        "Skipped: 1 pair: parent and child (tested with --no-ignore-parents)",
+        "Skipped: 2 pairs: in one collection (tested without --ignore-collection)",
+        "Skipped: 5 pairs: neither object moves (tested with --static-pairs)",
+    ]
     document["extras"] = {"skippedPairs": [1]}
-    assert "Not tested" not in contacts_table(document)
+    assert "Skipped" not in contacts_table(document)
 
 
 def test_scan_of_one_object_says_that_nothing_can_touch_it():

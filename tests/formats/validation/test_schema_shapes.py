@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from addon.formats import FILE_FORMATS, NotVerified, schema
+from addon.formats import FILE_FORMATS, NotVerified, SkippedPairs, schema
 from addon.formats.document.model import SHAPE_TYPES, Track
 from addon.formats.spaces import AXES, PRESETS
 from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES
@@ -28,9 +28,15 @@ def test_shapes_of_contacts():
 def test_reasons_of_contacts_that_are_not_verified():
     reasons = PROPERTIES["contacts"]["items"]["properties"]["notVerified"]["enum"]
     assert reasons == [reason.value for reason in NotVerified]
+
+
+@pytest.mark.parametrize(
+    ("member", "reasons"), [("notVerified", NotVerified), ("skippedPairs", SkippedPairs)]
+)
+def test_page_lists_all_reasons_in_order(member, reasons):
     page = (TOP / "docs" / "format.md").read_text("utf-8")
-    rows = page.split("| `notVerified` | reason |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
-    assert [row.split("`")[1] for row in rows] == reasons
+    rows = page.split(f"| `{member}` | reason |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    assert [row.split("`")[1] for row in rows] == [reason.value for reason in reasons]
 
 
 def test_shapes_of_tracks():

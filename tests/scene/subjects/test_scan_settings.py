@@ -231,30 +231,31 @@ BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1,
 
 def test_skipped_pair_of_parent_and_child_is_counted(drawer):
     result = scan_scene()
-    assert (result.report.contacts, result.skipped_pairs) == ((), {"parents": 1})
-    assert result.document()["extras"]["skippedPairs"] == {"parents": 1}
-    assert scan_scene(group_a=("Other",)).skipped_pairs == {}
-    assert scan_scene(ignore_parents=False).skipped_pairs == {}
+    # Cabinet and Other never move.
+    assert (result.report.contacts, result.skipped_pairs) == ((), {"parents": 1, "static": 1})
+    assert result.document()["extras"]["skippedPairs"] == {"parents": 1, "static": 1}
+    assert scan_scene(group_a=("Other",)).skipped_pairs == {"groups": 1, "static": 1}
+    assert scan_scene(ignore_parents=False).skipped_pairs == {"static": 1}
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "skipped"),
     [
-        {"group_a": ("Drawer",), "group_b": ("Cabinet",)},
-        {"group_a": ("Cabinet", "Other"), "group_b": ("Drawer",)},
-        {"selection": Selection(("Drawer", "Cabinet"))},
+        ({"group_a": ("Drawer",), "group_b": ("Cabinet",)}, {"groups": 2}),
+        ({"group_a": ("Cabinet", "Other"), "group_b": ("Drawer",)}, {"groups": 1}),
+        ({"selection": Selection(("Drawer", "Cabinet"))}, {}),
     ],
 )
-def test_parent_and_child_that_are_named_are_tested(drawer, settings):
+def test_parent_and_child_that_are_named_are_tested(drawer, settings, skipped):
     result = scan_scene(**settings)
     (contact,) = result.report.contacts
     assert contact.first.frame == pytest.approx(8, abs=1e-3)
-    assert result.skipped_pairs == {}
+    assert result.skipped_pairs == skipped
 
 
 def test_wildcard_names_no_pair(drawer):
     result = scan_scene(group_a=("Draw*",), group_b=("Cabinet",))
-    assert (result.report.contacts, result.skipped_pairs) == ((), {"parents": 1})
+    assert (result.report.contacts, result.skipped_pairs) == ((), {"groups": 2, "parents": 1})
 
 
 def test_skipped_pairs_of_bones_and_collections_are_counted(add_cubes):
@@ -263,4 +264,62 @@ def test_skipped_pairs_of_bones_and_collections_are_counted(add_cubes):
     add_collection("Kit", "a", "b", "c")
     bpy.context.scene.frame_end = 2
     assert scan_scene(ignore_collection=True).skipped_pairs == {"collections": 3}
-    assert scan_scene(ignore_collection=True, group_a=("a", "d")).skipped_pairs == {"collections": 2}
+    found = scan_scene(ignore_collection=True, group_a=("a", "d")).skipped_pairs
+    assert found == {"groups": 1, "collections": 2}
+
+
+_GROUPS = ({}, {"group_a": ("b", "c", "g")}, {"group_a": ("[abc]",), "group_b": ("collection:Kit", "f")})
+_IGNORED = ((), ("a:b",), ("a:b", "b:a", "[bcd]:[cde]"), ("a:a",))
+
+
+@pytest.mark.parametrize("group", _GROUPS)
+@pytest.mark.parametrize("ignored", _IGNORED)
+@pytest.mark.parametrize(("parents", "collection"), [(True, True), (True, False), (False, True)])
+@pytest.mark.usefixtures("object_settings")
+def test_each_pair_is_tested_or_counted_once_for_its_first_reason(
+    add_cubes, group, ignored, parents, collection
+):
+    """All cubes overlap, so each tested pair is in contact. The rules are applied here to each pair."""
+    names = "abcdefg"
+    scan_pairs = add_cubes(*names)
+    set_parent("b", "a")
+    set_parent("f", "e")
+    kits = [set("abc"), set("cde")]
+    for name, kit in zip(("Kit", "Other Kit"), kits, strict=True):
+        add_collection(name, *kit)
+    in_a = set(names) if not group else set("abc") if "group_b" in group else set("bcg")
+    in_b = set("abcf") if "group_b" in group else set(names)
+    expected: dict[str, int] = {}
+    tested = set()
+    for i, j in combinations(names, 2):
+        rules = {
+            "groups": not ((i in in_a and j in in_b) or (j in in_a and i in in_b)),
+            "ignored": ("a:b" in ignored and {i, j} == set("ab"))
+            or ("[bcd]:[cde]" in ignored and ((i in "bcd" and j in "cde") or (j in "bcd" and i in "cde"))),
+            "parents": parents and {i, j} in ({"a", "b"}, {"e", "f"}),
+            "collections": collection and any({i, j} <= kit for kit in kits),
+        }
+        reason = next((name for name, holds in rules.items() if holds), None)
+        if reason is None:
+            tested.add((i, j))
+        else:
+            expected[reason] = expected.get(reason, 0) + 1
+    settings = {**group, "ignored": ignored, "ignore_parents": parents, "ignore_collection": collection}
+    assert scan_pairs(**settings) == tested
+    assert scan_scene(frames=(1, 1, 1), **settings).skipped_pairs == expected
+
+
+def test_pairs_that_never_move_and_pairs_of_obstacles_are_counted():
+    """One of five cubes moves: the four others have six pairs; two obstacles are one of them."""
+    for index, name in enumerate("abcde"):
+        add_vertices(name, CUBE, BOX, location=(10 * index, 0, 0))
+    key(bpy.data.objects["e"], "location", [(1, (40, 0, 0)), (9, (50, 0, 0))])
+    bpy.context.scene.frame_end = 9
+    assert scan_scene().skipped_pairs == {"static": 6}
+    assert scan_scene(static_pairs=True).skipped_pairs == {}
+    assert scan_scene(ignored=("a:b",)).skipped_pairs == {"ignored": 1, "static": 5}
+    result = scan_scene(shape="sphere", obstacles=("a", "b"))
+    assert result.skipped_pairs == {"obstacles": 1, "static": 5}
+    # An obstacle that moves leaves the pairs of the others.
+    result = scan_scene(shape="sphere", obstacles=("e", "b"))
+    assert result.skipped_pairs == {"obstacles": 1, "static": 6}

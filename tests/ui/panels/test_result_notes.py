@@ -5,12 +5,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import bpy
+import pytest
 
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
 from addon.ui.panels.sidebar import draw_note_button
 from addon.ui.result_notes import Note
 from tests.scene.sampling import add_box, key
+from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
 
@@ -158,3 +160,28 @@ def test_more_than_three_notes_are_cut_to_the_width_of_the_sidebar(settings):
     for count in (3, 4):
         draw_note_button(layout, COLLISION_BOUNDS_PT_bounds, notes[:count])
     assert drawn == ["1 of a kind, 2 of a kind, 3 of a kind", "1 of a kind, 2 of a kind, +2"]
+
+
+@pytest.mark.parametrize(
+    ("fps", "base", "step", "text"),
+    [
+        (24, 1.0, 1, "Frames 0 to 20, 24 fps"),
+        (24, 1.001, 1, "Frames 0 to 20, 23.976 fps"),
+        (30, 1.0, 5, "Frames 0 to 20, step 5, 30 fps"),
+    ],
+)
+def test_scanned_frames_are_named_with_contacts_and_without(settings, fps, base, step, text):
+    scanned_scene.build()
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base, scene.frame_step = fps, base, step
+    scanned_scene.scan()
+    assert {"3 contacts of bounds", text} <= set(Page(COLLISION_BOUNDS_PT_contacts).labels)
+    bpy.data.objects["Near"].location.x = 5.1
+    bpy.context.view_layer.update()
+    page = Page(COLLISION_BOUNDS_PT_contacts)
+    assert page.popovers == ["The scene changed"] and text in page.labels
+    scanned_scene.scan(ignored="Slider:Near, Slider:Far, Bullet:Pane")
+    page = Page(COLLISION_BOUNDS_PT_contacts)
+    assert {"No contacts", text} <= set(page.labels) and page.popovers == ["9 pairs skipped"]
+    bpy.ops.collision_bounds.clear_results()
+    assert text not in Page(COLLISION_BOUNDS_PT_contacts).labels

@@ -68,7 +68,23 @@ def report_of_sections(
     # The lists of each scanner are sorted already, so this is a merge.
     contacts.sort(key=attrgetter("first.frame", "a", "b"))
     clearances.sort(key=attrgetter("gap", "a", "b"))
-    return ContactReport(tuple(contacts), tuple(clearances), stopped_at, tuple(static_overlaps))
+    static_count = 0 if with_static else _count_static_pairs(settings, joined)
+    return ContactReport(tuple(contacts), tuple(clearances), stopped_at, tuple(static_overlaps), static_count)
+
+
+def _count_static_pairs(settings: ReportSettings, joined: Sequence[ScannerRecords]) -> int:
+    """Count the pairs that never move, of bodies among themselves and with each obstacle."""
+    solid = [None if space is None else int(space.obstacle.subject) for space in settings.spaces]
+    total = 0
+    for subject, records in zip(solid, joined, strict=True):
+        is_static = ~records.has_moved
+        is_static[[each for each in solid if each is not None]] = False
+        bodies = np.flatnonzero(is_static)
+        if subject is None:
+            total += settings.pair_filter.count_pairs(is_static)
+        elif not records.has_moved[subject]:
+            total += int(settings.pair_filter.includes(bodies, np.full_like(bodies, subject)).sum())
+    return total
 
 
 def joined_records(parts: Sequence[ScannerRecords], begins: Floats) -> ScannerRecords:

@@ -175,13 +175,12 @@ def _prepare(
     scene = scene_by_uid(uid)
     parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
     is_pair_named = len(subjects) == 2 and _is_chosen(settings.selection)
-    pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named)
+    is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
+    pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named, is_obstacle)
     bounds = replace(result_of(scene, *bounded, frames.span, first_time), skipped_pairs=pairs.skipped)
     if late.subjects:
         bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
     yield begun
-    scene = scene_by_uid(uid)
-    is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     yield begun
     reading = readings[0]
