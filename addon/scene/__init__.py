@@ -18,6 +18,7 @@ Files that belong to no room:
 - `settings`: settings of every job, and the kinds of shapes that they name. It needs no `bpy`.
 - `script_options`: settings of jobs from the options of scripts.
 - `collider_names`: names of colliders as engines read them, and the mesh that each belongs to.
+- `levels_of_detail`: levels of detail by the names of objects, and which of them has the collision.
 - `errors`: error of a job, and reasons in words for the user.
 - `progress`: runs a generator to its end, or with progress after each part.
 - `open_file`: opens a scene file of any format that Blender reads.

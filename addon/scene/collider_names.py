@@ -174,7 +174,11 @@ class SourceMatch(NamedTuple):
 
 
 def match_source(
-    collider: str, name: ColliderName, parent: str | None, meshes: Mapping[str, Sequence[str]]
+    collider: str,
+    name: ColliderName,
+    parent: str | None,
+    meshes: Mapping[str, Sequence[str]],
+    levels: Mapping[str, str] | None = None,
 ) -> SourceMatch:
     """Find the mesh that a collider belongs to: by its name, or else by its parent.
 
@@ -190,6 +194,8 @@ def match_source(
         Name of the nearest mesh above it.
     meshes : mapping of str to sequence of str
         Names of meshes by their names in lower case.
+    levels : mapping of str to str, optional
+        Names of the most detailed levels of meshes, by their names without a level in lower case.
 
     Returns
     -------
@@ -202,6 +208,7 @@ def match_source(
     if named:
         return SourceMatch(named[0], True)
     similar = _existing(name.similar, meshes, ignores_case=True)
+    similar += [levels[each.lower()] for each in name.similar if levels and each.lower() in levels]
     return SourceMatch(similar[0] if similar else None, False)
 
 

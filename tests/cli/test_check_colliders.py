@@ -45,10 +45,10 @@ def test_right_colliders_have_exit_code_0(run: Run, right):
     done = run("check-colliders", right)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "Collider      Mesh   Engine  Kind  Vertices\n"
-        "UBX_Crate_00  Crate  unreal  box          8\n"
+        "Collider      Mesh   Engine  Kind  Vertices  Fills\n"
+        "UBX_Crate_00  Crate  unreal  box          8      -\n"
         "\n"
-        "1 collider, all right\n"
+        "1 collider, no problems\n"
     )
 
 
@@ -65,6 +65,27 @@ def test_problems_have_exit_code_1_and_one_sentence_each(run: Run, wrong):
     )
 
 
+def test_filled_hole_is_a_note_that_leaves_exit_code_0(tmp_path):
+    open_empty_file()
+    frame = [(0, 0, 0), (4, 0, 0), (4, 0, 4), (0, 0, 4), (1, 0, 1), (3, 0, 1), (3, 0, 3), (1, 0, 3)]
+    add_vertices("Frame", frame, [(0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)])
+    add_cube("UBX_Frame_00", half=5.0)
+    scene = saved(tmp_path / "frame.blend")
+    done = run("check-colliders", scene)
+    assert (done.returncode, done.stderr) == (0, "")
+    table, texts = done.stdout.split("\n\n")
+    distance = float(table.split()[-1])
+    # The middle of the window is 1 from its sides.
+    assert 0.9 < distance <= 1
+    assert texts == (
+        f"Note: UBX_Frame_00: fills notches or holes of its mesh, up to {distance:.2g} from the surface: "
+        "raise Parts to leave them open\n1 collider, no problems, 1 note\n"
+    )
+    report = json.loads(run("check-colliders", scene, "-o", "-").stdout)
+    assert report["colliders"][0]["filled"] == pytest.approx(distance, abs=0.01)
+    assert [(note["id"], note["kind"]) for note in report["notes"]] == [("UBX_Frame_00", "filled")]
+
+
 def test_report_is_written_and_is_the_same_each_time(wrong, tmp_path):
     target = tmp_path / "report.json"
     done = run("check-colliders", wrong, "-o", target)
@@ -72,7 +93,7 @@ def test_report_is_written_and_is_the_same_each_time(wrong, tmp_path):
     text = target.read_text("utf-8")
     assert run("check-colliders", wrong, "-o", "-").stdout == text
     report = json.loads(text)
-    assert list(report) == ["format", "version", "scene", "colliders", "problems"]
+    assert list(report) == ["format", "version", "scene", "colliders", "problems", "notes"]
     assert report["format"] == "collision-bounds-collider-check"
     assert [entry["name"] for entry in report["colliders"]] == [
         "UBX_Crate_00",
@@ -87,6 +108,7 @@ def test_report_is_written_and_is_the_same_each_time(wrong, tmp_path):
         "kind": "box",
         "vertices": 8,
         "problems": 0,
+        "filled": None,
     }
     problem = report["problems"][0]
     assert (problem["name"], problem["kind"]) == ("Crate", "outside")

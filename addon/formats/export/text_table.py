@@ -166,21 +166,21 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
 
 
 def collider_check_table(document: dict[str, Any]) -> str:
-    """Convert the report of a collider check to a table, one line a collider, and one sentence a problem.
+    """Convert the report of a collider check to a table, a line a collider, a sentence a problem or note.
 
     Parameters
     ----------
     document : dict
-        With `colliders` and `problems`, as the command `check-colliders` writes them.
+        With `colliders`, `problems` and `notes`, as the command `check-colliders` writes them.
 
     Returns
     -------
     text : str
     """
-    colliders, problems = document["colliders"], document["problems"]
+    colliders, problems, notes = document["colliders"], document["problems"], document["notes"]
     if not colliders and not problems:
         return "No colliders.\n"
-    rows = [["Collider", "Mesh", "Engine", "Kind", "Vertices", ""]]
+    rows = [["Collider", "Mesh", "Engine", "Kind", "Vertices", "Fills", ""]]
     rows += [
         [
             entry["name"],
@@ -188,13 +188,16 @@ def collider_check_table(document: dict[str, Any]) -> str:
             entry["engine"],
             entry["kind"],
             str(entry["vertices"]),
+            "-" if entry["filled"] is None else f"{entry['filled']:.2g}",
             pluralized(entry["problems"], "problem") if entry["problems"] else "",
         ]
         for entry in colliders
     ]
     lines = [f"{single_line(entry['name'])}: {single_line(entry['text'])}\n" for entry in problems]
+    lines += [f"Note: {single_line(entry['name'])}: {single_line(entry['text'])}\n" for entry in notes]
     summary = pluralized(len(colliders), "collider")
-    summary += f", {pluralized(len(problems), 'problem')}" if problems else ", all right"
+    summary += f", {pluralized(len(problems), 'problem')}" if problems else ", no problems"
+    summary += f", {pluralized(len(notes), 'note')}" if notes else ""
     return f"{_aligned(rows)}\n\n{''.join(lines)}{summary}\n"
 
 

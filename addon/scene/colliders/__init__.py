@@ -10,6 +10,7 @@ In reading order:
 - `surfaces`: whether a surface is closed, and a box, sphere or capsule.
 - `containment`: vertices that are outside of all colliders of a mesh, and dents of colliders.
 - `reading`: evaluated geometry of colliders and their meshes, hidden ones too.
+- `filled_holes`: notches and holes of a mesh that its colliders fill.
 - `check_records`: results of the check.
 - `check_rules`: the problems of one collider.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.

@@ -17,12 +17,29 @@ from ..blender.object_settings import (
     is_merged_collection,
     meters_per_unit,
 )
-from ..collider_names import ColliderName, Engine, SourceMatch, match_source, recognize_name
+from ..collider_names import (
+    ColliderName,
+    Engine,
+    SourceMatch,
+    has_blender_suffix,
+    match_source,
+    recognize_name,
+)
 from ..errors import SceneError
+from ..levels_of_detail import base_name, collision_levels
 from ..settings import ColliderCheckSettings
 from ..subjects.selection import matches_names, owner_filter
-from .check_records import CheckedCollider, ColliderCheck, ColliderProblem
-from .check_rules import CheckedShape, geometry_problems, is_readable, name_problems, outside_problem
+from .check_records import CheckedCollider, ColliderCheck, ColliderNote, ColliderProblem
+from .check_rules import (
+    CheckedShape,
+    filled_note,
+    geometry_problems,
+    is_readable,
+    name_note,
+    name_problems,
+    outside_problem,
+)
+from .filled_holes import filled_distances, is_noticeable
 from .reading import ColliderGroup, ReadGroup, ReadObject, read_groups, read_merged
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
@@ -35,7 +52,8 @@ _CUSTOM = ColliderName("custom", "hull", (), ())
 class _Candidate(NamedTuple):
     """Collider with its name, and the mesh object or merged collection that it belongs to.
 
-    `mesh` is a full name, and that in `match` is a name.
+    `mesh` is a full name, and that in `match` is a name. `is_created` is whether Create Colliders gave it its
+    name, by any pattern.
     """
 
     item: bpy.types.Object
@@ -43,6 +61,7 @@ class _Candidate(NamedTuple):
     match: SourceMatch
     mesh: str | None
     collection: str | None
+    is_created: bool
 
 
 def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | None = None) -> ColliderCheck:
@@ -88,6 +107,7 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     ]
     checked: list[CheckedCollider] = []
     problems: list[ColliderProblem] = []
+    notes: list[ColliderNote] = []
     unit = meters_per_unit(scene)
     used = {name_of(item) for item in bpy.data.objects}
     for (source, group), read in zip(chosen.items(), read_groups(scene, to_read, settings.fit), strict=True):
@@ -98,9 +118,12 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
         skipped = {full_name_of(candidate.item) for candidate in group} - selected
         checked += [entry for entry in result.colliders if entry.id not in skipped]
         problems += [entry for entry in result.problems if entry.id not in skipped]
+        notes += [entry for entry in result.notes if entry.id not in skipped]
     checked.sort(key=lambda entry: (entry.name, entry.id))
     problems.sort(key=lambda entry: (entry.name, entry.id))
-    return ColliderCheck(tuple(checked), tuple(problems))
+    filled = {entry.id: entry.filled or 0.0 for entry in checked}
+    notes.sort(key=lambda entry: (entry.kind, -filled[entry.id], entry.name, entry.id))
+    return ColliderCheck(tuple(checked), tuple(problems), tuple(notes))
 
 
 def _source_of(candidate: _Candidate) -> tuple[str | None, str | None]:
@@ -125,6 +148,8 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
     for item in meshes:
         by_name[name_of(item).lower()].append(name_of(item))
     full_names = {name_of(item): full_name_of(item) for item in meshes}
+    first_levels = collision_levels(full_names).values()
+    levels = {base_name(name).lower(): name for name in first_levels if base_name(name) != name}
     collections = {
         name_of(entry) for entry in scene.collection.children_recursive if is_merged_collection(entry)
     }
@@ -144,7 +169,9 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
         if of_bone is not None or name.engine == "custom":
             match = SourceMatch(of_bone or parent or _marked_mesh(item, known), True)
         else:
-            match = match_source(name_of(item), name, parent, known)
+            match = match_source(name_of(item), name, parent, known, levels)
+            if parent is not None and _has_created_name(item, parent):
+                match = SourceMatch(parent, match.is_named and match.name == parent)
         if of_bone is None and not name.is_certain and not _is_named(name, known):
             continue
         candidates.append(_candidate(item, name, match, full_names, collections))
@@ -169,8 +196,27 @@ def _candidate(
     collection = next((entry for entry in possible if entry in collections), None)
     if collection is not None:
         is_named = name.engine == "custom" or collection in name.sources
-        return _Candidate(item, name, SourceMatch(None, is_named), None, collection)
-    return _Candidate(item, name, match, None if match.name is None else full_names[match.name], None)
+        is_created = _has_created_name(item, collection)
+        return _Candidate(item, name, SourceMatch(None, is_named), None, collection, is_created)
+    if match.name is None:
+        return _Candidate(item, name, match, None, None, False)
+    is_created = _has_created_name(item, match.name)
+    return _Candidate(item, name, match, full_names[match.name], None, is_created)
+
+
+def _has_created_name(item: bpy.types.Object, source: str) -> bool:
+    """Return whether a collider has the name that Create Colliders gave it for a source of this name.
+
+    It contains that of the source, as a whole or without its level of detail. The mesh has it too, and what
+    follows is no suffix that Blender adds to copies.
+    """
+    name = name_of(item)
+    if _mark_of(item) != source or item.data is None or name_of(item.data) != name:
+        return False
+    return any(
+        each in name and not has_blender_suffix(name.rpartition(each)[2])
+        for each in (source, base_name(source))
+    )
 
 
 def _mark_of(item: bpy.types.Object) -> str:
@@ -244,11 +290,17 @@ def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: se
     mesh = _mesh_of(group[0])
     colliders: list[CheckedCollider] = []
     problems: list[ColliderProblem] = []
+    notes: list[ColliderNote] = []
     shapes: dict[str, CheckedShape] = {}
     for candidate in group:
         item, name = candidate.item, candidate.name
         id = full_name_of(item)
         found = name_problems(name_of(item), name, candidate.match, candidate.collection, used)
+        if found and candidate.is_created:
+            found = []
+            if name.engine == "unreal":
+                text = name_note(name, candidate.match.name or candidate.collection or "")
+                notes.append(ColliderNote(name_of(item), id, "name", text))
         if name.engine == "unreal" and item.parent_type == "BONE":
             found.append(("name", _OF_BONE))
         geometry = read.colliders.get(id)
@@ -266,9 +318,34 @@ def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: se
     if mesh is not None:
         if read.source is not None:
             problems += _outside(mesh, group, shapes, read.source)
+            colliders = _with_filled(colliders, shapes, read.source)
+            notes += _filled_notes(colliders, read.source, unit)
         elif group[0].mesh is not None:
             problems.append(ColliderProblem(group[0].match.name or mesh, mesh, "unreadable", _DISABLED))
-    return ColliderCheck(tuple(colliders), tuple(problems))
+    return ColliderCheck(tuple(colliders), tuple(problems), tuple(notes))
+
+
+def _with_filled(
+    colliders: list[CheckedCollider], shapes: Mapping[str, CheckedShape], source: ReadObject
+) -> list[CheckedCollider]:
+    """Add how far the colliders of a mesh fill its notches and holes, to those that have a volume."""
+    volumes = {id: shape.volume for id, shape in shapes.items() if shape.volume is not None}
+    if not volumes or not is_readable(source):
+        return colliders
+    distances = filled_distances(source, list(volumes.values()))
+    if distances is None:
+        return colliders
+    filled = dict(zip(volumes, distances.tolist(), strict=True))
+    return [entry._replace(filled=filled.get(entry.id)) for entry in colliders]
+
+
+def _filled_notes(
+    colliders: list[CheckedCollider], source: ReadObject, unit: float
+) -> Iterator[ColliderNote]:
+    """Note the colliders that fill a large notch or hole of their mesh."""
+    for entry in colliders:
+        if entry.filled and is_noticeable(entry.filled, source, unit):
+            yield ColliderNote(entry.name, entry.id, "filled", filled_note(entry.filled))
 
 
 def _mesh_of(candidate: _Candidate) -> str | None:

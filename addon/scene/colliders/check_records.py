@@ -26,6 +26,14 @@ ProblemKind: TypeAlias = Literal[
 """
 
 
+NoteKind: TypeAlias = Literal["filled", "name"]
+"""Kinds of notes, which are no problems.
+
+- "filled": notches or holes of the mesh are filled
+- "name": the engine finds the mesh only if the exporter renames it
+"""
+
+
 class CheckedCollider(NamedTuple):
     """A collider that was checked.
 
@@ -44,6 +52,9 @@ class CheckedCollider(NamedTuple):
         Number of its vertices; 0 if it could not be read.
     problems : int
         Number of its own problems.
+    filled : float or None
+        Distance from the surface of its mesh up to which it fills notches and holes, in world units; 0
+        if it fills none. None if that was not measured.
     """
 
     name: str
@@ -53,6 +64,7 @@ class CheckedCollider(NamedTuple):
     kind: CheckedKind
     vertices: int
     problems: int
+    filled: float | None = None
 
 
 class ColliderProblem(NamedTuple):
@@ -76,6 +88,24 @@ class ColliderProblem(NamedTuple):
     outside: Outside | None = None
 
 
+class ColliderNote(NamedTuple):
+    """A note about a collider, which is no problem.
+
+    Attributes
+    ----------
+    name, id : str
+        Name and full name of the object.
+    kind : NoteKind
+    text : str
+        Sentence without a full stop, whose subject is the object.
+    """
+
+    name: str
+    id: str
+    kind: NoteKind
+    text: str
+
+
 class ColliderCheck(NamedTuple):
     """Result of `check_colliders`.
 
@@ -83,11 +113,19 @@ class ColliderCheck(NamedTuple):
     ----------
     colliders : tuple of CheckedCollider
     problems : tuple of ColliderProblem
-        Empty if all colliders are right.
+        Empty if no problem was found.
+    notes : tuple of ColliderNote
+        The largest filled holes first.
     """
 
     colliders: tuple[CheckedCollider, ...]
     problems: tuple[ColliderProblem, ...]
+    notes: tuple[ColliderNote, ...] = ()
+
+    @property
+    def findings(self) -> tuple[ColliderProblem | ColliderNote, ...]:
+        """Problems, then notes."""
+        return (*self.problems, *self.notes)
 
     def document(self, scene: str) -> dict[str, Any]:
         """Return the result as a JSON document, with the name of the scene.
@@ -115,5 +153,9 @@ class ColliderCheck(NamedTuple):
                     **({} if entry.outside is None else {"outside": entry.outside._asdict()}),
                 }
                 for entry in self.problems
+            ],
+            "notes": [
+                {**entry._asdict(), "name": valid_text(entry.name), "id": valid_text(entry.id)}
+                for entry in self.notes
             ],
         }

@@ -117,6 +117,21 @@ def name_problems(
     return [("name", problem) for problem in problems] + found
 
 
+def name_note(name: ColliderName, source: str) -> str:
+    """Note that Unreal finds a mesh by the name of a collider only if the exporter renames the mesh."""
+    text = "is found by Unreal for its mesh {mesh} only if your exporter renames the mesh to {wanted}"
+    return message(text, mesh=quoted(source), wanted=quoted(name.sources[-1]))
+
+
+def filled_note(distance: float) -> str:
+    """Note that a collider fills notches or holes of its mesh, up to a distance from its surface."""
+    text = (
+        "fills notches or holes of its mesh, up to {distance:.2g} from the surface: "
+        "raise Parts to leave them open"
+    )
+    return message(text, distance=distance)
+
+
 def _missing_mesh(names: Sequence[str]) -> str:
     """Return that there is no mesh of any of these names, of which there are up to three."""
     text = (

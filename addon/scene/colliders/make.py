@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -26,6 +26,7 @@ from ..blender.parts.bones import armature_of
 from ..blender.private_scene import keeping_open
 from ..errors import SceneError, describe_error
 from ..fitting.convex_pieces import convex_pieces
+from ..levels_of_detail import collision_levels
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
@@ -43,6 +44,7 @@ _INSTANCER = message(
 NO_RESPONSE = message("its collision response is None")
 _ELSEWHERE = message("is in the background scene: create its collider there")
 _NO_ARMATURE = message("is deformed by an armature that is not in this scene: add the armature to it")
+OTHER_LEVEL = message("is a level of detail: the most detailed one has the collider")
 _PATH = message("is a path, which moves its children: disable Path Animation")
 
 
@@ -143,15 +145,17 @@ def colliders_in_parts(
     span = (scene.frame_start, scene.frame_end, scene.frame_step)
     sweeps = yield from sweep_bones(scene, read.subjects, settings.fit, span)
     scene = scene_by_uid(uid)
-    meshes, skipped = _meshes(scene, settings, read, sweeps)
+    objects = {full_name_of(item): item for item in scene.objects}
+    levels = _collision_levels(read.subjects, objects)
+    meshes, skipped = _meshes(settings, read, sweeps, objects, levels)
     existing, other_names = _colliders_by_source()
     names = ColliderNames(settings.pattern, other_names)
     home = find_home(scene, settings.collection)
-    objects = {full_name_of(item): item for item in scene.objects}
     _reattach(existing, meshes, objects)
-    plans = _planned(existing, meshes, names, skipped)
+    outdated_sources = _outdated(existing, meshes, levels)
+    plans = _planned(existing, meshes, names, skipped, outdated_sources)
     before = {plan.source: existing.get(plan.source, []) for plan in plans}
-    outdated = [item for source in _outdated(existing, meshes) for item in existing[source]]
+    outdated = [item for source in outdated_sources for item in existing[source]]
     count = sum(map(len, before.values())) + len(outdated)
     if plans:
         home = home or create_home(scene, settings.collection)
@@ -170,11 +174,21 @@ def _count_sources(sources: Iterable[_Source]) -> int:
     return len({(source.name, bool(source.bone) or source.owner) for source in sources})
 
 
-def _outdated(existing: Iterable[_Source], meshes: Collection[_Source]) -> list[_Source]:
-    """Return the sources of objects that have others now: other bones, or bones instead of the object."""
+def _outdated(
+    existing: Iterable[_Source], meshes: Collection[_Source], levels: Mapping[str, str]
+) -> list[_Source]:
+    """Return the sources of objects that have others now: other bones, bones instead of the object, or the
+    most detailed level.
+    """
     names = {source.name for source in meshes if source.owner is not None}
     is_split = {source.name for source in (*existing, *meshes) if source.bone}
-    return [source for source in existing if source not in meshes and source.name in names & is_split]
+    has_other_level = {name for name, first in levels.items() if first != name and first in names}
+    return [
+        source
+        for source in existing
+        if source not in meshes
+        and (source.name in names & is_split or (source.owner is not None and source.name in has_other_level))
+    ]
 
 
 def _planned(
@@ -182,10 +196,10 @@ def _planned(
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]],
     names: ColliderNames,
     skipped: list[Skipped],
+    outdated: Collection[_Source],
 ) -> list[_Plan]:
     """Assign names to all colliders; sources without a name are added to `skipped`."""
     # Colliders that stay keep their names.
-    outdated = _outdated(existing, meshes)
     for source, items in existing.items():
         if source not in meshes and source not in outdated:
             names.reserve(name_of(item) for item in items)
@@ -358,18 +372,23 @@ def _read(scene: bpy.types.Scene, settings: ColliderSettings) -> _Read:
 
 
 def _meshes(
-    scene: bpy.types.Scene, settings: ColliderSettings, read: _Read, sweeps: BoneSweeps
+    settings: ColliderSettings,
+    read: _Read,
+    sweeps: BoneSweeps,
+    objects: Mapping[str, bpy.types.Object],
+    levels: Mapping[str, str],
 ) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
     subjects, skipped = read.subjects, read.skipped
     pieces = {piece.subject: piece for piece in sweeps.sweep_all(iter(read.pieces), subjects)}
-    objects = {full_name_of(item): item for item in scene.objects}
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
     known: dict[object, ColliderMesh] = {}
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
             item = objects.get(subject.key[1])
+            if source.owner is not None and levels.get(source.name, source.name) != source.name:
+                raise SceneError(OTHER_LEVEL)
             if item is not None and not subject.members and collision_response(item).response == "none":
                 raise SceneError(NO_RESPONSE)
             if index not in pieces or not len(pieces[index].geometry.points):
@@ -389,12 +408,19 @@ def _meshes(
     return meshes, skipped
 
 
+def _collision_levels(subjects: Iterable[Subject], objects: Mapping[str, bpy.types.Object]) -> dict[str, str]:
+    """Map names of objects that can have a collider to those of the level of detail that has it."""
+    owners = {subject.key[0] for subject in subjects if not subject.members and not subject.key[2]}
+    items = [objects[owner] for owner in owners if owner in objects]
+    return collision_levels(name_of(item) for item in items if collision_response(item).response != "none")
+
+
 def _sort_key(subject: Subject) -> tuple[str, str, int]:
     """Sort key by name, and of loose parts by number, so that the tenth comes after the second."""
     return subject.name if subject.part is None else subject.key[1], subject.key[0], subject.part or 0
 
 
-def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
+def _source(subject: Subject, objects: Mapping[str, bpy.types.Object]) -> _Source:
     """Return the source of a subject's collider. Raises SceneError if it cannot have a child."""
     if any(indices for _, _, indices in (subject.key, *subject.members)):
         raise SceneError(_INSTANCE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from string import Formatter
 from typing import Any, NamedTuple
@@ -12,12 +11,10 @@ import bpy
 from ...core.messages import message
 from ..collider_names import COMPONENTS, PREFIXES
 from ..errors import SceneError
+from ..levels_of_detail import base_name
 from ..settings import ColliderKind
 
 FIELDS = ("name", "base", "number", "prefix", "component", "kind")
-
-_LOD = re.compile(r"[_.-]?LOD_?\d+$", re.IGNORECASE)
-"""End of a name that is the level of detail of an object."""
 
 
 class _PatternPart(NamedTuple):
@@ -112,7 +109,7 @@ class ColliderNames:
         """Fill the pattern."""
         fields = {
             "name": name,
-            "base": _LOD.sub("", name) or name,
+            "base": base_name(name),
             "number": f"{number:02}",
             "prefix": PREFIXES[kind],
             "component": COMPONENTS[kind],

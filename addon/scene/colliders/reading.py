@@ -41,6 +41,7 @@ class ReadObject(NamedTuple):
     points : (n, 3) float64
         In object space.
     triangles : (t, 3) int64
+        Indices of vertices; not read for custom shapes.
     edges : (e, 2) int64
         Indices of vertices; not read for a mesh that colliders belong to.
     matrix : (4, 4) float64
@@ -134,14 +135,16 @@ def _read_source(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fit: Fi
         each.center + each.radius * geodesic_directions(8).vectors if each.shape == "sphere" else each.points
         for each in read_overrides(item)
     ]
-    if not groups:
-        groups = [vertex_positions(evaluated, object_fit_settings(item, fit).modifiers)]
-    return _points_only(np.concatenate(groups), _matrix(evaluated))
+    if groups:
+        return _source(np.concatenate(groups), np.empty((0, 3), np.int64), _matrix(evaluated))
+    modifiers = object_fit_settings(item, fit).modifiers
+    points, triangles = vertex_positions(evaluated, modifiers), triangle_indices(evaluated, modifiers)
+    return _source(points, triangles, _matrix(evaluated))
 
 
-def _points_only(points: NDArray[np.floating], matrix: Floats) -> ReadObject:
+def _source(points: NDArray[np.floating], triangles: NDArray[np.integer], matrix: Floats) -> ReadObject:
     return ReadObject(
-        points.astype(np.float64), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64), matrix
+        points.astype(np.float64), triangles.astype(np.int64), np.empty((0, 2), np.int64), matrix
     )
 
 
@@ -150,14 +153,14 @@ def _matrix(evaluated: bpy.types.Object) -> Floats:
 
 
 def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ReadObject | None:
-    """Read the vertices of a collection that is treated as one, in world space; None if it has none."""
+    """Read the mesh of a collection that is treated as one, in world space; None if it has no vertices."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, _ = find_subjects(scene, depsgraph, Selection())
     merged = [subject for subject in subjects if subject.members and subject.name == name]
-    parts = [
-        transform_points(piece.geometry.matrix, piece.geometry.points)
-        for piece in read_subjects(depsgraph, merged, fit)
-    ]
-    if not parts:
+    pieces = list(read_subjects(depsgraph, merged, fit, range(len(merged))))
+    if not pieces:
         return None
-    return _points_only(np.concatenate(parts), np.eye(4))
+    parts = [transform_points(piece.geometry.matrix, piece.geometry.points) for piece in pieces]
+    starts = np.cumsum([0, *map(len, parts[:-1])])
+    triangles = [piece.triangles + start for piece, start in zip(pieces, starts, strict=True)]
+    return _source(np.concatenate(parts), np.concatenate(triangles), np.eye(4))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -28,9 +28,10 @@ from ..blender.parts.vertex_subsets import (
     selected_vertices,
 )
 from ..errors import SceneError, describe_error
+from ..levels_of_detail import collision_levels
 from ..settings import ColliderSettings, FitSettings
 from ..subjects.selection import owner_filter
-from .make import NO_RESPONSE, CreatedColliders, check_parent, create_home, find_home
+from .make import NO_RESPONSE, OTHER_LEVEL, CreatedColliders, check_parent, create_home, find_home
 from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update
@@ -88,7 +89,8 @@ def make_group_colliders(
 ) -> CreatedColliders:
     """Create a collider around the vertices of a vertex group, for each visible object that has any.
 
-    Colliders are children of their objects, in addition to all colliders that these have.
+    Colliders are children of their objects, in addition to all colliders that these have. Of several levels
+    of detail with the group, only the most detailed one gets a collider.
 
     Parameters
     ----------
@@ -125,7 +127,22 @@ def make_group_colliders(
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
         return group_vertices(evaluated, fit.modifiers, group, threshold)
 
-    return _create(scene, settings, items, read, message("no objects with geometry: select a mesh"))
+    owners = [item for item in items if _has_group(item, group) and not _is_without_response(item)]
+    levels = collision_levels(map(name_of, owners))
+    other_levels = [name for name, first in levels.items() if first != name]
+    items = [item for item in items if name_of(item) not in other_levels]
+    skipped = [Skipped(name, OTHER_LEVEL) for name in other_levels]
+    nothing = message("no objects with geometry: select a mesh")
+    return _create(scene, settings, items, read, nothing, skipped)
+
+
+def _has_group(item: bpy.types.Object, group: str) -> bool:
+    """Return whether an object has a vertex group of this name; for an empty name, whether it has any."""
+    return bool(item.vertex_groups) and (not group or group in item.vertex_groups)
+
+
+def _is_without_response(item: bpy.types.Object) -> bool:
+    return collision_response(item).response == "none"
 
 
 def _create(
@@ -134,17 +151,19 @@ def _create(
     items: list[bpy.types.Object],
     read: ReadVertices,
     nothing: str,
+    other_levels: Sequence[Skipped] = (),
 ) -> CreatedColliders:
     """Create a collider around the vertices that `read` returns for each object, if there are any.
 
     Raises SceneError with the text `nothing` without vertices, and with the reason if all are skipped.
+    The result includes `other_levels`, the objects whose collider is that of another level of detail.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     names = ColliderNames(
         settings.pattern, (name_of(item) for item in bpy.data.objects if item.library is None)
     )
     home = find_home(scene, settings.collection)
-    planned, skipped = [], []
+    planned, skipped = [], list(other_levels)
     for item in sorted(items, key=name_of):
         fit = object_fit_settings(item, settings.fit)
         evaluated = item.evaluated_get(depsgraph)
@@ -153,7 +172,7 @@ def _create(
             if not len(points):
                 continue
             check_parent(item)
-            if collision_response(item).response == "none":
+            if _is_without_response(item):
                 raise SceneError(NO_RESPONSE)
             geometry = Geometry(points, np.array(evaluated.matrix_world, dtype=np.float64))
             mesh = make_collider_mesh(geometry, settings.kind, fit, settings.max_vertices)

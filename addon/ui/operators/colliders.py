@@ -157,7 +157,7 @@ class COLLISION_BOUNDS_OT_remove_colliders(Operator):
 
 
 class COLLISION_BOUNDS_OT_check_colliders(Operator):
-    """Check all objects that are named as colliders: names, shapes, and whether they enclose their meshes"""
+    """Check all objects that are named as colliders: names, shapes, enclosed meshes, and filled holes"""
 
     bl_idname = "collision_bounds.check_colliders"
     bl_label = "Check Colliders"
@@ -208,18 +208,18 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Operator):
     def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_collider_problem) -> str:
         """Return the tooltip: the problem in full."""
         check = stored_check(context.scene)
-        if check is None or not 0 <= properties.index < len(check.problems):
+        if check is None or not 0 <= properties.index < len(check.findings):
             return tip_("Select the object")
-        problem = check.problems[properties.index]
+        problem = check.findings[properties.index]
         return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
     def execute(self, context: Context) -> set[str]:
         """Select the object, or all objects of a collection that is treated as one."""
         check = stored_check(context.scene)
-        if check is None or not 0 <= self.index < len(check.problems):
+        if check is None or not 0 <= self.index < len(check.findings):
             self.report({"ERROR"}, "The list is out of date: check the colliders again")
             return {"CANCELLED"}
-        id = check.problems[self.index].id
+        id = check.findings[self.index].id
         items = [item for item in context.scene.objects if full_name_of(item) == id]
         if not items:
             items = [item for home in _collections_named(context.scene, id) for item in home.all_objects]
@@ -237,14 +237,15 @@ def _collections_named(scene: bpy.types.Scene, name: str) -> list[bpy.types.Coll
 
 
 def check_summary(check: ColliderCheck) -> str:
-    """Return the numbers of colliders and problems as text."""
+    """Return the numbers of colliders, problems and notes as text."""
     if not check.colliders and not check.problems:
         return rpt_("No colliders in this scene")
     colliders = rpt_count(len(check.colliders), "{count} collider", "{count} colliders")
-    problems = rpt_("all right")
+    problems = rpt_("no problems")
     if check.problems:
         problems = rpt_count(len(check.problems), "{count} problem", "{count} problems")
-    return joined([colliders, problems])
+    notes = [rpt_count(len(check.notes), "{count} note", "{count} notes")] if check.notes else []
+    return joined([colliders, problems, *notes])
 
 
 def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> None:

@@ -30,7 +30,7 @@ from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab, running_job, with_button
 
 _LISTED = 12
-"""Problems that the panel lists; the report of the command line has all."""
+"""Problems and notes that the panel lists; the report of the command line has all."""
 _SURROUNDINGS = 84
 """Pixels of a sidebar that are left and right of a text in the list."""
 
@@ -73,7 +73,7 @@ def _button_text(context: Context) -> str:
 
 
 def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:
-    """Draw the problems of the last check: click a name to select the object."""
+    """Draw the problems and notes of the last check: click a name to select the object."""
     row = layout.row(align=True)
     if is_outdated(context.scene):
         row.label(text="The scene changed: check again", icon="ERROR")
@@ -82,7 +82,7 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
     row.operator(COLLISION_BOUNDS_OT_clear_collider_check.bl_idname, text="", icon="X", emboss=False)
     width = max(sidebar_width(context) - _SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
     fits = measure_texts(context, width)
-    for index, problem in enumerate(check.problems[:_LISTED]):
+    for index, problem in enumerate(check.findings[:_LISTED]):
         column = layout.column(align=True)
         name = column.row(align=True)
         name.alignment = "LEFT"
@@ -90,15 +90,15 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
             COLLISION_BOUNDS_OT_select_collider_problem.bl_idname,
             text=valid_text(problem.name),
             translate=False,
-            icon="RESTRICT_SELECT_OFF",
+            icon="RESTRICT_SELECT_OFF" if index < len(check.problems) else "INFO",
             emboss=False,
         )
         select.index = index
         for line in wrapped_lines(valid_text(translated(problem.text)), fits):
             column.label(text=line, translate=False)
-    if len(check.problems) > _LISTED:
-        more = len(check.problems) - _LISTED
-        text = iface_count(more, "and {count} other problem", "and {count} other problems")
+    if len(check.findings) > _LISTED:
+        more = len(check.findings) - _LISTED
+        text = iface_count(more, "and {count} other", "and {count} others")
         layout.label(text=text, translate=False)
 
 

@@ -68,7 +68,7 @@ def test_check_of_unreal_page_finds_no_problem_of_created_colliders(user: User):
     save = "\nbpy.ops.wm.save_mainfile()\n"
     user.write("colliders.py", create.text + save)
     user.run("blender -b level.blend --python-exit-code 3 --python colliders.py")
-    assert "15 colliders, all right" in user.run(check.text)
+    assert "15 colliders, no problems" in user.run(check.text)
 
 
 @pytest.mark.parametrize(("page", "preset"), [("unreal", "unreal"), ("unity", "unity"), ("godot", "gltf")])

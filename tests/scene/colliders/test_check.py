@@ -63,7 +63,7 @@ def test_right_colliders_of_each_kind_have_no_problem(kind, name):
 
 def test_scene_without_colliders_has_no_problem():
     add_cube("Crate")
-    assert check() == ((), ())
+    assert check() == ((), (), ())
 
 
 # ---- Vertices outside
@@ -390,7 +390,7 @@ def test_objects_with_similar_names_are_no_colliders():
     street = add_cube("Street")
     for name in ("usp_pistol", "UBXY", "USPS", "Lamp_UCP_post"):
         add_cube(name, parent=street)
-    assert check() == ((), ())
+    assert check() == ((), (), ())
 
 
 # ---- Number of vertices

@@ -102,31 +102,6 @@ def test_invalid_pattern_is_rejected_and_nothing_changes(add_mesh, pattern, prob
     assert object_names() == before
 
 
-@pytest.mark.parametrize(
-    ("name", "base"),
-    [
-        ("Crate_LOD1", "Crate"),
-        ("Crate.lod0", "Crate"),
-        ("CrateLOD12", "Crate"),
-        ("Crate_LOD_2", "Crate"),
-        ("Crate", "Crate"),
-        ("LOD1", "LOD1"),
-        ("Crate_LOD1_old", "Crate_LOD1_old"),
-    ],
-)
-def test_base_is_the_name_without_level_of_detail(add_mesh, name, base):
-    add_mesh(name)
-    create_colliders(pattern="{prefix}_{base}_{number}")
-    assert [item.name for item in colliders()] == [f"UBX_{base}_00"]
-
-
-def test_levels_of_detail_of_one_object_get_different_numbers(add_mesh):
-    for level in range(3):
-        add_mesh(f"Crate_LOD{level}")
-    create_colliders(pattern="{prefix}_{base}_{number}")
-    assert sorted(item.name for item in colliders()) == ["UBX_Crate_00", "UBX_Crate_01", "UBX_Crate_02"]
-
-
 def test_custom_pattern_with_literal_braces(add_mesh):
     add_mesh("Crate")
     create_colliders(pattern="{{c}} {name} {kind}", kind="hull")

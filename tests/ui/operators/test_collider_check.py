@@ -48,7 +48,7 @@ def test_right_colliders_are_reported(settings):
     assert "No colliders in this scene" in Page(PANEL).labels
     add_cube("Floor-colonly")
     check()
-    assert "1 collider, all right" in Page(PANEL).labels
+    assert "1 collider, no problems" in Page(PANEL).labels
 
 
 @pytest.mark.smoke
@@ -190,7 +190,19 @@ def test_long_list_is_cut_with_the_number_of_the_others(settings):
         add_tetrahedron(f"UCX_Nothing{number:02}_00")
     check()
     page = Page(PANEL)
-    assert page.buttons.count(SELECT) == 12 and "and 3 other problems" in page.labels
+    assert page.buttons.count(SELECT) == 12 and "and 3 others" in page.labels
+
+
+def test_notes_are_listed_after_the_problems_and_select_their_collider(settings):
+    frame = [(0, 0, 0), (4, 0, 0), (4, 0, 4), (0, 0, 4), (1, 0, 1), (3, 0, 1), (3, 0, 3), (1, 0, 3)]
+    add_vertices("Frame", frame, [(0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)])
+    add_cube("UBX_Frame_00", half=5.0)
+    add_tetrahedron("UCX_Nothing_00")
+    check()
+    page = Page(PANEL)
+    assert "2 colliders, 1 problem, 1 note" in page.labels and page.buttons.count(SELECT) == 2
+    assert bpy.ops.collision_bounds.select_collider_problem(index=1) == {"FINISHED"}
+    assert [item.name for item in bpy.context.selected_objects] == ["UBX_Frame_00"]
 
 
 def test_texts_are_broken_between_words():

@@ -115,7 +115,7 @@ def test_click_on_a_problem_selects_its_object_and_the_list_can_be_cleared(recor
     pictures = [sidebar(recording, name) for name in ("problem", "problems cleared", "no problem")]
     for one, other in itertools.combinations(pictures, 2):
         assert (np.abs(one - other).max(axis=(1, 2)) > 0.1).sum() > 50
-    assert "2 colliders, 1 problem" in recording.log and "2 colliders, all right" in recording.log
+    assert "2 colliders, 1 problem" in recording.log and "2 colliders, no problems" in recording.log
 
 
 def sidebar(recording: Recording, note: str) -> np.ndarray:
