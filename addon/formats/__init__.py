@@ -4,6 +4,7 @@ In reading order:
 
 - `spaces`: axes, handedness and units of engines
 - `rounding`: outward rounding
+- `contact_extents`: depths and gaps of contacts of a document
 - `validation`: whether a document is correct
 - `document`: contents, writer and reader of the JSON document
 - `export`: the other file formats, converted from a document

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..core.messages import message
+from .contact_extents import are_meshes_in_contact
 from .validation.strict_json import DocumentError
 from .validation.validate import require_document
 
@@ -71,8 +72,9 @@ class Comparison(NamedTuple):
 def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -> Comparison:
     """Compare the contacts of a document with those of an earlier one.
 
-    Contacts whose meshes never touch count in neither. Contacts outside the frames of the baseline are new;
-    those of the baseline outside the frames of the document are not gone. Accepted contacts are not new.
+    Contacts whose meshes never touch, or never come closer than the clearance, count in neither. Contacts
+    outside the frames of the baseline are new; those of the baseline outside the frames of the document are
+    not gone. Accepted contacts are not new.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ def _intervals(document: Mapping[str, Any]) -> list[Interval]:
     """Return the intervals of all contacts that count."""
     found = []
     for entry in document["contacts"]:
-        if "meshes" in entry and not entry["meshes"]["touch"]:
+        if "meshes" in entry and not are_meshes_in_contact(entry["meshes"]):
             continue
         a, b = sorted((entry["a"], entry["b"]))
         uncertainty = entry["first"]["uncertainty"]

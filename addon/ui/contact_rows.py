@@ -41,9 +41,12 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
         if isinstance(answer, NotVerified):
             row.not_verified = answer.value
         elif answer is not None:
-            row.meshes = "NEVER" if answer.first is None else "TOUCH"
+            row.meshes = "TOUCH" if answer.first else "CLOSER" if answer.is_contact else "NEVER"
             row.mesh_frame, row.mesh_uncertainty = answer.first[:2] if answer.first else (0.0, 0.0)
-            row.is_mesh_sampled, row.mesh_clearance = not answer.is_proven, answer.clearance
+            closer = answer.closer.first if answer.closer else None
+            row.closer_frame, row.closer_uncertainty = closer[:2] if closer else (0.0, 0.0)
+            row.is_mesh_sampled = not answer.is_proven
+            row.mesh_clearance = result.clearance if answer.closer else 0.0
         comment = result.accepted[index] if result.accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"

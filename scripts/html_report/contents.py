@@ -10,6 +10,7 @@ from typing import Any
 
 from addon.core import CollisionBoundsError
 from addon.formats import DocumentError, NotVerified, load_document
+from addon.formats.contact_extents import extent_frame, signed_depth
 from addon.formats.wording import message_line, single_line
 
 Row = dict[str, Any]
@@ -176,7 +177,7 @@ def _bound_at(
 
 
 def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
-    first, deepest = contact["first"], contact["deepest"]
+    first = contact["first"]
     labels = []
     if (contact["a"], contact["b"]) in new:
         labels.append("new")
@@ -188,8 +189,8 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         labels.append("at start")
     if "meshes" in contact:
         meshes = contact["meshes"]
-        reach = f"closer than {meshes['clearance']:g}" if "clearance" in meshes else "touch"
-        labels.append(f"meshes {reach}" if meshes["touch"] else "bounds only")
+        never = "meshes closer" if meshes.get("closer") else "meshes apart"
+        labels.append("meshes touch" if meshes["touch"] else never)
     if "notVerified" in contact:
         labels.append("not verified")
     row = {
@@ -199,22 +200,25 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         "seconds": first["seconds"],
         "normal": first["normal"],
         "point": first["point"],
-        "depth": deepest["depth"],
-        "deepestFrame": deepest["frame"],
+        "depth": signed_depth(contact),
+        "deepestFrame": extent_frame(contact),
         "speed": contact["intervals"][0].get("closingSpeed"),
         "intervals": [_interval(entry) for entry in contact["intervals"]],
         "labels": labels,
     }
     if "notVerified" in contact:
         row["notVerified"] = NotVerified(contact["notVerified"]).text
-    same = ("a", "b", "shape", "motion", "obstacle", "accepted", "meshes")
+    same = ("a", "b", "shape", "motion", "obstacle", "clearance", "accepted", "meshes")
     return {key: contact[key] for key in same if key in contact} | row
 
 
 def _interval(entry: Mapping[str, Any]) -> list[float]:
-    """Return start and end, and the frame and depth of the deepest overlap if the document has it."""
-    deepest = entry.get("deepest")
-    return [entry["start"], entry["end"], *((deepest["frame"], deepest["depth"]) if deepest else ())]
+    """Return start and end, and the frame and depth of the deepest overlap if the document has it.
+
+    Minus the gap is the depth of what only comes close.
+    """
+    extent = (extent_frame(entry), signed_depth(entry)) if "point" in entry else ()
+    return [entry["start"], entry["end"], *extent]
 
 
 def _extras(extras: Mapping[str, Any]) -> list[list[str]]:

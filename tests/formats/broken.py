@@ -74,6 +74,25 @@ def w_first(path: str) -> Change:
     return change
 
 
+def only_close(document: Document) -> None:
+    """Let the first contact be one within a clearance of 0.3, with gaps of 0.1 and 0.2."""
+    contact = document["contacts"][0]
+    contact["clearance"] = 0.3
+    contact["closest"] = {"frame": contact.pop("deepest")["frame"], "gap": 0.1}
+    for span, gap in zip(contact["intervals"], (0.1, 0.2), strict=True):
+        deepest = span.pop("deepest")
+        span["closest"] = {"frame": deepest["frame"], "gap": gap, "direction": deepest["direction"]}
+
+
+def closer_at(frame: float) -> dict[str, Any]:
+    """Return the time at which meshes come close."""
+    seconds = frame / samples.TIME.fps
+    return {"frame": frame, "seconds": seconds, "uncertainty": 0, "point": [0, 0, 0], "motion": "proven"}
+
+
+TOUCH: dict[str, Any] = {"touch": True, "frame": 11.5}
+
+
 def with_tracks() -> Document:
     """Return the sample document with a track and an envelope, as another program may write them."""
     document = samples.document()
@@ -456,6 +475,59 @@ MEANING: dict[str, tuple[Change, str]] = {
     "interval that is deeper than the contact": (
         put("contacts.0.intervals.1.deepest.depth", 0.5),
         r"contacts\[0\].intervals\[1\].deepest.depth: is more than that of the contact",
+    ),
+    "interval that is closer than the contact": (
+        both(only_close, put("contacts.0.intervals.1.closest.gap", 0.01)),
+        r"contacts\[0\].intervals\[1\].closest.gap: is less than that of the contact",
+    ),
+    "gap above the clearance": (
+        both(only_close, put("contacts.0.intervals.1.closest.gap", 0.31)),
+        r"contacts\[0\].intervals\[1\].closest.gap: is more than the clearance, 0.3",
+    ),
+    "gap without a clearance": (
+        both(only_close, drop("contacts.0.clearance")),
+        r"contacts\[0\].closest.gap: is more than the clearance, 0",
+    ),
+    "closest approach outside of all intervals": (
+        both(only_close, put("contacts.0.closest.frame", 13)),
+        r"contacts\[0\].closest.frame: is outside all intervals",
+    ),
+    "direction of a gap of length 2": (
+        both(only_close, put("contacts.0.intervals.0.closest.direction", [0, 0, 2])),
+        r"contacts\[0\].intervals\[0\].closest.direction: is not a unit vector",
+    ),
+    "gap and depth": (
+        both(only_close, put("contacts.0.deepest", {"frame": 11.5, "depth": 0.25})),
+        r"contacts\[0\]: must have either deepest or closest",
+    ),
+    "neither gap nor depth": (
+        drop("contacts.0.deepest"),
+        r"contacts\[0\]: must have either deepest or closest",
+    ),
+    "negative depth": (
+        both(put("contacts.0.clearance", 0.3), put("contacts.0.intervals.1.deepest.depth", -0.1)),
+        r"contacts\[0\].intervals\[1\].deepest.depth: is negative, but a gap is in closest",
+    ),
+    "meshes that touch before they are close": (
+        both(
+            put("contacts.0.clearance", 0.3), put("contacts.0.meshes", {**TOUCH, "closer": closer_at(11.6)})
+        ),
+        r"contacts\[0\].meshes.closer: must be no later than the touch",
+    ),
+    "meshes that touch and are never close": (
+        both(put("contacts.0.clearance", 0.3), put("contacts.0.meshes", {**TOUCH, "closer": None})),
+        r"contacts\[0\].meshes.closer: must be no later than the touch",
+    ),
+    "meshes that are close outside of all intervals": (
+        both(
+            put("contacts.0.clearance", 0.3),
+            put("contacts.0.meshes", {"touch": False, "closer": closer_at(13)}),
+        ),
+        r"contacts\[0\].meshes.closer.frame: is outside all intervals",
+    ),
+    "meshes that are closer than no clearance": (
+        put("contacts.0.meshes", {"touch": False, "closer": None}),
+        r"contacts\[0\].meshes.closer: is there, but the contact has no clearance",
     ),
     "velocity without a closing speed": (
         put("contacts.0.intervals.0.closingSpeed", None),

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import Clearance, Contact, ContactDetails
 from ...core.numeric.arrays import Floats
+from ..contact_extents import EXTENTS, signed_depth
 from ..rounding import is_whole, json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, ScannedContacts, TimeSettings
@@ -56,8 +57,8 @@ class ContactWriter:
             self._frames_up([first.uncertainty for first in firsts]),
             self._vectors([first.point for first in firsts]),
             self._directions([first.normal for first in firsts]),
-            self._intervals(contacts),
-            self._deepest(contacts),
+            self._intervals(contacts, scanned.clearance),
+            self._extents(contacts, scanned.clearance),
             strict=True,
         )
         rows = zip_longest(columns, scanned.confirmed, scanned.accepted)
@@ -73,7 +74,7 @@ class ContactWriter:
         accepted: str | None,
     ) -> dict[str, Any]:
         """Make one contact from its converted numbers."""
-        contact, frame, seconds, uncertainty, point, normal, intervals, deepest = column
+        contact, frame, seconds, uncertainty, point, normal, intervals, extent = column
         first, ids = contact.first, (scanned.ids[contact.a], scanned.ids[contact.b])
         obstacles = [id for id in ids if id in scanned.obstacles] if scanned.obstacles else ()
         return {
@@ -82,6 +83,7 @@ class ContactWriter:
             "shape": scanned.shape,
             **({"obstacle": obstacles[0]} if obstacles else {}),
             "motion": first.motion,
+            **({"clearance": self._setting(scanned.clearance)} if scanned.clearance else {}),
             "first": {
                 "frame": frame,
                 "seconds": seconds,
@@ -93,7 +95,7 @@ class ContactWriter:
                 "tunnelling": first.tunnelling,
             },
             "intervals": intervals,
-            "deepest": deepest,
+            **extent,
             **self._confirmation(confirmation),
             **({} if accepted is None else {"accepted": accepted}),
         }
@@ -108,16 +110,21 @@ class ContactWriter:
 
     def _meshes(self, confirmation: Confirmation) -> dict[str, Any]:
         """Convert the result of testing the meshes of a contact."""
+        closer = confirmation.closer
+        return {
+            "touch": confirmation.first is not None,
+            **self._mesh_contact(confirmation),
+            **({} if closer is None else {"closer": self._mesh_contact(closer) if closer.first else None}),
+        }
+
+    def _mesh_contact(self, confirmation: Confirmation) -> dict[str, Any]:
+        """Convert the first time at which meshes touch, or come close, if they do, and how it is known."""
+        motion = {"motion": "proven" if confirmation.is_proven else "sampled"}
         first = confirmation.first
-        motion: dict[str, Any] = {"motion": "proven" if confirmation.is_proven else "sampled"}
-        if confirmation.clearance:
-            scaled = rounded_to_nearest([confirmation.clearance * self.space.scale], self.decimals)
-            motion["clearance"] = _json_numbers(scaled)[0]
         if first is None:
-            return {"touch": False, **motion}
+            return motion
         frames = self._frames_down([first.time])
         return {
-            "touch": True,
             "frame": frames[0],
             "seconds": self._seconds(frames)[0],
             "uncertainty": self._frames_up([first.uncertainty])[0],
@@ -125,20 +132,33 @@ class ContactWriter:
             **motion,
         }
 
-    def _deepest(self, deepest: Sequence[Contact | ContactDetails]) -> list[dict[str, Any]]:
-        """Convert the time and depth of the deepest overlaps."""
-        frames = self._frames_nearest([entry.deepest_frame for entry in deepest])
-        depths = np.array([entry.depth for entry in deepest], dtype=np.float64)
-        lengths = _json_numbers(rounded_to_nearest(depths * self.space.scale, self.decimals))
-        return [{"frame": frame, "depth": depth} for frame, depth in zip(frames, lengths, strict=True)]
+    def _setting(self, length: float) -> float:
+        """Convert a length that a user chose, which is exact: the product with the unit is not."""
+        return json_number(float(f"{length * self.space.scale:.12g}"))
 
-    def _intervals(self, contacts: Sequence[Contact]) -> Iterator[list[dict[str, Any]]]:
+    def _extents(self, entries: Sequence[Contact | ContactDetails], clearance: float) -> list[dict[str, Any]]:
+        """Convert the time and depth of the deepest overlaps, or the gap of what only comes close.
+
+        A gap that is 0 with the decimals of the document is a depth of 0.
+        """
+        frames = self._frames_nearest([entry.deepest_frame for entry in entries])
+        signed = np.array([entry.depth for entry in entries], dtype=np.float64) * self.space.scale
+        depths = _json_numbers(rounded_to_nearest(np.maximum(signed, 0.0), self.decimals))
+        rounded = rounded_to_nearest(np.maximum(-signed, 0.0), self.decimals)
+        gaps = _json_numbers(np.minimum(rounded, self._setting(clearance)))
+        rows = zip(frames, depths, gaps, strict=True)
+        return [
+            {"closest": {"frame": at, "gap": gap}} if gap else {"deepest": {"frame": at, "depth": depth}}
+            for at, depth, gap in rows
+        ]
+
+    def _intervals(self, contacts: Sequence[Contact], clearance: float) -> Iterator[list[dict[str, Any]]]:
         """Yield the intervals of each contact, rounded outward; intervals that then overlap are merged."""
         intervals = [interval for contact in contacts for interval in contact.intervals]
         starts = iter(self._frames_down([interval.start for interval in intervals]))
         ends = iter(self._frames_up([interval.end for interval in intervals]))
         every = chain.from_iterable(contact.details[: len(contact.intervals)] for contact in contacts)
-        details = self._details(list(every))
+        details = self._details(list(every), clearance)
         for contact in contacts:
             written: list[dict[str, Any]] = []
             for number in range(len(contact.intervals)):
@@ -149,13 +169,15 @@ class ContactWriter:
                 if written and start < written[-1]["end"]:
                     last = written[-1]
                     last["end"] = end
-                    if "deepest" in entry and entry["deepest"]["depth"] > last["deepest"]["depth"]:
-                        last["deepest"] = entry["deepest"]
+                    if signed_depth(entry) > signed_depth(last):
+                        kept = {key: value for key, value in last.items() if key not in EXTENTS}
+                        extent = {key: value for key, value in entry.items() if key in EXTENTS}
+                        written[-1] = kept | extent
                 else:
                     written.append(entry)
             yield written
 
-    def _details(self, details: Sequence[ContactDetails]) -> Iterator[dict[str, Any]]:
+    def _details(self, details: Sequence[ContactDetails], clearance: float) -> Iterator[dict[str, Any]]:
         """Yield begin and deepest overlap of intervals; velocities become lengths per second."""
         normals = self._directions([entry.normal for entry in details])
         columns = zip(
@@ -163,18 +185,18 @@ class ContactWriter:
             self._vectors([entry.point for entry in details]),
             normals,
             *self._velocities(details, normals),
-            self._deepest(details),
+            self._extents(details, clearance),
             self._directions([entry.direction for entry in details]),
             strict=True,
         )
-        for uncertainty, point, normal, velocity, closing_speed, deepest, direction in columns:
+        for uncertainty, point, normal, velocity, closing_speed, extent, direction in columns:
             yield {
                 "uncertainty": uncertainty,
                 "point": point,
                 "normal": normal,
                 "velocity": velocity,
                 "closingSpeed": closing_speed,
-                "deepest": {**deepest, "direction": direction},
+                **{key: {**value, "direction": direction} for key, value in extent.items()},
             }
 
     def _velocities(

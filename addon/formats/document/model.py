@@ -333,14 +333,26 @@ class TimeSettings:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Result of testing the meshes of a contact: `first` is None when they never come within `clearance`.
+    """Result of testing the meshes of a contact.
 
-    Without a clearance they touch. `is_proven` is False for a result from samples of the motion.
+    Attributes
+    ----------
+    first : MeshContact or None
+        First touch; None when they never touch.
+    is_proven : bool
+        False for a result from samples of the motion.
+    closer : Confirmation or None
+        Of a scan with a clearance: the same for the first time at which they are closer than it.
     """
 
     first: MeshContact | None
     is_proven: bool = False
-    clearance: float = 0.0
+    closer: Confirmation | None = None
+
+    @property
+    def is_contact(self) -> bool:
+        """Return whether the meshes touch, or come closer than the clearance of the scan."""
+        return (self.closer or self).first is not None
 
 
 @dataclass(frozen=True)
@@ -361,6 +373,8 @@ class ScannedContacts:
         either. Empty if that was not requested.
     accepted : sequence of (str or None)
         For each contact, the comment with which it is accepted, None if it is not; empty if none is.
+    clearance : float
+        Pairs closer than this are in contact; 0 means touching.
     """
 
     report: ContactReport
@@ -369,6 +383,7 @@ class ScannedContacts:
     obstacles: frozenset[str] = frozenset()
     confirmed: Sequence[Confirmation | NotVerified | None] = ()
     accepted: Sequence[str | None] = ()
+    clearance: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from ...core import (
 from ...core.compound.compound import Compound
 from ...core.messages import message
 from ...core.numeric.arrays import Floats
+from ..contact_extents import EXTENTS, extent_frame, signed_depth
 from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
@@ -297,10 +298,11 @@ class _Reader:
             tuple(entry.get("accepted") for entry in entries)
             if any("accepted" in entry for entry in entries)
             else (),
+            self.clearance(entries),
         )
 
     def contact(self, entry: Mapping[str, Any], indices: Mapping[str, int], fps: float) -> Contact:
-        start, deepest = entry["first"], entry["deepest"]
+        start = entry["first"]
         first = FirstContact(
             start["frame"],
             start["uncertainty"],
@@ -311,22 +313,30 @@ class _Reader:
             entry["motion"],
         )
         intervals = tuple(ContactInterval(each["start"], each["end"]) for each in entry["intervals"])
-        depth = deepest["depth"] * self.to_blender.scale
+        depth = signed_depth(entry) * self.to_blender.scale
         # Documents before version 1.2 have no details.
         details = tuple(self.details(each, fps) for each in entry["intervals"] if "point" in each)
         pair = indices[entry["a"]], indices[entry["b"]]
-        return Contact(*pair, first, intervals, deepest["frame"], depth, details)
+        return Contact(*pair, first, intervals, extent_frame(entry), depth, details)
+
+    def clearance(self, entries: Sequence[Mapping[str, Any]]) -> float:
+        """Clearance of a scan; the largest gap for documents before version 1.5, which do not have it."""
+        spans = [span for entry in entries for span in (entry, *entry["intervals"]) if "deepest" in span]
+        gaps = [-signed_depth(span) for span in spans]
+        written = next((entry["clearance"] for entry in entries if "clearance" in entry), max([0.0, *gaps]))
+        return float(f"{written / self.source_space.scale:.12g}")
 
     def details(self, interval: Mapping[str, Any], fps: float) -> ContactDetails:
-        velocity, deepest = interval["velocity"], interval["deepest"]
+        velocity = interval["velocity"]
+        (direction,) = (interval[key]["direction"] for key in EXTENTS if key in interval)
         return ContactDetails(
             interval["uncertainty"],
             self.to_blender.vectors(interval["point"]),
             self.to_blender.directions(interval["normal"]),
             None if velocity is None else self.to_blender.vectors(velocity) / fps,
-            deepest["frame"],
-            deepest["depth"] * self.to_blender.scale,
-            self.to_blender.directions(deepest["direction"]),
+            extent_frame(interval),
+            signed_depth(interval) * self.to_blender.scale,
+            self.to_blender.directions(direction),
         )
 
     def confirmation(self, contact: Mapping[str, Any]) -> Confirmation | NotVerified | None:
@@ -334,16 +344,22 @@ class _Reader:
             return NotVerified(contact["notVerified"])
         if "meshes" not in contact:
             return None
-        meshes = contact["meshes"]
+        meshes, closer = contact["meshes"], None
+        if "closer" in meshes:
+            # Meshes that are never closer do not touch: both are known in the same way.
+            closer = self.mesh_contact(meshes["closer"] or {"motion": meshes.get("motion")})
+        return replace(self.mesh_contact(meshes), closer=closer)
+
+    def mesh_contact(self, meshes: Mapping[str, Any]) -> Confirmation:
+        """First touch of meshes, or first time at which they are closer than the clearance."""
         is_proven = meshes.get("motion") == "proven"
-        clearance = meshes.get("clearance", 0.0) * self.to_blender.scale
-        if not meshes["touch"]:
-            return Confirmation(None, is_proven, clearance)
+        if "frame" not in meshes:
+            return Confirmation(None, is_proven)
         point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
         no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
         uncertainty = meshes.get("uncertainty", 0.0)
         first = MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven)
-        return Confirmation(first, is_proven, clearance)
+        return Confirmation(first, is_proven)
 
 
 def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:

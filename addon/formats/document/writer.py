@@ -20,7 +20,7 @@ from .objects import WrittenObjects
 from .tracks import WrittenTracks
 
 FORMAT = "collision-bounds"
-VERSION = "1.4.0"
+VERSION = "1.5.0"
 SCHEMA_ID = "urn:collision-bounds:document:1"
 DEFAULT_DECIMALS = 6
 LEAST_DECIMALS, MOST_DECIMALS = 3, 9

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from ..contact_extents import signed_depth
 from ..document.model import read_skipped_pairs
 from ..document.not_verified import NotVerified
 from ..document.skipped_pairs import SkippedPairs
@@ -42,6 +43,7 @@ _CONTACT_COLUMNS = (
     *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
     *("direction_x", "direction_y", "direction_z"),
     *("meshes", "meshes_frame", "meshes_uncertainty", "reason", "pairs", "frame_step", "fps"),
+    *("closer_frame", "closer_uncertainty"),
 )
 
 
@@ -132,18 +134,19 @@ def _axial_cells(shape: dict[str, Any] | None) -> tuple[Any, ...]:
 
 def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> Iterator[list[Any]]:
     """Yield a row for the contact, with its first interval, and one for each later interval."""
-    first, deepest = entry["first"], entry["deepest"]
+    first = entry["first"]
     pair = names[entry["a"]], names[entry["b"]], entry["a"], entry["b"]
     begin, *later = entry["intervals"]
     yield [
         *(*pair, "contact"),
         *(first["frame"], first["seconds"], first["uncertainty"], begin["end"]),
         *(str(first["atStart"]).lower(), str(first["tunnelling"]).lower()),
-        *(deepest["frame"], *_depth_and_gap(deepest["depth"]), *first["point"], *first["normal"]),
+        *(*_extent_cells(entry), *first["point"], *first["normal"]),
         *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
-        *_direction_at(deepest["depth"], entry["intervals"]),
+        *_direction_at(signed_depth(entry), entry["intervals"]),
         *_mesh_cells(entry),
         *(None,) * 3,
+        *_closer_cells(entry),
     ]
     for span in later:
         if "point" not in span:
@@ -151,11 +154,10 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         yield [
             *(*pair, "interval"),
             *(span["start"], _seconds(span["start"], fps), span["uncertainty"], span["end"], "false", None),
-            *(span["deepest"]["frame"], *_depth_and_gap(span["deepest"]["depth"])),
-            *(*span["point"], *span["normal"]),
+            *(*_extent_cells(span), *span["point"], *span["normal"]),
             *_velocity_cells(span),
-            *span["deepest"]["direction"],
-            *(None,) * 7,
+            *_extent(span)["direction"],
+            *(None,) * 9,
         ]
 
 
@@ -166,12 +168,25 @@ def _mesh_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
     if "meshes" not in entry:
         return (None,) * 4
     meshes = entry["meshes"]
-    return "touch" if meshes["touch"] else "apart", meshes.get("frame"), meshes.get("uncertainty"), None
+    answer = "touch" if meshes["touch"] else "closer" if meshes.get("closer") else "apart"
+    return answer, meshes.get("frame"), meshes.get("uncertainty"), None
 
 
-def _depth_and_gap(depth: float) -> tuple[float | None, float | None]:
-    """Depth, or the gap of a contact that only comes closer than the clearance; the other cell is empty."""
-    return (depth, None) if depth >= 0 else (None, -depth)
+def _closer_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the frame from which meshes are closer than the clearance, and its uncertainty."""
+    closer = entry.get("meshes", {}).get("closer") or {}
+    return closer.get("frame"), closer.get("uncertainty")
+
+
+def _extent(entry: dict[str, Any]) -> dict[str, Any]:
+    extent: dict[str, Any] = entry["closest"] if "closest" in entry else entry["deepest"]
+    return extent
+
+
+def _extent_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
+    """Frame, depth, and the gap of what only comes closer than the clearance; depth or gap is empty."""
+    extent = _extent(entry)
+    return extent["frame"], extent.get("depth"), extent.get("gap")
 
 
 def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:
@@ -180,9 +195,9 @@ def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _direction_at(depth: float, intervals: list[dict[str, Any]]) -> tuple[Any, ...]:
-    """Direction of the interval with the depth of the contact; empty if there is none."""
-    spans = [span["deepest"] for span in intervals if "deepest" in span]
-    return next((tuple(each["direction"]) for each in spans if each["depth"] == depth), (None,) * 3)
+    """Direction of the interval with the depth of the contact, or minus its gap; empty if there is none."""
+    spans = (_extent(span)["direction"] for span in intervals if signed_depth(span) == depth)
+    return tuple(next(spans, (None,) * 3))
 
 
 def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:

@@ -246,13 +246,15 @@ def _pair_cells(contact: dict[str, Any], names: dict[str, str], has_speed: bool 
         names[contact["b"]],
         f"{first['end']:.6f}",
         *([("-" if speed is None else f"{speed:.4f}")] if has_speed else []),
-        _depth_or_gap(contact["deepest"]["depth"]),
+        _depth_or_gap(contact),
     ]
 
 
-def _depth_or_gap(depth: float) -> str:
+def _depth_or_gap(contact: dict[str, Any]) -> str:
     """Greatest depth of a contact, or the gap of one that only comes closer than the clearance."""
-    return f"{depth:.4f}" if depth >= 0 else f"gap {-depth:.4f}"
+    if "closest" in contact:
+        return f"gap {contact['closest']['gap']:.4f}"
+    return f"{contact['deepest']['depth']:.4f}"
 
 
 def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
@@ -260,7 +262,7 @@ def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
     return [
         *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
         *([pluralized(more, "later interval")] if more else []),
-        *([_mesh_note(contact["meshes"])] if "meshes" in contact else []),
+        *([_mesh_note(contact)] if "meshes" in contact else []),
         *([f"not verified: {NotVerified(contact['notVerified']).text}"] if "notVerified" in contact else []),
         *([_accepted_note(contact["accepted"])] if "accepted" in contact else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
@@ -272,13 +274,22 @@ def _accepted_note(comment: str) -> str:
     return f"accepted: {single_line(comment)}" if comment else "accepted"
 
 
-def _mesh_note(meshes: dict[str, Any]) -> str:
-    """Say whether meshes touch, when, within what uncertainty, and how that is known."""
-    reach = f"come closer than {meshes['clearance']:g}" if "clearance" in meshes else "touch"
-    answer = f"meshes do not {reach}"
-    if meshes["touch"]:
-        answer = f"meshes {reach} at {meshes['frame']:.6f} +/- {meshes.get('uncertainty', 0.0):.6f}"
-    return f"{answer} ({meshes['motion']})" if "motion" in meshes else answer
+def _mesh_note(contact: dict[str, Any]) -> str:
+    """Say whether meshes touch or come close, when, within what uncertainty, and how that is known."""
+    meshes = contact["meshes"]
+    answer = f"touch at {_time(meshes)}" if meshes["touch"] else "do not touch"
+    if "closer" in meshes:
+        closer, reach = meshes["closer"], f"come closer than {contact['clearance']:g}"
+        if closer is None:
+            answer = f"do not {reach}"
+        else:
+            answer = f"{reach} at {_time(closer)}, {'and' if meshes['touch'] else 'but'} {answer}"
+    motion = f" ({meshes['motion']})" if "motion" in meshes else ""
+    return f"meshes {answer}{motion}"
+
+
+def _time(meshes: dict[str, Any]) -> str:
+    return f"{meshes['frame']:.6f} +/- {meshes.get('uncertainty', 0.0):.6f}"
 
 
 def _linear_line(names: Sequence[str], object_count: int) -> str:

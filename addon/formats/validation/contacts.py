@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ..contact_extents import EXTENTS, extent_frame, signed_depth
 from ..wording import quoted
 
 _UNIT_TOLERANCE = 1e-5
@@ -28,14 +29,19 @@ def pair_problems(document: Mapping[str, Any]) -> Iterator[str]:
     for index, contact in enumerate(document["contacts"]):
         path, pair = f"contacts[{index}]", frozenset((contact["a"], contact["b"]))
         yield from _side_problems(contact, ids, path)
+        if any(_extent_of(each) is None for each in (contact, *contact["intervals"])):
+            yield f"{path}: must have either deepest or closest, and so must each interval with a point"
+            return
         if pair in touching:
             yield f"{path}: a and b have a contact already"
         touching.add(pair)
         yield from _interval_problems(contact, path)
         yield from _details_problems(contact, path)
         yield from _time_problems(contact, time, path)
-        if contact["shape"] != document["contacts"][0]["shape"]:
-            yield f"{path}.shape: differs from that of contacts[0], but a scan has one shape"
+        yield from _gap_problems(contact, path)
+        for key in ("shape", "clearance"):
+            if contact.get(key) != document["contacts"][0].get(key):
+                yield f"{path}.{key}: differs from that of contacts[0], but a scan has one {key}"
     near_pairs: set[frozenset[str]] = set()
     for index, near in enumerate(document["clearances"]):
         path, pair = f"clearances[{index}]", frozenset((near["a"], near["b"]))
@@ -62,11 +68,6 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.obstacle: is neither a nor b"
     if "obstacle" in contact and contact["shape"] not in ("sphere", "spheres"):
         yield f"{path}.obstacle: obstacles are tested against sphere or spheres, not {contact['shape']}"
-    meshes = contact.get("meshes", {"touch": False})
-    if meshes["touch"] != ("frame" in meshes):
-        yield f"{path}.meshes: must have a frame if touch is true, and none otherwise"
-    if "meshes" in contact and "notVerified" in contact:
-        yield f"{path}.notVerified: must be omitted where meshes is present"
     intervals, first = contact["intervals"], contact["first"]
     if any(span["start"] > span["end"] for span in intervals):
         yield f"{path}.intervals: start > end"
@@ -76,14 +77,31 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.first.frame: is not the start of the first interval"
     if not is_unit(first["normal"]):
         yield f"{path}.first.normal: is not a unit vector"
-    if not _is_in_any(contact["deepest"]["frame"], intervals):
-        yield f"{path}.deepest.frame: is outside all intervals"
+    if not _is_in_any(extent_frame(contact), intervals):
+        yield f"{path}.{_extent_of(contact)}.frame: is outside all intervals"
+    yield from _mesh_problems(contact, path)
+
+
+def _mesh_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Contradictions in the result for the meshes of a contact."""
+    meshes, intervals = contact.get("meshes", {"touch": False}), contact["intervals"]
+    closer = meshes.get("closer")
+    if "meshes" in contact and "notVerified" in contact:
+        yield f"{path}.notVerified: must be omitted where meshes is present"
+    if meshes["touch"] != ("frame" in meshes):
+        yield f"{path}.meshes: must have a frame if touch is true, and none otherwise"
     if "frame" in meshes and not _is_in_any(meshes["frame"], intervals):
         yield f"{path}.meshes.frame: is outside all intervals"
+    if "closer" in meshes and "clearance" not in contact:
+        yield f"{path}.meshes.closer: is there, but the contact has no clearance"
+    if "closer" in meshes and meshes["touch"] and (closer is None or closer["frame"] > meshes["frame"]):
+        yield f"{path}.meshes.closer: must be no later than the touch"
+    if closer and not _is_in_any(closer["frame"], intervals):
+        yield f"{path}.meshes.closer.frame: is outside all intervals"
 
 
-_DETAILS = ("uncertainty", "point", "normal", "velocity", "closingSpeed", "deepest")
-"""Keys of an interval that are there together."""
+_DETAILS = ("uncertainty", "point", "normal", "velocity", "closingSpeed")
+"""Keys of an interval that are there together, with its extent."""
 
 _LENGTH_TOLERANCE = 1e-3
 """Lengths have at least three decimals."""
@@ -93,7 +111,7 @@ def _details_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
     """Contradictions in begin and deepest overlap of the intervals."""
     intervals, first = contact["intervals"], contact["first"]
     if not all((key in span) == ("point" in intervals[0]) for span in intervals for key in _DETAILS):
-        yield f"{path}.intervals: must have all of {', '.join(_DETAILS)}, or none"
+        yield f"{path}.intervals: must have all of {', '.join(_DETAILS)} and deepest or closest, or none"
         return
     if "point" not in intervals[0]:
         return
@@ -101,16 +119,40 @@ def _details_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         if first[key] != intervals[0][key]:
             yield f"{path}.intervals[0].{key}: differs from that of first"
     for index, span in enumerate(intervals):
-        place, deepest = f"{path}.intervals[{index}]", span["deepest"]
+        place, key = f"{path}.intervals[{index}]", str(_extent_of(span))
         if not is_unit(span["normal"]):
             yield f"{place}.normal: is not a unit vector"
-        if not is_unit(deepest["direction"]):
-            yield f"{place}.deepest.direction: is not a unit vector"
-        if not _is_in_any(deepest["frame"], [span]):
-            yield f"{place}.deepest.frame: is outside the interval"
-        if deepest["depth"] > contact["deepest"]["depth"] + _LENGTH_TOLERANCE:
-            yield f"{place}.deepest.depth: is more than that of the contact"
+        if not is_unit(span[key]["direction"]):
+            yield f"{place}.{key}.direction: is not a unit vector"
+        if not _is_in_any(span[key]["frame"], [span]):
+            yield f"{place}.{key}.frame: is outside the interval"
+        if signed_depth(span) > signed_depth(contact) + _LENGTH_TOLERANCE:
+            relation = "more" if key == "deepest" else "less"
+            yield f"{place}.{key}.{_LENGTHS[key]}: is {relation} than that of the contact"
         yield from _speed_problems(span, place)
+
+
+_LENGTHS = {"deepest": "depth", "closest": "gap"}
+
+
+def _extent_of(entry: Mapping[str, Any]) -> str | None:
+    """Key of the deepest overlap or closest approach; empty without details of an interval, None if wrong."""
+    present = [key for key in EXTENTS if key in entry]
+    if not present and "start" in entry and "point" not in entry:
+        return ""
+    return present[0] if len(present) == 1 else None
+
+
+def _gap_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Gaps above the clearance of a contact, and gaps without one."""
+    clearance = contact.get("clearance", 0.0)
+    places = [(path, contact)]
+    places += [(f"{path}.intervals[{index}]", span) for index, span in enumerate(contact["intervals"])]
+    for place, entry in places:
+        if "closest" in entry and entry["closest"]["gap"] > clearance:
+            yield f"{place}.closest.gap: is more than the clearance, {clearance:g}"
+        if "clearance" in contact and "deepest" in entry and entry["deepest"]["depth"] < 0:
+            yield f"{place}.deepest.depth: is negative, but a gap is in closest"
 
 
 def _speed_problems(span: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -127,8 +169,9 @@ def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: st
     intervals, first = contact["intervals"], contact["first"]
     if not all(_is_within(span[end], time) for span in intervals for end in ("start", "end")):
         yield f"{path}.intervals: must be from frameStart to frameEnd"
-    for key in ("first", "meshes"):
-        moment = contact.get(key, {})
+    meshes = contact.get("meshes", {})
+    moments = {"first": first, "meshes": meshes, "meshes.closer": meshes.get("closer") or {}}
+    for key, moment in moments.items():
         if "seconds" in moment and "frame" in moment and not _has_matching_seconds(moment, time):
             yield f"{path}.{key}.seconds: is not frame / fps"
     starts_at_start = first["frame"] <= time["frameStart"] + _FRAME_TOLERANCE

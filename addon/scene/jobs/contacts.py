@@ -197,6 +197,7 @@ def _result(
         skipped=(*result.skipped, *motion.skipped),
         report=report,
         shape=motion.shape,
+        clearance=settings.clearance,
         played={result.subjects[index].id: reason for index, reason in prepared.played.items()}
         if is_adaptive
         else {},

@@ -60,6 +60,7 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         obstacles=tuple(sorted(index_of[id] for id in scanned.obstacles)),
         confirmed=tuple(scanned.confirmed),
         accepted=tuple(scanned.accepted),
+        clearance=scanned.clearance,
         partial=reading.partial,
         tracks=reading.tracks,
         straight=reading.linear_ids,

@@ -90,6 +90,8 @@ class Result:
     accepted : tuple of (str or None)
         For each contact of the report, the comment with which it is accepted; None for one that is not. Empty
         if none is.
+    clearance : float
+        Of the scan, in Blender units: pairs closer than this are in contact.
     partial : Partial or None
         Extent of a scan that was stopped; None for a complete one.
     tracks : tuple of Track
@@ -127,6 +129,7 @@ class Result:
     objects_outside_override: tuple[str, ...] = ()
     confirmed: tuple[Confirmation | NotVerified | None, ...] = ()
     accepted: tuple[str | None, ...] = ()
+    clearance: float = 0.0
     partial: Partial | None = None
     tracks: tuple[Track, ...] = ()
     straight: tuple[str, ...] = ()
@@ -199,10 +202,13 @@ class Result:
 
     @property
     def has_contacts(self) -> bool:
-        """Return whether there is a contact that was confirmed on meshes, or was not tested on them."""
+        """Return whether there is a contact that was confirmed on meshes, or was not tested on them.
+
+        With a clearance, meshes that come closer than it confirm a contact.
+        """
         count = len(self.report.contacts) if self.report else 0
         confirmations = self.confirmed or (None,) * count
-        return any(not isinstance(entry, Confirmation) or entry.first is not None for entry in confirmations)
+        return any(not isinstance(entry, Confirmation) or entry.is_contact for entry in confirmations)
 
     def without_pair(self, a: str, b: str) -> Result:
         """Copy without what was found of two objects, given by their full names, and of their instances."""
@@ -252,7 +258,9 @@ class Result:
         if self.report is not None and self.shape is not None:
             ids = [subject.id for subject in self.subjects]
             obstacles = frozenset(ids[index] for index in self.obstacles)
-            scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed, self.accepted)
+            scanned = ScannedContacts(
+                self.report, ids, self.shape, obstacles, self.confirmed, self.accepted, self.clearance
+            )
         contents = DocumentContents(
             self.objects,
             self.skipped,

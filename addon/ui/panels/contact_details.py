@@ -124,28 +124,7 @@ def _lines(
         closest = iface_("Closest at frame {frame}", frame=frame_text(row.frame))
         gap = iface_("Gap {distance}", distance=length_text(row.value, context.scene.unit_settings))
         return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
-    lines = names + _lines_of_interval(context, settings, row)
-    if row.meshes == "TOUCH":
-        frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
-        reach = length_text(row.mesh_clearance, context.scene.unit_settings)
-        touch = (
-            iface_("Meshes within {distance} at frame {frame}", distance=reach, frame=frame)
-            if row.mesh_clearance
-            else iface_("Meshes touch at frame {frame}", frame=frame)
-        )
-        lines.append((touch, "CHECKMARK"))
-    elif row.meshes == "NEVER":
-        never = (
-            n_("Bounds only: meshes stay apart")
-            if row.mesh_clearance
-            else n_("Bounds only: meshes never touch")
-        )
-        lines.append((iface_(never), "MESH_DATA"))
-    if row.not_verified:
-        lines.append((iface_("Meshes not verified:"), "INFO"))
-        lines.append((iface_(NotVerified(row.not_verified).text), "BLANK1"))
-    if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
-        lines.append((iface_("Meshes sampled, not proven"), "INFO"))
+    lines = names + _lines_of_interval(context, settings, row) + _lines_of_meshes(context, row)
     if row.accepted:
         comment = row.comment
         accepted = iface_("Accepted: {comment}", comment=comment) if comment else iface_("Accepted")
@@ -157,6 +136,32 @@ def _lines(
     elif row.linear:
         lines.append((iface_("Linear motion between frames"), "ANIM"))
     return lines + problems
+
+
+def _lines_of_meshes(context: Context, row: COLLISION_BOUNDS_PG_contact_row) -> list[tuple[str, Any]]:
+    """Return the lines about the verification on meshes: when they come close, and when they touch."""
+    reach = length_text(row.mesh_clearance, context.scene.unit_settings)
+    lines = []
+    if row.mesh_clearance and row.meshes != "NEVER":
+        frame = frame_text(row.closer_frame, row.closer_uncertainty)
+        lines.append(
+            (iface_("Meshes within {distance} at frame {frame}", distance=reach, frame=frame), "TIME")
+        )
+    if row.meshes == "TOUCH":
+        frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
+        lines.append((iface_("Meshes touch at frame {frame}", frame=frame), "CHECKMARK"))
+    elif row.meshes == "CLOSER":
+        lines.append((iface_("Meshes never touch"), "MESH_DATA"))
+    elif row.meshes == "NEVER" and row.mesh_clearance:
+        lines.append((iface_("Bounds only: meshes never within {distance}", distance=reach), "MESH_DATA"))
+    elif row.meshes == "NEVER":
+        lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
+    if row.not_verified:
+        lines.append((iface_("Meshes not verified:"), "INFO"))
+        lines.append((iface_(NotVerified(row.not_verified).text), "BLANK1"))
+    if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
+        lines.append((iface_("Meshes sampled, not proven"), "INFO"))
+    return lines
 
 
 def _lines_of_interval(

@@ -84,7 +84,8 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
         items=(
             ("UNKNOWN", "Not Verified", "Not verified on meshes", 0),
             ("TOUCH", "Touch", "The meshes touch", 1),
-            ("NEVER", "Never", "Bounds overlap, meshes do not", 2),
+            ("NEVER", "Never", "The bounds are in contact, the meshes are not", 2),
+            ("CLOSER", "Closer", "The meshes come closer than the clearance and do not touch", 3),
         ),
     )
     not_verified: StringProperty(
@@ -102,7 +103,17 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
         name="Meshes Sampled", description="The result for the meshes is an estimate from samples"
     )
     mesh_clearance: FloatProperty(
-        name="Mesh Clearance", description="Distance within which the meshes count as touching"
+        name="Mesh Clearance",
+        description="Clearance within which the meshes were tested, 0 for touching only",
+    )
+    closer_frame: FloatProperty(
+        name="Closer Frame",
+        description="Frame from which the meshes are closer than the clearance",
+        precision=3,
+    )
+    closer_uncertainty: FloatProperty(
+        name="Closer Uncertainty",
+        description="Uncertainty of the frame from which the meshes are closer than the clearance, in frames",
     )
     index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
     hidden: BoolProperty(name="Hide", description="Hide this row")

@@ -17,9 +17,12 @@ from addon.formats import (
     CONVENTIONS,
     ScannedContacts,
     TimeSettings,
+    WriteOptions,
     document_problems,
     dumps,
+    make_document,
     parse_document,
+    read_document,
     space_for,
 )
 from tests.formats import samples
@@ -195,6 +198,64 @@ def test_intervals_that_overlap_after_rounding_are_merged():
     # It begins as the first one does.
     assert first["point"] == document["contacts"][0]["first"]["point"]
     assert (first["deepest"]["depth"], first["deepest"]["frame"]) == (0.5, 12)
+
+
+def only_close(found, depth):
+    """Return a contact with the depth of its first interval, and half the gap more in others."""
+    details = tuple(entry._replace(depth=depth * (1 + k / 2)) for k, entry in enumerate(found.details))
+    return replace(found, depth=depth, details=details)
+
+
+def document_of_close(gap, clearance, preset="blender", decimals=6):
+    scanned = ScannedContacts(
+        ContactReport((only_close(samples.contact(), -gap),), ()),
+        ["a", "b", "c"],
+        "sphere",
+        clearance=clearance,
+    )
+    objects = [samples.bounds(id, id) for id in "abc"]
+    return samples.document_of(objects, space_for(preset, 0.5), decimals, scanned=scanned)
+
+
+def test_pair_that_only_comes_close_has_a_gap_and_no_depth():
+    document = document_of_close(0.03, 0.07, "unity")
+    assert list(document_problems(document)) == []
+    (found,) = document["contacts"]
+    # Half a meter per unit.
+    assert found["clearance"] == 0.035 and found["closest"] == {"frame": 11.333333, "gap": 0.015}
+    assert [span["closest"]["gap"] for span in found["intervals"]] == [0.015, 0.0225]
+    assert set(found["intervals"][0]["closest"]) == {"frame", "gap", "direction"}
+    assert "depth" not in json.dumps(found) and "deepest" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+@pytest.mark.parametrize("preset", ["blender", "unity", "unreal"])
+def test_no_gap_is_written_above_the_clearance(preset, decimals):
+    for clearance in (0.0006, 0.07, 0.3, 1 / 3, 0.123456789):
+        document = document_of_close(clearance / 1.5, clearance, preset, decimals)
+        assert list(document_problems(document)) == []
+        (found,) = document["contacts"]
+        gaps = [span["closest"]["gap"] for span in found["intervals"] if "closest" in span]
+        assert max(gaps, default=0) <= found["clearance"]
+
+
+def test_scan_without_a_clearance_writes_none_and_a_depth_of_zero_for_a_touch():
+    (found,) = samples.document(contacts=(only_close(samples.contact(), -1e-15),))["contacts"]
+    assert "clearance" not in found and found["deepest"]["depth"] == 0 and "closest" not in found
+
+
+def test_negative_depth_of_an_older_document_is_read_as_a_gap():
+    """Documents before version 1.5 have neither `closest` nor the clearance."""
+    old = samples.document("unity", contacts=(only_close(samples.contact(), 0.03),))
+    old["version"] = "1.4.0"
+    contact = old["contacts"][0]
+    for entry in (contact, *contact["intervals"]):
+        entry["deepest"]["depth"] *= -1
+    read = read_document(parse_document(dumps(old)))
+    written = json.loads(dumps(make_document(read, WriteOptions(space_for("unity", 0.5)))))
+    (found,) = written["contacts"]
+    assert list(document_problems(written)) == []
+    assert found["closest"]["gap"] == 0.015 and found["intervals"][1]["closest"]["gap"] == 0.0225
 
 
 def test_velocity_is_per_second_in_the_unit_of_the_document():

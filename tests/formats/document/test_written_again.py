@@ -158,10 +158,12 @@ class RandomContents:
         normal /= np.linalg.norm(normal)
         first = FirstContact(frames[0], 1e-3 / 3, self.positions(), normal, False, False)
         spans = tuple(ContactInterval(*pair) for pair in (frames[:2], frames[2:]))
-        depth = self.lengths(1)[0]
+        depth = self.lengths(1)[0] * (-1 if self.rng.random() < 0.3 else 1)
         details = (
             ContactDetails(1e-3 / 3, first.point, normal, self.positions() / FPS, frames[1], depth, normal),
-            ContactDetails(0.0, self.positions(), normal, None, frames[2], depth / 3, -normal),
+            ContactDetails(
+                0.0, self.positions(), normal, None, frames[2], min(depth / 3, 3 * depth), -normal
+            ),
         )
         return Contact(a, b, first, spans, frames[1], depth, details)
 
@@ -170,13 +172,18 @@ class RandomContents:
         contacts = tuple(self.contact(0, index) for index in range(1, count))
         near = tuple(Clearance(1, index, index / 3, self.lengths(1)[0]) for index in range(2, count))
         mesh_contact = MeshContact(3.3, 1e-3 / 7, self.positions(), np.array([0, 0, 1.0]))
-        confirmations = (Confirmation(mesh_contact), Confirmation(None), *[None] * (len(contacts) - 2))
+        closer = Confirmation(mesh_contact._replace(time=3.1), True)
+        answers = (
+            Confirmation(mesh_contact, False, closer),
+            Confirmation(None, True, Confirmation(None, True)),
+        )
+        confirmations = (*answers, *[None] * (len(contacts) - 2))
         report = ContactReport(contacts, near)
         return samples.document_of(
             [self.subject(id) for id in ids],
             space,
             decimals,
-            scanned=ScannedContacts(report, ids, "obb", frozenset("1"), confirmations),
+            scanned=ScannedContacts(report, ids, "obb", frozenset("1"), confirmations, (), 0.07),
             tracks=[self.track(id) for id in ids],
             linear_ids=["2"],
         )

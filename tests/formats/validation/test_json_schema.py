@@ -167,7 +167,7 @@ def test_unknown_keyword_is_refused(keyword):
         (put("time.fps", 0), "time.fps: must be more than 0, not 0"),
         (
             put("version", "1.0"),
-            "version: must be a version that begins with 1, such as 1.4.0, not '1.0'",
+            "version: must be a version that begins with 1, such as 1.5.0, not '1.0'",
         ),
         (put("space.quaternion", "wxyz"), "space.quaternion: must be 'xyzw', not 'wxyz'"),
         (put("space.handedness", None), "space.handedness: must be one of 'left', 'right', not null"),

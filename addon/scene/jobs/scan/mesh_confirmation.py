@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -129,22 +130,42 @@ def _confirm(
     clearance: float,
     count: tuple[int, int],
 ) -> Generator[Progress, None, Confirmation]:
-    """Search the intervals of a contact for the first contact of the two meshes.
+    """Search the intervals of a contact for the first touch of the two meshes.
+
+    With a clearance for the first time at which they are closer than it, too.
 
     count : number of this contact, and of all contacts, for the progress
     """
+    closer = yield from _first_within(meshes, contact, clearance, count, -math.inf)
+    if not clearance:
+        return closer
+    if closer.first is None:
+        return replace(closer, closer=closer)
+    touch = yield from _first_within(meshes, contact, 0.0, count, closer.first.time)
+    is_proven = touch.is_proven and closer.is_proven
+    first = None if touch.first is None else touch.first._replace(is_proven=is_proven)
+    return Confirmation(first, is_proven, closer)
+
+
+def _first_within(
+    meshes: _MeshCache, contact: Contact, clearance: float, count: tuple[int, int], begin: float
+) -> Generator[Progress, None, Confirmation]:
+    """Search the intervals of a contact from `begin` on for the first time within a clearance."""
     pair = contact.a, contact.b
     # The intervals of bounds say where the meshes are apart.
     is_proven = contact.first.motion == "proven"
     for span in contact.intervals:
-        both = meshes.pair(pair, span.start)
+        if span.end < begin:
+            continue
+        start = max(span.start, begin)
+        both = meshes.pair(pair, start)
         poses, known = partial(meshes.poses, pair), meshes.known(pair)
-        search = first_mesh_contact(poses, both, (span.start, span.end), clearance, known=known)
-        first = yield from with_progress(search, Progress(*count, span.start, "meshes"))
+        search = first_mesh_contact(poses, both, (start, span.end), clearance, known=known)
+        first = yield from with_progress(search, Progress(*count, start, "meshes"))
         is_proven = is_proven and first.is_proven
         if not math.isnan(first.time):
-            return Confirmation(first._replace(is_proven=is_proven), is_proven, clearance)
-    return Confirmation(None, is_proven, clearance)
+            return Confirmation(first._replace(is_proven=is_proven), is_proven)
+    return Confirmation(None, is_proven)
 
 
 class _CachedMesh(NamedTuple):

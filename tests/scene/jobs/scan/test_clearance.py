@@ -1,102 +1,161 @@
-"""Scans with a clearance: their documents are valid, and no contact has a gap above the clearance.
+"""Scans with a clearance: documents, tables and meshes of what touches, comes close, or only seems to.
 
-Gaps of the closest approach come from formulas for boxes along the axes.
+Times and gaps come from formulas for boxes along the axes, and from distances that the tests compute.
 """
 
 from __future__ import annotations
 
 import json
-import random
 
 import bpy
+import numpy as np
 import pytest
 
 from addon.formats import document_problems
 from tests.cli.command_line import run
 from tests.scene.building import CUBE, add_vertices
+from tests.scene.clearances.comparison import Comparer
+from tests.scene.clearances.scenes import SHAPES, save_random_scan
 from tests.scene.sampling import key
 from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-SHAPES = ("aabb", "sphere", "obb", "capsule", "compound", "spheres")
+OCTAHEDRON = np.array([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], dtype=float)
+SIDES = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
 
 
-def vector(rng: random.Random, limit: float) -> list[float]:
-    return [rng.uniform(-limit, limit) for _ in range(3)]
-
-
-def save_random_scene(path, rng: random.Random) -> None:
-    """Save five boxes of which most move and turn, by keys of all kinds and by drivers."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    for number in range(5):
-        item = add_vertices(f"Box{number}", CUBE * [rng.uniform(0.1, 0.6) for _ in range(3)], BOX)
-        item.rotation_euler = vector(rng, 3)
-        kind = rng.choice(["LINEAR", "BEZIER", "CONSTANT"])
-        if rng.random() < 0.8:
-            frames = (1, rng.randint(4, 8), 12)
-            key(item, "location", [(frame, vector(rng, 2)) for frame in frames], kind)
-        if rng.random() < 0.5:
-            key(item, "rotation_euler", [(frame, vector(rng, 3)) for frame in (1, 12)], "LINEAR")
-        if rng.random() < 0.2:
-            item.driver_add("location", 2).driver.expression = "sin(frame * 0.7)"
-    bpy.context.scene.frame_end = 12
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_no_contact_of_random_scenes_has_a_gap_above_the_clearance(tmp_path, shape):
+@pytest.mark.usefixtures("object_settings")
+@pytest.mark.parametrize(
+    "shape", [pytest.param(name, marks=pytest.mark.long if name == "compound" else ()) for name in SHAPES]
+)
+def test_random_scans_have_valid_documents_and_gaps_within_the_clearance(tmp_path, shape):
     """The thousand scans of the full tier are those of six shapes."""
     for seed in range(times(8, 1, full=167)):
-        rng = random.Random(seed)
-        save_random_scene(tmp_path / "scene.blend", rng)
-        clearance = rng.choice([0.01, 0.05, 0.3])
-        options = ("--shape", shape, "--clearance", clearance, *(["--confirm"] if rng.random() < 0.1 else []))
-        ended = run("contacts", tmp_path / "scene.blend", "-q", "-o", tmp_path / "out.json", *options)
+        scan = save_random_scan(tmp_path / "scene.blend", shape, seed)
+        ended = run("contacts", tmp_path / "scene.blend", "-q", "-o", tmp_path / "out.json", *scan.options)
         assert ended.returncode == 0, (seed, ended.stderr)
         document = json.loads((tmp_path / "out.json").read_text("utf-8"))
         assert list(document_problems(document)) == [], seed
-        spans = [span for contact in document["contacts"] for span in (contact, *contact["intervals"])]
-        gaps = [-span["deepest"]["depth"] for span in spans]
-        assert max(gaps, default=0.0) <= clearance + 2e-6, seed
+        found = Comparer(scan, document).compare(np.random.default_rng(seed))
+        wrong = [text for text in found.wrong if "clearance" in text or "negative" in text]
+        assert wrong == [], (seed, scan.options)
 
 
 @pytest.fixture
-def near_and_through(tmp_path):
-    """Save a wall, a cube that stops at a gap of 0.03 at frame 11, and one that reaches 0.1 into it."""
+def scene(tmp_path):
+    """Save a wall, and bodies that come along x, y and z until frame 11, and leave.
+
+    Near stops at a gap of 0.03, Through reaches 0.1 into the wall, and Tip is an octahedron whose box stops
+    at a gap of 0.05: its vertices stay farther away.
+    """
     add_vertices("Wall", CUBE, BOX)
-    for name, axis, nearest in (("Near", 0, 2.03), ("Through", 1, 1.9)):
-        far, close = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-        far[axis], close[axis] = 6.0, nearest
-        key(add_vertices(name, CUBE, BOX), "location", [(1, far), (11, close), (20, far)])
+    bodies = {
+        "Near": (CUBE, BOX, (6, 0, 0), (2.03, 0, 0)),
+        "Through": (CUBE, BOX, (0, 6, 0), (0, 1.9, 0)),
+        "Tip": (OCTAHEDRON, SIDES, (1.9, 1.9, 6), (1.9, 1.9, 2.05)),
+    }
+    for name, (points, faces, far, close) in bodies.items():
+        key(add_vertices(name, points, faces), "location", [(1, far), (11, close), (20, far)])
     bpy.context.scene.frame_end = 20
     path = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
 
 
-def test_gap_within_the_clearance_is_a_gap_and_no_depth(near_and_through, tmp_path):
-    """Near comes within 0.1 at 6 - 0.397 t = 2.1, frame 1 + 3.9 / 0.397."""
-    options = ("--clearance", 0.1, "--confirm", "--b", "Wall")
-    table = run("contacts", near_and_through, *options).stdout
-    near, through = (
-        next(line for line in table.splitlines() if name in line) for name in ("Near", "Through")
+CLOSER = {"Near": 1 + 3.9 / 0.397, "Through": 1 + 3.9 / 0.41}
+"""Frames at which the distance is 0.1."""
+TOUCH = 1 + 4 / 0.41
+OPTIONS = ("--confirm", "--b", "Wall")
+
+
+def contacts_of(path, target, *options):
+    """Scan with a clearance of 0.1, and return the contacts by the name that is not Wall."""
+    assert run("contacts", path, "--clearance", 0.1, "-q", "-o", target, *OPTIONS, *options).returncode == 0
+    assert run("validate", target).returncode == 0
+    contacts = json.loads(target.read_text("utf-8"))["contacts"]
+    return {({each["a"], each["b"]} - {"Wall"}).pop(): each for each in contacts}
+
+
+def test_gap_and_depth_are_members_of_their_own(scene, tmp_path):
+    found = contacts_of(scene, tmp_path / "out.json")
+    assert {name: each["clearance"] for name, each in found.items()} == dict.fromkeys(found, 0.1)
+    assert found["Near"]["closest"] == {"frame": 11, "gap": 0.03} and "deepest" not in found["Near"]
+    assert found["Tip"]["closest"]["gap"] == pytest.approx(0.05, abs=2e-6)
+    assert found["Through"]["deepest"]["depth"] == pytest.approx(0.1, abs=2e-6)
+    assert "closest" not in found["Through"]
+    for each in found.values():
+        (span,) = each["intervals"]
+        extent = "closest" if "closest" in each else "deepest"
+        assert each[extent].items() <= span[extent].items()
+
+
+def test_meshes_have_the_frame_at_which_they_are_close_and_that_at_which_they_touch(scene, tmp_path):
+    found = {name: each["meshes"] for name, each in contacts_of(scene, tmp_path / "out.json").items()}
+    assert {name: each["touch"] for name, each in found.items()} == {
+        "Near": False,
+        "Through": True,
+        "Tip": False,
+    }
+    assert found["Tip"]["closer"] is None
+    for name, frame in CLOSER.items():
+        closer = found[name]["closer"]
+        assert closer["frame"] == pytest.approx(frame, abs=1e-4)
+        assert frame <= closer["frame"] + closer["uncertainty"] + 2e-6 and closer["motion"] == "proven"
+    assert found["Through"]["frame"] == pytest.approx(TOUCH, abs=1e-4)
+    assert "frame" not in found["Near"] and found["Near"]["motion"] == "proven"
+
+
+def test_table_says_what_only_comes_close_and_what_touches(scene):
+    table = run("contacts", scene, "--clearance", 0.1, *OPTIONS).stdout
+    near, through, tip = (
+        next(line for line in table.splitlines() if name in line) for name in ("Near", "Through", "Tip")
     )
-    begin = f"{1 + 3.9 / 0.397:.7f}"[:-2]  # frames are rounded down
-    assert begin in near and "gap 0.0300" in near and f"meshes come closer than 0.1 at {begin}" in near
+    begins = {name: f"{frame:.7f}"[:-2] for name, frame in CLOSER.items()}  # frames are rounded down
+    assert begins["Near"] in near and "gap 0.0300" in near
+    assert f"meshes come closer than 0.1 at {begins['Near']}" in near and "but do not touch (proven)" in near
     assert " 0.1000 " in through and "gap" not in through and "-0." not in table
-    run("contacts", near_and_through, *options, "-q", "-o", tmp_path / "out.csv")
+    assert f"meshes come closer than 0.1 at {begins['Through']}" in through
+    assert f"and touch at {f'{TOUCH:.7f}'[:-2]}" in through
+    assert "meshes do not come closer than 0.1 (proven)" in tip
+
+
+def test_table_for_a_spreadsheet_has_gap_or_depth(scene, tmp_path):
+    run("contacts", scene, "--clearance", 0.1, *OPTIONS, "-q", "-o", tmp_path / "out.csv")
     heading, *rows = (line.split(",") for line in (tmp_path / "out.csv").read_text("utf-8").splitlines())
-    cells = {row[0]: (row[heading.index("depth")], row[heading.index("gap")]) for row in rows}
-    assert cells == {"Near": ("", "0.03"), "Through": ("0.1", "")}
+    columns = [heading.index(name) for name in ("depth", "gap", "meshes")]
+    cells = {row[0]: tuple(row[column] for column in columns) for row in rows if row[0]}
+    assert cells == {
+        "Near": ("", "0.03", "closer"),
+        "Through": ("0.1", "", "touch"),
+        "Tip": ("", "0.05", "apart"),
+    }
 
 
-def test_document_names_the_clearance_of_the_meshes(near_and_through, tmp_path):
+def test_scan_without_a_clearance_has_neither_clearance_nor_gap(scene, tmp_path):
+    found = contacts_of(scene, tmp_path / "out.json", "--clearance", 0)
+    assert list(found) == ["Through"] and "clearance" not in found["Through"]
+    assert found["Through"]["meshes"]["touch"] and "closer" not in found["Through"]["meshes"]
+
+
+def test_contacts_count_if_meshes_come_closer_than_the_clearance(scene, tmp_path):
+    """Tip counts in neither scan, because its mesh stays away."""
     target = tmp_path / "out.json"
-    for clearance in (0.1, 0.0):
-        options = ("--clearance", clearance, "--confirm", "-q", "-o", target)
-        assert run("contacts", near_and_through, *options, "--a", "Through", "--b", "Wall").returncode == 0
-        (contact,) = json.loads(target.read_text("utf-8"))["contacts"]
-        assert contact["meshes"].get("clearance", 0.0) == clearance
-        assert run("validate", target).returncode == 0
+    contacts_of(scene, target)
+    options = ("--clearance", 0.1, "-q", *OPTIONS)
+    for name, code in {"Near": 1, "Through": 1, "Tip": 0}.items():
+        assert run("contacts", scene, *options, "--a", name, "--fail-on-contact").returncode == code
+    again = (
+        "contacts",
+        scene,
+        *options,
+        "--baseline",
+        target,
+        "-o",
+        tmp_path / "again.json",
+        "--fail-on-new",
+    )
+    assert run(*again).returncode == 0
+    compared = json.loads((tmp_path / "again.json").read_text("utf-8"))["extras"]["baseline"]
+    assert (compared["new"], compared["gone"], compared["unchanged"]) == ([], [], 2)

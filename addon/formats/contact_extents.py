@@ -1,0 +1,27 @@
+"""Depths of contacts and intervals of a document, and gaps of those that only come close."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+EXTENTS = ("deepest", "closest")
+"""Keys of a contact, and of an interval, one of which is there."""
+
+
+def signed_depth(entry: Mapping[str, Any]) -> float:
+    """Return the depth of a contact or interval, or minus its gap; NaN if the interval has no details."""
+    if "closest" in entry:
+        return -float(entry["closest"]["gap"])
+    return float(entry["deepest"]["depth"]) if "deepest" in entry else math.nan
+
+
+def extent_frame(entry: Mapping[str, Any]) -> float:
+    """Return the frame of the deepest overlap or closest approach."""
+    return float(entry["closest" if "closest" in entry else "deepest"]["frame"])
+
+
+def are_meshes_in_contact(meshes: Mapping[str, Any]) -> bool:
+    """Return whether the meshes of a contact touch, or come closer than the clearance of the scan."""
+    return meshes["closer"] is not None if "closer" in meshes else bool(meshes["touch"])
