@@ -30,7 +30,7 @@ from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
 from ..poses.pose_sources import PoseSources
 from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex, SubjectReading
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Modifiers, Selection, ShapeName
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.geometry import SubjectGeometry, with_size
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .known_shapes import KnownShapes
@@ -105,7 +105,8 @@ class SceneMotion:
             with_triangles = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else obstacles.slots
             reading = SubjectReading.of(SubjectIndex(subjects, self._settings, with_triangles), depsgraph)
         self._subjects = index = reading.subject_index
-        self._unfitted = index.take(reading.pieces) | index.include(late)
+        unfitted = index.take(reading.pieces) | index.include(late)
+        self._unfitted = {row: with_size(source) for row, source in unfitted.items()}
         # Instances that appeared at the last time that was sampled, and would be subjects.
         self._arrived: list[InstanceKey] = []
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
@@ -402,6 +403,12 @@ class SceneMotion:
         places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
         present = posed.present[np.searchsorted(every, self._fits.owners[shapes])]
         return Sample(posed.shapes[places], present, posed.obstacle_poses)
+
+    def are_present(self, time: float, subjects: Ints) -> Bools:
+        """See `PresenceSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
+        every = np.union1d(subjects, self._obstacles.indices)
+        posed = self._batch.place(every, self._apply(self._sources.read(time, every)))
+        return np.asarray(posed.present[np.searchsorted(every, subjects)])
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses, with the current fits."""

@@ -16,7 +16,8 @@ from .fit import PartVertices, rounded_frame, smallest_box_axes
 class BoxAxes:
     """Axes of boxes of all subjects that were fitted, in the subjects' own frames.
 
-    Other axes at each sample would not turn with the subject, and the box in between would be wrong.
+    Other axes at each sample would not turn with the subject, and the box in between would be wrong. Axes
+    that are found while a subject is flat are not kept: they fit none of its other sizes.
     """
 
     def __init__(self) -> None:
@@ -35,10 +36,15 @@ class BoxAxes:
 
     def of_subjects(self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:
         """Axes (m, 3, 3) of the boxes of subjects (m,), whose linear maps are (m, 3, 3)."""
+        found = []
         for subject, vertices, map_ in zip(subjects.tolist(), points, linear, strict=True):
-            if subject not in self._axes:
-                self._axes[subject] = smallest_box_axes(vertices, map_)
-        return np.stack([self._axes[subject] for subject in subjects.tolist()])
+            axes = self._axes.get(subject)
+            if axes is None:
+                axes = smallest_box_axes(vertices, map_)
+                if not _is_flat(map_):
+                    self._axes[subject] = axes
+            found.append(axes)
+        return np.stack(found)
 
     def of_parts(
         self,
@@ -56,7 +62,8 @@ class BoxAxes:
     def _of_parts(self, subject: int, parts: PartVertices, points: NDArray[Any], linear: Floats) -> Floats:
         """Axes (p, 3, 3) of the boxes of one subject's parts."""
         count = len(parts.offsets) - 1
-        if len(self._axes.get(subject, ())) < count:
+        found = self._axes.get(subject)
+        if found is None or len(found) < count:
             # Subjects with the same mesh and scale share their axes, whose search takes most of the time.
             scale = rounded_frame(linear)
             digest = hashlib.blake2b(points.tobytes())
@@ -66,5 +73,12 @@ class BoxAxes:
                 rows = np.split(parts.rows, parts.offsets[1:-1])
                 axes = [smallest_box_axes(points[each], linear) for each in rows]
                 self._known[key] = np.stack(axes)
-            self._axes[subject] = self._known[key]
-        return self._axes[subject][:count]
+            found = self._known[key]
+            if not _is_flat(linear):
+                self._axes[subject] = found
+        return found[:count]
+
+
+def _is_flat(linear: Floats) -> bool:
+    """Return whether a linear map (3, 3) maps all points to a plane."""
+    return bool(np.linalg.matrix_rank(linear) < 3)

@@ -238,6 +238,8 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
     return obb_from_points(points_for_search(points, linear)).rotation
 
 
+_LOST = 1e-4
+"""Length of the image of an axis, relative to the longest, up to which rounding may hide its direction."""
 _SCALE_STEPS = 2.0**16
 """Steps of the numbers of a linear map for a search, in its largest number."""
 
@@ -342,13 +344,30 @@ def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
 
 
 def _rotations(linear: Floats) -> Floats:
-    """Rotations (g, 3, 3) of linear maps (g, 3, 3), as Blender decomposes them. Raises SceneError."""
+    """Rotations (g, 3, 3) of linear maps (g, 3, 3), as Blender decomposes them. Raises SceneError.
+
+    Those of maps that flatten one axis are the limits of Blender's, which has another rotation there.
+    """
     matrix = np.eye(4)
     rotations = []
-    for each in linear:
+    for each in _with_flat_axes(linear):
         matrix[:3, :3] = each
         rotations.append(decompose_matrix(matrix).rotation)
     return np.asarray(rotation_matrix(rotations), dtype=np.float64)
+
+
+def _with_flat_axes(linear: Floats) -> Floats:
+    """Linear maps (g, 3, 3); those that map one axis to nothing map it to the normal of the other two."""
+    lengths = np.sqrt((linear * linear).sum(axis=1))
+    is_lost = lengths <= _LOST * lengths.max(axis=1, keepdims=True)
+    rows = np.flatnonzero((is_lost.sum(axis=1) == 1) & np.isfinite(lengths).all(axis=1))
+    if not len(rows):
+        return linear
+    axis = is_lost[rows].argmax(axis=1)
+    first, second = (linear[rows, :, (axis + step) % 3] for step in (1, 2))
+    result = linear.copy()
+    result[rows, :, axis] = np.cross(first, second) / lengths[rows].max(axis=1)[:, None]
+    return result
 
 
 def transformed_points(points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:

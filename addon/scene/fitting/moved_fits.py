@@ -37,6 +37,9 @@ from .part_groups import part_vertices
 _MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
 
+_NOTHING = 1e-100
+"""Scale that stands for 0, and has a rotation."""
+
 _THIN = 0.2
 """Determinant, relative to the size, up to which a linear map counts as nearly flat."""
 
@@ -395,7 +398,10 @@ class MovedFits:
         self, arrays: MovedArrays, subjects: Ints, linear: Floats, changed: Ints, errors: _Errors
     ) -> None:
         """Bring shapes to linear maps (m, 3, 3) that differ from the fitted ones at `changed` (k,)."""
-        motion = _product(linear[changed], self._inverse[subjects[changed]])
+        inverse = self._inverse[subjects[changed]]
+        motion = _product(linear[changed], inverse)
+        # What has no size can be moved from anywhere.
+        motion[~linear[changed].any(axis=(1, 2)) & inverse.any(axis=(1, 2))] = _NOTHING * np.eye(3)
         scale, residual = uniform_scale_and_residual(motion)
         is_moved = residual < _MAX_RESIDUAL
         errors_of_flat = np.zeros(len(changed))

@@ -264,6 +264,19 @@ def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
     return piece._replace(geometry=moved_to_frame(piece.geometry, piece.frame))
 
 
+def with_size(piece: SubjectGeometry) -> SubjectGeometry:
+    """Give a subject without size, which may grow from nothing, that of its vertices in its own space.
+
+    Of a point no axes and parts of the subject's shape could be found.
+    """
+    matrix = piece.geometry.matrix
+    if matrix[:3, :3].any():
+        return piece
+    matrix = matrix.copy()
+    matrix[:3, :3] = np.eye(3)
+    return piece._replace(geometry=piece.geometry._replace(matrix=matrix))
+
+
 def moved_to_frame(geometry: Geometry, frame: Floats) -> Geometry:
     """Convert vertices to a frame, a world matrix (4, 4)."""
     points, matrix, radius = geometry
