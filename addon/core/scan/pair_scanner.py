@@ -156,7 +156,7 @@ class PairScanner:
 
     @property
     def missing_samples(self) -> int:
-        """Number of samples to add before the next block can be processed."""
+        """Number of samples to add before the next block can be processed; less than 0 for more than that."""
         waiting = 0 if self._waiting is None else len(self._waiting.times)
         return self._context + self._block_length + 2 - waiting
 
@@ -171,7 +171,7 @@ class PairScanner:
         self.solved, self.solved_until, self._context = float(index), time, 1
 
     def add_sample(self, times: Floats, sample: Sample) -> None:
-        """Add a sample of increasing times (k,), of no more than are missing."""
+        """Add a sample of increasing times (k,), of no more than are missing but for what appears there."""
         frames = self._frames_of(times, sample)
         self._sizes.measure(frames)
         self._waiting = frames if self._waiting is None else self._waiting.followed_by(frames)
@@ -193,7 +193,7 @@ class PairScanner:
             for _ in self._block_parts(frames.take([self._context] * 2), 0, 1):
                 # Not worth a pause: that is one interval of a few hundred shapes.
                 pass
-        if not self.missing_samples:
+        if self.missing_samples <= 0:
             yield from self._process_block(frames, self._context, len(frames.times) - 2)
             self._waiting, self._context = frames.take(slice(-3, None)), 1
 

@@ -48,6 +48,7 @@ from .sections.bounds import Section, sections_of
 from .sections.joining import ReportSettings, report_of_sections
 from .sections.records import SectionRecords, ShareRecords
 from .sections.section_scan import Ends, ScanTimes, SectionScan
+from .sections.switches import PresenceSampler, SwitchFinder
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
@@ -182,8 +183,17 @@ def _section_scan(
         plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
         return [PairScanner(plan, space) for space in _spaces(settings)]
 
+    def new_finder(sample: Sample) -> SwitchFinder | None:
+        # Not isinstance, for which Python 3.11 would evaluate all properties.
+        if sampler is None or not hasattr(sampler, "are_present") or not _refinable(sampler).all():
+            return None
+        plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
+        presence: PresenceSampler = sampler  # type: ignore[assignment]  # it has the method
+        return SwitchFinder(presence, plan.subject_of, settings.clearance)
+
     sampled = times if sampler is None else probed_times(times, sampler)
-    return SectionScan(motion, ScanTimes(sampled, np.searchsorted(sampled, times)), new_scanners, ends)
+    scan_times = ScanTimes(sampled, np.searchsorted(sampled, times))
+    return SectionScan(motion, scan_times, new_scanners, ends, new_finder)
 
 
 def scan_share(

@@ -6,6 +6,7 @@ process scans all sections, or several processes some of them each.
 - `bounds`: where a scan is cut.
 - `records`: what is found in a section, as arrays.
 - `storage`: these records as plain data for JSON, and back.
+- `switches`: adds samples where subjects appear or disappear.
 - `section_scan`: reads and solves one section.
 - `joining`: joins the records of all sections, and makes the report.
 

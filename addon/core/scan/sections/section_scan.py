@@ -14,6 +14,7 @@ from ..motion import DivisibleMotion, KnownMotion, Motion, MotionRecorder, Recor
 from ..pair_scanner import PairScanner
 from .bounds import Section
 from .records import SectionRecords
+from .switches import SwitchFinder
 
 _READING, _READING_KNOWN = 0.6, 0.1
 """Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
@@ -58,6 +59,7 @@ class SectionScan:
         times: ScanTimes,
         new_scanners: Callable[[Sample], list[PairScanner]],
         ends: Ends,
+        new_finder: Callable[[Sample], SwitchFinder | None],
     ) -> None:
         """Prepare to scan.
 
@@ -71,12 +73,18 @@ class SectionScan:
             Returns new scanners, from the sample of the first time.
         ends : Ends
             What ends the scan early.
+        new_finder : callable
+            Returns what finds the times at which subjects appear or disappear, from the sample of the first
+            time; None if nothing does.
         """
         self._motion = motion
         self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
         self._times: list[float] = times.samples.tolist()
         self._frames: list[int] = times.frames.tolist()
-        self._new_scanners, self._ends = new_scanners, ends
+        self._new_scanners, self._ends, self._new_finder = new_scanners, ends, new_finder
+        self._finder: SwitchFinder | None = None
+        # Next to a section there are samples for estimates alone.
+        self._span = (0.0, 0.0)
         is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
         self._reading = _READING_KNOWN if is_known else _READING
         self._samples_read = 0
@@ -89,6 +97,7 @@ class SectionScan:
         section = Section(self._frames[section.begin], self._frames[section.end])
         scanners = self._begin(section) if section.begin else []
         last = min(section.end + 1, len(self._times) - 1)
+        self._span = self._times[section.begin], self._times[section.end]
         for index in range(max(section.begin - 1, 0), last + 1):
             if index >= self._samples_read and self._is_frame(index - 1) and self._ends.stops():
                 self.stopped_at = self._times[index - 1]
@@ -99,8 +108,9 @@ class SectionScan:
             if not index:
                 self.first = self._recorder.recorded()
                 scanners = self._new_scanners(self.first)
+                self._finder = self._new_finder(self.first)
                 self._add_sample(scanners, self.first)
-            elif len(self._waiting) == min([scanner.missing_samples for scanner in scanners]):
+            elif len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
                 self._add_sample(scanners, self._recorder.recorded())
             done = bisect_left(self._frames, self._samples_read)
             progress = Progress(done, len(self._frames), self._times[index])
@@ -133,14 +143,18 @@ class SectionScan:
         assert isinstance(self._motion, DivisibleMotion), "other motions have one section"
         self._motion.restart()
         scanners = self._new_scanners(self.first)
+        self._finder = self._new_finder(self.first)
         for scanner in scanners:
             scanner.begin_section(section.begin, self._times[section.begin], self._times[0], self.first)
         return scanners
 
     def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
-        """Add a sample of all waiting times to all scanners."""
+        """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""
+        times = np.array(self._waiting)
+        if self._finder is not None:
+            times, sample = self._finder.with_switches(times, sample, *self._span)
         for scanner in scanners:
-            scanner.add_sample(np.array(self._waiting), sample)
+            scanner.add_sample(times, sample)
         self._waiting.clear()
 
     def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:

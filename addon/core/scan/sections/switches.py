@@ -1,0 +1,141 @@
+"""Samples between frames at which subjects appear or disappear whose motion is only sampled."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...numeric.arrays import Bools, Floats, Ints
+from ...shapes import Aabb
+from ..interval_block import where_shapes
+from ..motion import KnownMotion, Sample, SubframeSampler, as_sample
+
+_FOUND = 2.0**-16
+"""Frames within which a switch is found. In single precision frames are not much nearer to each other."""
+_BEFORE = 2.0**-12
+"""Frames before a switch at which there is a sample, too."""
+_SHORTEST = 2.0**-10
+"""Frames between samples below which no switch is searched: there are samples next to it already."""
+_FEW = 2
+"""Subjects that appear or disappear within an interval above which only those near others are searched."""
+
+
+class PresenceSampler(SubframeSampler, Protocol):
+    """Samples which subjects are present between frames, in less time than their shapes."""
+
+    def are_present(self, time: float, subjects: Ints) -> Bools:
+        """Mask (s,) of `subjects` (s,), obstacles too, that are present at any time of the span."""
+        ...
+
+
+class SwitchFinder:
+    """Adds samples where subjects appear or disappear between two samples.
+
+    Without them, a subject that disappears would stay where it was until the next sample, and one that
+    appears would be absent until then.
+    """
+
+    def __init__(self, motion: PresenceSampler, subject_of: Ints, clearance: float) -> None:
+        """Start before the first sample of a section.
+
+        Parameters
+        ----------
+        motion : PresenceSampler
+            All subjects can be sampled between frames.
+        subject_of : (n,) int
+            Subject of each shape.
+        clearance : float
+            Distance up to which subjects are in contact.
+        """
+        self._motion, self._subject_of, self._clearance = motion, subject_of, clearance
+        self._every = np.arange(len(motion.refinable))
+        # There are samples at the switches of these.
+        is_known: Any = motion.known if isinstance(motion, KnownMotion) else np.zeros(len(self._every))
+        self._is_sampled = ~np.asarray(is_known, dtype=bool)
+        self._last: tuple[float, Sample] | None = None
+
+    def with_switches(self, times: Floats, sample: Sample, begin: float, end: float) -> tuple[Floats, Sample]:
+        """Return samples with those that are added between them, and between them and the ones before.
+
+        times, sample : (k,) increasing, and what was sampled at these
+        begin, end : the times between which switches are searched
+        """
+        last, every, parts = self._last, [], []
+        for row, time in enumerate(times.tolist()):
+            here = _row(sample, row)
+            if last is not None and begin <= last[0] and time <= end:
+                for switch in self._switches(last, (time, here)):
+                    every.append(switch)
+                    parts.append(self._sampled(switch, last[1], here))
+            every.append(time)
+            parts.append(here)
+            last = time, here
+        self._last = last
+        return (times, sample) if len(every) == len(times) else (np.array(every), Sample.concatenate(parts))
+
+    def _switches(self, before: tuple[float, Sample], after: tuple[float, Sample]) -> list[float]:
+        """Return increasing times to sample between two samples of one time each."""
+        (begin, first), (end, second) = before, after
+        if end - begin < _SHORTEST or (first.present is None and second.present is None):
+            return []
+        masks = [np.ones(len(self._every), dtype=bool)] * 2
+        for k, each in enumerate((first, second)):
+            if each.present is not None:
+                masks[k] = each.present[0]
+        subjects = np.flatnonzero((masks[0] != masks[1]) & self._is_sampled)
+        if len(subjects) > _FEW:
+            subjects = subjects[self._are_near(subjects, (first, second), masks)]
+        if not len(subjects):
+            return []
+        found = self._bisected(begin, end, masks[0][subjects], masks[1][subjects], subjects)
+        return sorted({time for each in found for time in (each - _BEFORE, each) if begin < time < end})
+
+    def _bisected(self, begin: float, end: float, first: Bools, second: Bools, subjects: Ints) -> list[float]:
+        """Return the times just after which the presence (s,) of subjects differs from that just before."""
+        if (first == second).all():
+            return []
+        if end - begin <= _FOUND:
+            return [end]
+        middle = (begin + end) / 2
+        present = np.asarray(self._motion.are_present(middle, subjects), dtype=bool)
+        earlier = self._bisected(begin, middle, first, present, subjects)
+        return earlier + self._bisected(middle, end, present, second, subjects)
+
+    def _are_near(self, subjects: Ints, samples: tuple[Sample, Sample], masks: list[Bools]) -> Bools:
+        """Mask (s,) of subjects whose boxes, with as much around them, overlap others; and obstacles."""
+        if len(np.unique(self._subject_of)) < len(self._every):
+            return np.ones(len(subjects), dtype=bool)
+        low, high = np.full((2, len(self._every), 3), np.inf)
+        for sample, mask in zip(samples, masks, strict=True):
+            boxes, shown = sample.shapes.aabb(), mask[self._subject_of]
+            np.minimum.at(low, self._subject_of[shown], boxes.min[0, shown])
+            np.minimum.at(high, self._subject_of[shown], -boxes.max[0, shown])
+        boxes = Aabb.unchecked(low, -high)
+        around = np.linalg.norm(boxes.max - boxes.min, axis=1)[subjects, None] + self._clearance
+        near, far = boxes.min[subjects] - around, boxes.max[subjects] + around
+        overlaps = (near[:, None] <= boxes.max).all(axis=2) & (boxes.min <= far[:, None]).all(axis=2)
+        return np.asarray(overlaps.sum(axis=1) > 1)
+
+    def _sampled(self, time: float, before: Sample, after: Sample) -> Sample:
+        """Sample all subjects at a time between two samples of one time each."""
+        sample = as_sample(self._motion.sample_between(time, self._every), f"sample at {time}").as_batch()
+        shapes, is_still = sample.shapes, np.ones(before.shapes.shape, dtype=bool)
+        for name, tail in shapes.field_shapes.items():
+            differs = getattr(before.shapes, name) != getattr(after.shapes, name)
+            is_still &= ~differs.any(axis=tuple(range(2, 2 + len(tail))))
+        # To the bit, so that what is at rest counts as that.
+        shapes = where_shapes(is_still, before.shapes, shapes)
+        present = np.asarray(self._motion.are_present(time, self._every), dtype=bool)[None]
+        return Sample(shapes, present, sample.poses, after.moved)
+
+
+def _row(sample: Sample, row: int) -> Sample:
+    """Return a sample of one of several times, as a sample of one time that is an array still."""
+    one = slice(row, row + 1)
+    return Sample(
+        sample.shapes[one],
+        None if sample.present is None else sample.present[one],
+        None if sample.poses is None else sample.poses[one],
+        None if sample.moved is None else sample.moved[one],
+    )
