@@ -37,7 +37,7 @@ def notes_on_contacts(results: result_store.Results, scene: bpy.types.Scene) -> 
     if result is None:
         return []
     notes = []
-    if results.of_selection:
+    if results.selected_uids is not None:
         count = result.object_count
         text = iface_count(count, "{count} selected object checked", "{count} selected objects checked")
         notes.append(Note(iface_("{count} selected", count=count), text))

@@ -38,8 +38,8 @@ class Results:
         Settings that the envelopes were fitted with.
     comparison : Comparison or None
         Comparison of the contacts with a baseline.
-    of_selection : bool
-        Whether the scan checked the selected objects only.
+    selected_uids : frozenset of int or None
+        session_uids of the objects that were selected, if the scan checked these only; None for all objects.
     lacks_restored_pairs : bool
         Whether pairs that the scan ignored are no longer ignored.
     separations : dict
@@ -54,7 +54,7 @@ class Results:
     envelopes: Result | None = None
     envelopes_fit: FitSettings | None = None
     comparison: Comparison | None = None
-    of_selection: bool = False
+    selected_uids: frozenset[int] | None = None
     lacks_restored_pairs: bool = False
     separations: dict[tuple[int, int], SeparationCurve] = field(default_factory=dict, compare=False)
 

@@ -74,14 +74,26 @@ def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str]
             )
         allowed.append({full_name_of(item) for entry in chosen for item in entry.all_objects})
     if selection.selected_only:
-        layer = bpy.context.view_layer
-        selected = [item for item in layer.objects if item.select_get(view_layer=layer)]
-        # A click in front of a mesh selects its collider.
-        owners = [owner for item in selected if (owner := collider_owner(item)) is not None]
-        allowed.append(set(map(full_name_of, [*selected, *owners])))
+        allowed.append(set(map(full_name_of, selected_objects())))
     if selection.owners is not None:
         allowed.append(selection.owners)
     return lambda owner: all(owner in names for names in allowed)
+
+
+def selected_objects() -> list[bpy.types.Object]:
+    """Return the objects that are selected in the viewport, and the objects of selected colliders."""
+    layer = bpy.context.view_layer
+    selected = [item for item in layer.objects if item.select_get(view_layer=layer)]
+    # A click in front of a mesh selects its collider.
+    owners = [owner for item in selected if (owner := collider_owner(item)) is not None]
+    return [*selected, *owners]
+
+
+def selection_of_uids(scene: bpy.types.Scene, uids: Collection[int]) -> Selection:
+    """Return the selection of the objects of a scene with these session_uids, whatever is selected now."""
+    return Selection(
+        owners=frozenset(full_name_of(item) for item in scene.objects if item.session_uid in uids)
+    )
 
 
 def matches_names(selection: Selection, *names: str) -> bool:

@@ -243,7 +243,8 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
         include = column.operator(
             COLLISION_BOUNDS_OT_find_contacts.bl_idname, text=meaning_("Include"), translate=False
         )
-        include.static_pairs = True
+        # A click on a row selects its pair: the scan is to check all objects of the one before.
+        include.static_pairs = include.same_objects = True
 
 
 def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results) -> list[str]:

@@ -1,4 +1,7 @@
-"""In Blender's window: contacts of two objects at rest that overlap, alone and while another one moves."""
+"""In Blender's window: contacts of two objects at rest that overlap, alone and while another one moves.
+
+After a click on a row, which selects its pair, Include scans the objects of the scan that is shown.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,19 @@ def add_mover() -> None:
         mover.keyframe_insert("location", frame=frame)
 
 
+def add_post() -> None:
+    """Add an object that the mover goes through."""
+    post = bpy.data.objects.new("Post", bpy.data.objects["Mover"].data)
+    bpy.context.scene.collection.objects.link(post)
+    post.location = 25, 9, 0
+
+
+def select(*names: str) -> None:
+    """Select objects by their names, and no others."""
+    for item in bpy.data.objects:
+        item.select_set(item.name in names)
+
+
 def find_contacts(driver: WindowDriver, button: str = "collision_bounds.find_contacts") -> Steps:
     """Click a button that finds contacts, and wait for the result."""
     before = driver.settings.result_id
@@ -54,8 +70,21 @@ def scenario(driver: WindowDriver) -> Steps:
     add_mover()
     yield from find_contacts(driver)
     yield from driver.note("mover added")
-    yield from find_contacts(driver, "static_pairs=True")
+    yield from find_contacts(driver, "same_objects=True")
     yield from driver.note("included", static_pairs=driver.settings.static_pairs)
+    add_post()
+    for name, checked in (("all", ()), ("some", ("Warehouse Floor Left", "Warehouse Floor Right", "Mover"))):
+        driver.settings.scope, driver.settings.static_pairs = "SELECTED", False
+        select(*checked)
+        yield from find_contacts(driver)
+        yield from driver.note(f"found among {name}")
+        if checked:
+            select("Post")
+        else:
+            yield from driver.click_row("Mover", "Post")
+        selected = sorted(item.name for item in bpy.context.selected_objects)
+        yield from find_contacts(driver, "same_objects=True")
+        yield from driver.note(f"included among {name}", selected=selected, scope=driver.settings.scope)
 
 
 run(scenario)

@@ -12,6 +12,7 @@ from tests.window.harness import CONTACT_COLOR, FREE_COLOR, Recording
 pytestmark = pytest.mark.long
 
 BOXES = {"Warehouse Floor Left", "Warehouse Floor Right"}
+PAIR = {"Mover", "Post"}
 
 
 def count_of_color(recording: Recording, note: str, color: tuple[float, float, float]) -> int:
@@ -25,8 +26,20 @@ def test_overlap_at_rest_is_listed_or_counted_and_never_drawn_free(
 ) -> None:
     recording = run_drive_script("scans/drive_static_overlaps.py")
     rows = {name: [{row["a"], row["b"]} for row in note["rows"]] for name, note in recording.notes.items()}
-    assert rows == {"computed": [], "nothing moves": [BOXES], "mover added": [], "included": [BOXES]}
+    assert rows == {
+        "computed": [],
+        "nothing moves": [BOXES],
+        "mover added": [],
+        "included": [BOXES],
+        "found among all": [PAIR],
+        "included among all": [PAIR, BOXES],
+        "found among some": [],
+        "included among some": [BOXES],
+    }
     assert recording.notes["included"]["static_pairs"]
-    for note in rows:
+    for name, selected in (("all", ["Mover", "Post"]), ("some", ["Post"])):
+        note = recording.notes[f"included among {name}"]
+        assert (note["selected"], note["scope"]) == (selected, "SELECTED")
+    for note in ("computed", "nothing moves", "mover added", "included"):
         in_contact, free = (count_of_color(recording, note, color) for color in (CONTACT_COLOR, FREE_COLOR))
         assert in_contact > 50 > free, note

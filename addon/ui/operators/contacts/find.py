@@ -16,10 +16,11 @@ from ....scene.jobs import result_store
 from ....scene.jobs.contacts import find_contacts
 from ....scene.jobs.result import Result
 from ....scene.settings import ContactSettings, Selection
+from ....scene.subjects.selection import selected_objects, selection_of_uids
 from ... import job_state
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
-from ...properties.scene import contact_settings, fit_settings, settings_of
+from ...properties.scene import COLLISION_BOUNDS_PG_scene, contact_settings, fit_settings, settings_of
 from ...properties.shared_options import (
     CLEARANCE,
     CONFIRM,
@@ -69,9 +70,15 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
     ignore_parents: BoolProperty(**IGNORE_PARENTS, options={"SKIP_SAVE"})
     ignore_collection: BoolProperty(**IGNORE_COLLECTION, options={"SKIP_SAVE"})
     static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
+    same_objects: BoolProperty(
+        name="Same Objects",
+        description="Check the objects of the contacts that are shown, whatever is selected now",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
 
     _settings: ContactSettings | None = None
     _selection = Selection()
+    _selected_uids: frozenset[int] | None = None
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -82,11 +89,23 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
-        self._selection = sync_scope(self, context, settings)
+        self._select(context, settings)
         sync_with_scene(self, settings, CONTACT_OPTIONS)
         self._settings = contact_settings(settings)
         job_settings = replace(self._settings, selection=self._selection)
         return find_contacts(context.scene, job_settings, stops, drops)
+
+    def _select(self, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+        """Choose the objects: those of the contacts that are shown, or by the scope and the selection."""
+        if self.same_objects:
+            self._selected_uids = result_store.get(settings.result_id).selected_uids
+            self._selection = Selection()
+            if self._selected_uids is not None:
+                self._selection = selection_of_uids(context.scene, self._selected_uids)
+            return
+        self._selection, self._selected_uids = sync_scope(self, context, settings), None
+        if self._selection.selected_only:
+            self._selected_uids = frozenset(item.session_uid for item in selected_objects())
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
@@ -94,15 +113,15 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         assert result.report is not None, "this job always reports"
-        before, of_selection = result_store.get(settings.result_id), self._selection.selected_only
-        if of_selection and not result.has_pairs and before.contacts is not None:
+        before = result_store.get(settings.result_id)
+        if self._selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
             text = rpt_("Only one object is selected: nothing can touch it. The contacts are those of before")
             self.report({"WARNING"}, text)
             return {"CANCELLED"}
         fill_rows(settings, result)
         results = result_store.Results(
-            result, result, is_stale, scan_settings=self._settings, of_selection=of_selection
+            result, result, is_stale, scan_settings=self._settings, selected_uids=self._selected_uids
         )
         results = results.keeping_envelopes(before, fit_settings(settings))
         results, problem = compared(settings, results)

@@ -16,10 +16,11 @@ from addon.ui.contact_rows import fill_rows
 from addon.ui.job_state import RunningJob
 from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
 from addon.ui.operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
-from addon.ui.panels.contacts import _warnings
+from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _warnings
 from addon.ui.properties.scene import contact_settings
 from addon.ui.properties.shared_options import BOUNDS_OPTIONS, PART_OPTIONS
 from tests.finished import finished
+from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
@@ -184,3 +185,34 @@ def test_second_stop_aborts_only_after_a_second():
     seconds[0] = 1.5
     scan.stop()
     assert scan.can_be_aborted
+
+
+@pytest.mark.parametrize("checked", [(), ("Near", "Far", "Overlap")])
+def test_scan_of_the_same_objects_ignores_what_is_selected_since_and_keeps_the_scope(settings, checked):
+    """Four objects never move, and Overlap is at rest in one of them. A click on a row selects a pair."""
+    scanned_scene.build()
+    add_box("Overlap", (0.5, 0.5, 0.5)).location = (5, 0.5, 0)
+    settings.scope = "SELECTED"
+    items = bpy.data.objects
+
+    def select(names):
+        for item in items:
+            item.select_set(item.name in names)
+
+    def pairs():
+        return {frozenset((row.a, row.b)) for row in settings.rows if not row.is_near_miss}
+
+    select(checked)
+    if checked:
+        key(items["Far"], "location", [(0, (15, 0, 0)), (20, (25, 0, 0))])
+    bpy.ops.collision_bounds.find_contacts()
+    before, overlap = pairs(), frozenset(("Near", "Overlap"))
+    assert overlap not in before and len(before) == (0 if checked else 4)
+    select(("Slider",))
+    items["Near"].name = "Renamed"
+    assert bpy.ops.collision_bounds.find_contacts(static_pairs=True, same_objects=True) == {"FINISHED"}
+    renamed = {frozenset(name.replace("Near", "Renamed") for name in pair) for pair in before}
+    assert pairs() == {*renamed, frozenset(("Renamed", "Overlap"))}
+    assert settings.scope == "SELECTED" and settings.static_pairs
+    notes = Page(COLLISION_BOUNDS_PT_contacts).labels
+    assert ("3 selected objects checked" in notes) == bool(checked)
