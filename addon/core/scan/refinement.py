@@ -327,6 +327,7 @@ class Subdivision:
         assessment = assess_pairs(intervals, contacts, graze, clearance)
         if self._source is not None and not self._source.is_probed:
             assessment = self._without_whole(intervals, assessment)
+        assessment = self._without_jumps(intervals, contacts, assessment)
         if intervals.jumps is not None:
             assessment, contacts = _settled_jumps(intervals.jumps, assessment, contacts, clearance)
         return self._completed(intervals, contacts, assessment, clearance), contacts
@@ -338,6 +339,16 @@ class Subdivision:
         is_whole &= intervals.begin < intervals.end
         is_settled = assessment.is_settled & ~(is_whole & self.is_refinable[intervals.rows])
         return assessment._replace(is_settled=is_settled, is_timed=is_settled)
+
+    def _without_jumps(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment
+    ) -> Assessment:
+        """Open the pairs (m,) whose contact begins or ends while they may jump, until that is found."""
+        is_open = self._is_abrupt & intervals.can_split & ((contacts.enter > 0) | (contacts.leave < 1))
+        if not is_open.any():
+            return assessment
+        is_settled = assessment.is_settled & ~is_open
+        return assessment._replace(is_settled=is_settled, is_timed=assessment.is_timed & ~is_open)
 
     def _completed(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float

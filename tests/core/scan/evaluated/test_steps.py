@@ -219,27 +219,46 @@ def test_step_of_an_obstacle_is_found_at_its_time():
     assert contact.depth == pytest.approx(0.8, abs=0.01)
 
 
-@pytest.mark.parametrize("period", [1.0, 1.5, 1.8, 1.9, 2.0, 2.1, 2.2])
-def test_waves_of_about_two_frames_touch_in_all_their_intervals(period):
+def wave_spans(period: float, phase: float, last: int) -> np.ndarray:
+    """Spans (k, 2) in which 3 + 2 sin(2 pi time / period + phase) is below 2."""
+    # The sine is below -0.5 from 7/6 pi to 11/6 pi of each turn.
+    turns = np.arange(-1, 2 + math.ceil(last / period)) * 2 * math.pi
+    spans = np.stack(
+        [(turns + part * math.pi - phase) * period / (2 * math.pi) for part in (7 / 6, 11 / 6)], 1
+    )
+    return np.clip(spans[(spans[:, 1] > 0) & (spans[:, 0] < last)], 0, last)
+
+
+def waves(period: float) -> tuple[np.ndarray, dict[int, Contact]]:
+    """Return phases, and the contacts of bodies that move between 1 and 5 in frames 0 to 8."""
     phases = np.linspace(0, 2 * math.pi, times(8, 4, full=40), endpoint=False) + 0.1
-    rate, last = 2 * math.pi / period, 8
-    # Between 1 and 5, so a body touches while it is below 2.
+    rate = 2 * math.pi / period
     places = [lambda time, phase=phase: 3 + 2 * math.sin(rate * time + phase) for phase in phases]
-    found = contacts_on_line(Sphere, places, range(last + 1))
+    return phases, contacts_on_line(Sphere, places, range(9))
+
+
+@pytest.mark.parametrize("period", [1.2, 1.35, 1.5, 1.8, 1.9, 2.0, 2.1, 2.2])
+def test_waves_of_about_two_frames_touch_in_all_their_intervals(period):
+    phases, found = waves(period)
     for number, phase in enumerate(phases):
-        # The sine is below -0.5 from 7/6 pi to 11/6 pi of each turn.
-        turns = np.arange(-1, 2 + math.ceil(last / period)) * 2 * math.pi
-        begins, ends = ((turns + part * math.pi - phase) / rate for part in (7 / 6, 11 / 6))
-        expected = [
-            (max(begin, 0), min(end, last))
-            for begin, end in zip(begins, ends, strict=True)
-            if end > 0 and begin < last
-        ]
-        contact = found[number]
+        expected, contact = wave_spans(period, phase, 8), found[number]
         assert len(contact.intervals) == len(expected)
         for span, details, (begin, end) in zip(contact.intervals, contact.details, expected, strict=True):
             assert abs(span.start - begin) <= details.uncertainty + 1e-6
             assert details.uncertainty <= ENDS
+            assert abs(span.end - end) <= ENDS
+
+
+@pytest.mark.parametrize("period", [1.0, 1.1])
+def test_waves_of_one_frame_touch_in_nearly_all_their_intervals_and_in_no_others(period):
+    # Where the sample within a frame is as far from the wall as those at both ends, nothing shows a wave.
+    phases, found = waves(period)
+    for number, phase in enumerate(phases):
+        expected, contact = wave_spans(period, phase, 8), found[number]
+        assert len(expected) - 1 <= len(contact.intervals) <= len(expected)
+        for span, details in zip(contact.intervals, contact.details, strict=True):
+            begin, end = expected[np.abs(expected[:, 0] - span.start).argmin()]
+            assert abs(span.start - begin) <= details.uncertainty + 1e-6
             assert abs(span.end - end) <= ENDS
 
 
