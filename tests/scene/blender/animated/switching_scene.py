@@ -23,7 +23,7 @@ CHANGED = (7, 9)
 """Frames from which on, and until which, a property has another value: not when sources are compared."""
 MOMENTS = (4.0, 7.25, 8.0, 8.75, 12.5)
 """Times to compare with Blender."""
-METHODS = ("keyed", "in the NLA", "driven")
+METHODS = ("keyed", "in the NLA", "in a meta strip", "driven", "driven by a custom property")
 Owner = tuple[str, Any]
 
 
@@ -168,12 +168,18 @@ def animate(owner: Any, name: str, value: Any, method: str) -> bool:
     kind, before = owner.bl_rna.properties[name], getattr(owner, name)
     is_array = getattr(kind, "is_array", False)
     before = list(before) if is_array else before
-    if method == "driven":
+    if method.startswith("driven"):
+        source = _add_keyed_property() if method == "driven by a custom property" else None
         pairs = zip(before, value, strict=True) if is_array else [(before, value)]
         for index, pair in enumerate(pairs):
             usual, other = (_number(kind, each) for each in pair)
             driver = owner.driver_add(name, index if is_array else -1).driver
-            driver.expression = f"{other!r} if frame > 6.75 and frame < {CHANGED[1]} else {usual!r}"
+            condition = f"frame > 6.75 and frame < {CHANGED[1]}"
+            if source is not None:
+                variable = driver.variables.new()
+                variable.name, variable.targets[0].id = "switch", source
+                variable.targets[0].data_path, condition = '["switch"]', "switch > 0.5"
+            driver.expression = f"{other!r} if {condition} else {usual!r}"
         return True
     for frame, each in ((1, before), (CHANGED[0], value), (CHANGED[1], before)):
         try:
@@ -187,10 +193,44 @@ def animate(owner: Any, name: str, value: Any, method: str) -> bool:
         if curve.data_path == path:
             for key in curve.keyframe_points:
                 key.interpolation = "CONSTANT"
-    if method == "in the NLA":
-        animation.nla_tracks.new().strips.new("Strip", 1, animation.action)
+    if method in ("in the NLA", "in a meta strip"):
+        track = animation.nla_tracks.new()
+        strip = track.strips.new("Strip", 1, animation.action)
         animation.action = None
+        if method == "in a meta strip" and isinstance(owner.id_data, bpy.types.Object):
+            _make_meta(owner.id_data, track, strip)
     return True
+
+
+def _add_keyed_property() -> bpy.types.Object:
+    """Add an empty with a custom property that is 1 while others are `CHANGED`, and 0 else."""
+    item = bpy.data.objects.new("Switch", None)
+    bpy.context.scene.collection.objects.link(item)
+    for frame, value in ((1, 0.0), (CHANGED[0], 1.0), (CHANGED[1], 0.0)):
+        item["switch"] = value
+        item.keyframe_insert('["switch"]', frame=frame)
+    for curve in curves(item.animation_data.action):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    item["switch"] = 0.0
+    return item
+
+
+def _make_meta(item: bpy.types.Object, track: bpy.types.NlaTrack, strip: bpy.types.NlaStrip) -> None:
+    """Put a strip in a meta strip, and that in another one."""
+    window = bpy.context.window_manager.windows[0]
+    area = window.screen.areas[0]
+    area.type = "NLA_EDITOR"
+    region = next(each for each in area.regions if each.type == "WINDOW")
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other == item)
+    bpy.context.view_layer.objects.active = item
+    track.select = strip.select = True
+    with bpy.context.temp_override(window=window, area=area, region=region, object=item, active_object=item):
+        for _ in range(2):
+            bpy.ops.nla.meta_add()
+    (outer,) = track.strips
+    assert outer.type == outer.strips[0].type == "META"
 
 
 def _number(kind: Any, value: Any) -> float:
