@@ -11,6 +11,7 @@
 - `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
 - `moved_hull`: hulls so far away that few numbers are left within their size
 - `hull_surface`: whether triangles are the surface of a convex hull
+- `many_hulls`: convex hulls of many point sets at the same time
 - `axial`: capsules and cylinders along any axis or a given one
 - `axis_search`: the search for their axis
 - `tessellation`: polygon meshes around boxes, balls and capsules

@@ -7,8 +7,9 @@ rounding bends flat faces.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
 from ..numeric.floating_point import nearest_float32
 from .enclosing import spheres_from_groups
-from .quickhull import face_planes, max_height_above, quickhull
+from .quickhull import COPLANAR_TOLERANCE, face_planes, max_height_above, quickhull
 
 _NEGLIGIBLE = 1e-6
 """Points this little above a face make no vertex, in units of the extent along each axis."""
@@ -41,6 +42,8 @@ _FOLDED = 16
 _LARGEST, _SMALLEST = 1e30, 1e-30
 """Largest coordinates between these have float32 numbers, and their products too."""
 
+_Result = TypeVar("_Result")
+
 _MAX_DECIMALS = 300
 """Powers of ten beyond this are not normal float64 numbers."""
 
@@ -57,6 +60,18 @@ class ConvexHull(NamedTuple):
 
     vertices: Floats
     faces: Ints
+
+
+class HullRequest(NamedTuple):
+    """Points (n, 3) of about unit extent whose hull a step needs; see `quickhull`."""
+
+    points: Floats
+    tolerance: float
+    max_vertices: int | None = None
+
+
+HullSteps: TypeAlias = Generator[HullRequest, "Ints | None", ConvexHull]
+"""Steps to a hull: yields requests, is sent the faces (f, 3) or None for each, and returns the hull."""
 
 
 def hull_from_points(
@@ -90,6 +105,35 @@ def hull_from_points(
     InvalidShapeError
         Also for points in one plane, and for those whose thickness is lost by rounding vertices.
     """
+    return run_hull_steps(hull_steps(points, max_vertices, decimals, margin))
+
+
+def hull_steps(
+    points: ArrayLike, max_vertices: int = 255, decimals: int | None = None, margin: float = 0.0
+) -> HullSteps:
+    """Fit a convex hull as `hull_from_points` does, in steps between which hulls of points are needed.
+
+    So the hulls of many point sets can be built at the same time.
+
+    Parameters
+    ----------
+    points, max_vertices, decimals, margin
+        As those of `hull_from_points`.
+
+    Yields
+    ------
+    request : HullRequest
+        The caller sends the faces of its hull, or None if there is none.
+
+    Returns
+    -------
+    hull : ConvexHull
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+        At the first step or a later one.
+    """
     max_vertices = as_whole_number(max_vertices, "max_vertices", 0)
     margin = as_number(margin, "margin", 0.0)
     if margin > _LARGEST:
@@ -102,8 +146,10 @@ def hull_from_points(
     if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     target = _Target(axes, rounding, margin, max_vertices)
-    best = _smallest_candidate(p, target) or _candidate_of_fewer_vertices(p, target)
-    hull = _smaller_than_box(p, target, best)
+    best = yield from _smallest_candidate(p, target)
+    if best is None:
+        best = yield from _candidate_of_fewer_vertices(p, target)
+    hull = yield from _smaller_than_box(p, target, best)
     if hull is None:
         raise InvalidShapeError(f"points: {rounding.name} have no hull around them")
     return hull
@@ -132,7 +178,30 @@ def hull_of_rounded_vertices(hull: ConvexHull, decimals: int) -> ConvexHull | No
     if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
         return None
     target = _Target(axes, rounding, 0.0, len(vertices))
-    return _grown(vertices, hull.faces, target)
+    return run_hull_steps(_grown(vertices, hull.faces, target))
+
+
+def run_hull_steps(steps: Generator[HullRequest, Ints | None, _Result]) -> _Result:
+    """Run steps such as `hull_steps` to their end.
+
+    Parameters
+    ----------
+    steps : generator
+        Yields requests, and is sent the faces of the hull, or None if there is none.
+
+    Returns
+    -------
+    result
+        That of the steps.
+    """
+    try:
+        request = next(steps)
+        while True:
+            hull = quickhull(*request)
+            request = steps.send(None if hull is None else hull.faces)
+    except StopIteration as end:
+        result: _Result = end.value
+        return result
 
 
 def _checked_points(points: ArrayLike, max_vertices: int) -> Floats:
@@ -207,7 +276,11 @@ class _Target(NamedTuple):
     max_vertices: int
 
 
-def _smallest_candidate(points: Floats, target: _Target) -> ConvexHull | None:
+_Steps: TypeAlias = Generator[HullRequest, "Ints | None", "ConvexHull | None"]
+"""As `HullSteps`; returns None where there is no hull."""
+
+
+def _smallest_candidate(points: Floats, target: _Target) -> _Steps:
     """Return the smallest of the hulls of points (n, 3) for rising tolerances; None where there is none.
 
     The first hull counts, unless it may be too large because its vertices are limited.
@@ -221,15 +294,15 @@ def _smallest_candidate(points: Floats, target: _Target) -> ConvexHull | None:
     best: ConvexHull | None = None
     limited = 0
     for tolerance in (*(coarser * negligible for coarser in _COARSER), _FLAT):
-        inner = quickhull(scaled, tolerance, max_vertices)
+        inner = yield HullRequest(scaled, tolerance, max_vertices)
         if inner is None:
             continue
         # Where points are as rough as the tolerance, faces may have folded, and whole corners are outside.
         # Where the number of vertices is limited, points are outside for that reason too: then compare
         # volumes.
-        is_limited = len(points) > max_vertices <= len(np.unique(inner.faces))
+        is_limited = len(points) > max_vertices <= len(np.unique(inner))
         max_outside = np.inf if is_limited else _FOLDED * tolerance * float(axes.extents.max()) + 4 * step
-        hull = _grown(points, inner.faces, target, max_outside)
+        hull = yield from _grown(points, inner, target, max_outside)
         if hull is None or len(hull.vertices) > max_vertices:
             continue
         best = _smaller(best, hull)
@@ -237,13 +310,13 @@ def _smallest_candidate(points: Floats, target: _Target) -> ConvexHull | None:
         if (
             not is_limited
             or limited == _MAX_LIMITED_HULLS
-            or _volume(*hull) <= _MAX_VOLUME_RATIO * _volume(points, inner.faces)
+            or _volume(*hull) <= _MAX_VOLUME_RATIO * _volume(points, inner)
         ):
             break
     return best
 
 
-def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> ConvexHull | None:
+def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> _Steps:
     """Return a hull of points (n, 3) that is finished before its faces fold; None where there is none.
 
     The farthest points become vertices first. Faces fold at the last ones, which are as close to faces as to
@@ -251,23 +324,27 @@ def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> ConvexHull 
     """
     scaled = target.axes.scaled(points)
     for limit, tolerance in product(_FEWER, _TOLERANCES):
-        if limit <= target.max_vertices and (inner := quickhull(scaled, tolerance, limit)):
-            hull = _grown(points, inner.faces, target)
+        if limit > target.max_vertices:
+            continue
+        inner = yield HullRequest(scaled, tolerance, limit)
+        if inner is not None:
+            hull = yield from _grown(points, inner, target)
             if hull is not None and len(hull.vertices) <= target.max_vertices:
                 return hull
     return None
 
 
-def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) -> ConvexHull | None:
+def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) -> _Steps:
     """Return the hull of the box around points (n, 3) where `best` is missing or larger than that box."""
     # A thin hull can have grown beyond the box around it.
     corners = target.axes.corners()
     if target.max_vertices >= len(corners) and (
         best is None or _volume(*best) > 8 * target.axes.extents.prod()
     ):
-        inner = quickhull(target.axes.scaled(corners))
+        inner = yield HullRequest(target.axes.scaled(corners), COPLANAR_TOLERANCE)
         if inner is not None:
-            best = _smaller(best, _grown(np.concatenate([corners, points]), inner.faces, target))
+            box = yield from _grown(np.concatenate([corners, points]), inner, target)
+            best = _smaller(best, box)
     return best
 
 
@@ -284,7 +361,7 @@ def _smaller(one: ConvexHull | None, other: ConvexHull | None) -> ConvexHull | N
     return one if _volume(*one) <= _volume(*other) else other
 
 
-def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np.inf) -> ConvexHull | None:
+def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np.inf) -> _Steps:
     """Move the vertices of faces `inner` (f, 3) outward until all points (n, 3) are `margin` below all faces,
     and round them.
 
@@ -309,9 +386,12 @@ def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np
             return None
         # Build the faces again, because rounding may have bent flat ones.
         # Where vertices are as rough as the tolerance, faces fold: then with a larger one.
-        hull = quickhull(axes.scaled(rounded), 1e-12) or quickhull(axes.scaled(rounded), 1e-10)
-        if hull is not None:
-            corners, sides = _compact(rounded, hull.faces)
+        scaled = axes.scaled(rounded)
+        outer = yield HullRequest(scaled, 1e-12)
+        if outer is None:
+            outer = yield HullRequest(scaled, 1e-10)
+        if outer is not None:
+            corners, sides = _compact(rounded, outer)
             sides = _turned_outward(corners, sides)
             if _is_enclosing(corners, sides, near, margin):
                 return ConvexHull(corners, sides)

@@ -65,11 +65,10 @@ def quickhull(
         None for points in one plane. Also None, rarely, where points are rougher than `tolerance` and the
         faces make no closed surface.
     """
-    corners = _tetrahedron(points, tolerance)
-    if corners is None:
+    faces = first_faces(points, tolerance)
+    if faces is None:
         return None
-    inside = points[corners].mean(axis=0)
-    faces = _faces_around(points, corners, inside)
+    inside = points[faces].mean(axis=(0, 1))
     normals, offsets = face_planes(points, faces)
     # Points that are above a face, the face each is farthest above, and the height.
     outside = np.arange(len(points))
@@ -100,15 +99,31 @@ def quickhull(
         first_new = len(faces) - len(new_faces)
         face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face[is_above] + first_new])
         height = np.concatenate([height[is_kept], orphans_height[is_above]])
-    return _with_edges(faces, normals, len(points)) if _is_closed(faces, len(points)) else None
+    return _with_edges(faces, normals, len(points)) if is_closed(faces, len(points)) else None
 
 
-def _faces_around(points: Floats, corners: list[int], inside: Floats) -> Ints:
-    """Faces (4, 3) of a tetrahedron, counter-clockwise from outside."""
+def first_faces(points: Floats, tolerance: float) -> Ints | None:
+    """Return the faces of a tetrahedron of four of some points, far from each other.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        As those of `quickhull`.
+    tolerance : float
+        Points this close to a plane or line through others count as on it.
+
+    Returns
+    -------
+    faces : (4, 3) int64 or None
+        Indices of points, counter-clockwise from outside. None for points in one plane.
+    """
+    corners = _tetrahedron(points, tolerance)
+    if corners is None:
+        return None
     a, b, c, d = corners
     faces = np.array([[a, b, c], [a, d, b], [b, d, c], [c, d, a]])
     normals, offsets = face_planes(points, faces)
-    is_inward = normals @ inside > offsets
+    is_inward = normals @ points[corners].mean(axis=0) > offsets
     faces[is_inward] = faces[is_inward][:, ::-1]
     return faces
 
@@ -240,8 +255,11 @@ def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
     return normals, dot(normals, a)
 
 
-def _is_closed(faces: Ints, count: int) -> bool:
-    """Return whether each edge has one face in each direction, and Euler's formula holds: one piece."""
+def is_closed(faces: Ints, count: int) -> bool:
+    """Return whether faces (f, 3) of `count` points are a closed surface.
+
+    Each edge has one face in each direction, and Euler's formula holds: one piece.
+    """
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     there, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]
     once = len(np.unique(there)) == len(there)

@@ -9,7 +9,10 @@ from typing import NamedTuple
 import bpy
 
 from ...core import CollisionBoundsError, Progress
+from ...core.fitting.convex_hull import HullRequest
+from ...core.fitting.many_hulls.together import run_together
 from ...core.messages import message
+from ...core.numeric.arrays import Ints
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..animation.bone_sweeps import BoneSweeps, sweep_bones
@@ -33,7 +36,7 @@ from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, in_bone_space, read_subjects
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
-from .meshes import ColliderMesh, make_collider_mesh
+from .meshes import ColliderMesh, collider_steps
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
@@ -99,6 +102,15 @@ class _Plan(NamedTuple):
     source: _Source
     names: list[str]
     meshes: list[ColliderMesh]
+
+
+class _Fit(NamedTuple):
+    """Parts of a subject, each of which gets a collider."""
+
+    name: str
+    source: _Source
+    kind: ColliderKind
+    parts: Sequence[SubjectGeometry]
 
 
 def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
@@ -381,8 +393,7 @@ def _meshes(
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
     subjects, skipped = read.subjects, read.skipped
     pieces = {piece.subject: piece for piece in sweeps.sweep_all(iter(read.pieces), subjects)}
-    meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
-    known: dict[object, ColliderMesh] = {}
+    planned: list[_Fit] = []
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
@@ -398,10 +409,15 @@ def _meshes(
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
             parts = convex_pieces(piece, settings.parts, settings.parts_tolerance)
-            made = [_shared_mesh(known, part, kind, settings.max_vertices) for part in parts]
-            meshes[source] += [(kind, mesh) for mesh in made]
+            planned.append(_Fit(subject.name, source, kind, parts))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))
+    meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
+    for fit, made in zip(planned, _fitted(planned, settings.max_vertices), strict=True):
+        if isinstance(made, CollisionBoundsError):
+            skipped.append(Skipped(fit.name, describe_error(made)))
+        else:
+            meshes[fit.source] += [(fit.kind, mesh) for mesh in made]
     if meshes:
         # Hidden objects and existing colliders are not reported, because the user expects them to be skipped.
         skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, IS_COLLIDER)]
@@ -446,19 +462,40 @@ def check_parent(owner: bpy.types.Object) -> None:
         raise SceneError(_PATH)
 
 
-def _shared_mesh(
-    known: dict[object, ColliderMesh], piece: SubjectGeometry, kind: ColliderKind, max_vertices: int
-) -> ColliderMesh:
-    """Mesh of a subject's collider; a hull, which is slow, is made once for all with the same vertices."""
+def _fitted(
+    planned: Sequence[_Fit], max_vertices: int
+) -> Iterator[list[ColliderMesh] | CollisionBoundsError]:
+    """Fit the colliders of each subject, or return the first error of one.
+
+    Hulls, which are slow, are built at the same time, and once for all with the same vertices.
+    """
+    keys: list[list[object]] = []
+    jobs: dict[object, Generator[HullRequest, Ints | None, ColliderMesh]] = {}
+    for fit in planned:
+        keys.append([_shape_key(part, fit.kind) for part in fit.parts])
+        for key, part in zip(keys[-1], fit.parts, strict=True):
+            if key not in jobs:
+                jobs[key] = collider_steps(part.geometry, fit.kind, part.fit, max_vertices)
+    made = dict(zip(jobs, run_together(list(jobs.values())), strict=True))
+    for entry in keys:
+        meshes: list[ColliderMesh] = []
+        for mesh in map(made.__getitem__, entry):
+            if isinstance(mesh, CollisionBoundsError):
+                yield mesh
+                break
+            meshes.append(mesh)
+        else:
+            yield meshes
+
+
+def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
+    """Return a value that is equal for subjects whose colliders have the same mesh."""
     geometry, fit = piece.geometry, piece.fit
     if kind != "hull" or fit.padding:
-        return make_collider_mesh(geometry, kind, fit, max_vertices)
+        return id(piece)
     lengths = (geometry.matrix[:3, :3] ** 2).sum(axis=0) ** 0.5
     # The minimum thickness depends on the scale, which is compared to three digits.
-    key = geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
-    if key not in known:
-        known[key] = make_collider_mesh(geometry, kind, fit, max_vertices)
-    return known[key]
+    return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
 
 
 def _remove_empty(scene: bpy.types.Scene) -> None:

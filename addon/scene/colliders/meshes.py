@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +13,11 @@ from ...core import (
     box_surface,
     capsule_from_points,
     capsule_surface,
-    hull_from_points,
     sphere_from_points,
 )
+from ...core.fitting.convex_hull import HullRequest, hull_steps, run_hull_steps
 from ...core.fitting.tessellation import Faces
-from ...core.numeric.arrays import Floats, require_finite
+from ...core.numeric.arrays import Floats, Ints, require_finite
 from ...formats.export.gltf_collider_nodes import (
     NodeFrame,
     compensating_frame,
@@ -56,6 +57,13 @@ class ColliderMesh(NamedTuple):
 def make_collider_mesh(
     geometry: Geometry, kind: ColliderKind, fit: FitSettings, max_vertices: int
 ) -> ColliderMesh:
+    """Fit a collider to the vertices of a subject, as `collider_steps` does."""
+    return run_hull_steps(collider_steps(geometry, kind, fit, max_vertices))
+
+
+def collider_steps(
+    geometry: Geometry, kind: ColliderKind, fit: FitSettings, max_vertices: int
+) -> Generator[HullRequest, Ints | None, ColliderMesh]:
     """Fit a collider to the vertices of a subject, with the padding around it.
 
     No vertex of the subject is above any face. Vertices are in the subject's object space, so that the
@@ -73,6 +81,11 @@ def make_collider_mesh(
     max_vertices : int
         Maximum number of vertices of a hull.
 
+    Yields
+    ------
+    request : HullRequest
+        As `hull_steps`, so that hulls of many subjects are built at the same time.
+
     Returns
     -------
     mesh : ColliderMesh
@@ -89,7 +102,8 @@ def make_collider_mesh(
     points: Floats = geometry.points.astype(np.float64)
     axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
     if kind == "hull":
-        surface = hull_from_points(inflated_points(points, axes, lengths, fit.padding), max_vertices)
+        around = inflated_points(points, axes, lengths, fit.padding)
+        surface = yield from hull_steps(around, max_vertices)
         faces: Faces = tuple(map(tuple, surface.faces.tolist()))
         return ColliderMesh(surface.vertices, faces, None)
     is_sheared = tuple(frame.rotation.tolist()) != _IDENTITY

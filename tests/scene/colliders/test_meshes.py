@@ -12,6 +12,7 @@ from addon.scene.colliders.make import make_colliders
 from addon.scene.settings import ColliderSettings, FitSettings
 from tests.core.closed import assert_closed, assert_encloses, fan_triangles
 from tests.core.exact import Vector, affine_image, cross, dot, subtract, vector, whole
+from tests.scene.building import add_vertices
 from tests.tiers import times
 
 KINDS = ("box", "sphere", "capsule", "hull")
@@ -197,4 +198,23 @@ def test_hull_has_at_most_max_vertices(add_mesh):
     for max_vertices in (4, 12, 64):
         collider = create_collider(item, "hull", max_vertices=max_vertices)
         assert len(collider.data.vertices) <= max_vertices
+        assert_collider_encloses(item, collider)
+
+
+def test_hulls_of_many_objects_are_built_together_and_each_encloses_its_mesh(empty_file, monkeypatch):
+    rng = np.random.default_rng(6)
+    items = []
+    for number in range(times(80, 30)):
+        points = rng.normal(size=(int(rng.integers(1, 60)), 3)) * rng.uniform(0.1, 3, 3)
+        items.append(add_vertices(f"Prop {number}", points, location=(number, 0, 0)))
+    broken = add_vertices("Broken", [(0, 0, 0), (1, math.inf, 0), (0, 1, 0), (0, 0, 1)])
+    # A hull at a time takes several times as long.
+    monkeypatch.delattr("addon.core.fitting.convex_hull.quickhull")
+    bpy.context.view_layer.update()
+    result = make_colliders(bpy.context.scene, ColliderSettings(kind="hull"))
+    bpy.context.view_layer.update()
+    assert [entry.name for entry in result.skipped] == [broken.name]
+    assert result.colliders == len(items)
+    for item in items:
+        (collider,) = item.children
         assert_collider_encloses(item, collider)
