@@ -29,8 +29,6 @@ Rooms, in reading order; each imports only from those above it:
 from .broad_phase.overlapping_pairs import (
     overlapping_pairs,
     overlapping_pairs_between,
-    overlapping_pairs_between_brute_force,
-    overlapping_pairs_brute_force,
 )
 from .compound.convex_parts import convex_parts
 from .distance.dispatch import minimum_translation, overlaps, separation, witness_points
@@ -143,8 +141,6 @@ __all__ = [
     "overlap_span",
     "overlapping_pairs",
     "overlapping_pairs_between",
-    "overlapping_pairs_between_brute_force",
-    "overlapping_pairs_brute_force",
     "overlaps",
     "scan_contacts",
     "separation",

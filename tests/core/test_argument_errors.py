@@ -254,11 +254,7 @@ ROWS: dict[str, Row] = {
         core.sphere_tree_from_triangles, valid(triangles=CORNERS, depth=4, tightness=0.0, leaf_triangles=1)
     ),
     "overlapping_pairs": Row(core.overlapping_pairs, valid(boxes=BOXES)),
-    "overlapping_pairs_brute_force": Row(core.overlapping_pairs_brute_force, valid(boxes=BOXES)),
     "overlapping_pairs_between": Row(core.overlapping_pairs_between, valid(a=BOXES, b=BOXES)),
-    "overlapping_pairs_between_brute_force": Row(
-        core.overlapping_pairs_between_brute_force, valid(a=BOXES, b=BOXES)
-    ),
     **{
         function.__name__: pair_row(function)
         for function in (core.separation, core.overlaps, core.minimum_translation, core.witness_points)

@@ -14,7 +14,7 @@ from ..numeric.arguments import require_type
 from ..numeric.arrays import Ints
 from ..shapes import Aabb
 from .grid import Boxes
-from .sweep_and_prune import PairList, compare_all, find_pairs
+from .sweep_and_prune import PairList, find_pairs
 
 
 def overlapping_pairs(boxes: Aabb) -> Ints:
@@ -66,56 +66,6 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
     boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
     pairs = PairList(len(boxes_b.ids), is_unordered=False)
     find_pairs(boxes_a, boxes_b, pairs)
-    return pairs.sorted_pairs()
-
-
-def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
-    """Find all pairs of overlapping boxes by brute force: the reference for `overlapping_pairs`. Exact.
-
-    Parameters
-    ----------
-    boxes : Aabb, batch (n,)
-        In one space and unit.
-
-    Returns
-    -------
-    pairs : (m, 2) int64
-        Indices i < j, sorted by i, then j.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a batch with other axes.
-    """
-    by_axis = _by_axis(boxes, "boxes")
-    pairs = PairList(len(by_axis.ids), is_unordered=True)
-    compare_all(by_axis, None, pairs)
-    return pairs.sorted_pairs()
-
-
-def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
-    """Find all overlapping pairs of two groups by brute force: the reference for `overlapping_pairs_between`.
-
-    Exact: the same pairs.
-
-    Parameters
-    ----------
-    a, b : Aabb, batches (n,) and (k,)
-        In one space and unit.
-
-    Returns
-    -------
-    pairs : (m, 2) int64
-        Indices into a and into b, sorted by the first, then the second.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a batch with other axes, naming it.
-    """
-    boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
-    pairs = PairList(len(boxes_b.ids), is_unordered=False)
-    compare_all(boxes_a, boxes_b, pairs)
     return pairs.sorted_pairs()
 
 

@@ -68,7 +68,7 @@ def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
     if smaller <= FEW_BOXES or smaller * larger <= _FEW_TESTS:
-        compare_all(a, b, pairs)
+        _compare_all(a, b, pairs)
         return
     grid = choose_grid(sides)
     sides = [side.sorted_along(grid.sweep_axis) for side in sides]
@@ -105,7 +105,7 @@ def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
         pairs.add(i, j)
 
 
-def compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
+def _compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
     """Add the pairs of `find_pairs` by brute force, in blocks of rows and columns that fit the cache. Exact.
 
     Parameters

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.broad_phase.bvh import Bvh
-from addon.core.broad_phase.overlapping_pairs import overlapping_pairs_between_brute_force
 from addon.core.errors import InvalidShapeError
 from addon.core.shapes import Aabb
 from tests.tiers import examples
@@ -24,7 +23,8 @@ def boxes(rng: np.random.Generator, count: int, size: float = 0.3) -> Aabb:
 def assert_agrees_with_brute_force(queries: Aabb, stored: Aabb) -> int:
     found = Bvh(stored).find_overlapping(queries)
     assert found.dtype == np.int64
-    np.testing.assert_array_equal(found, overlapping_pairs_between_brute_force(queries, stored))
+    overlap = (queries.min[:, None] <= stored.max) & (stored.min <= queries.max[:, None])
+    np.testing.assert_array_equal(found, np.argwhere(overlap.all(axis=2)))
     return len(found)
 
 

@@ -16,8 +16,6 @@ from addon.core import (
     Sphere,
     overlapping_pairs,
     overlapping_pairs_between,
-    overlapping_pairs_between_brute_force,
-    overlapping_pairs_brute_force,
 )
 from addon.core.broad_phase import grid as grid_module
 from addon.core.broad_phase import grid_tuning, sweep_and_prune
@@ -50,12 +48,11 @@ def search_always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_all(low: np.ndarray, high: np.ndarray, expected: np.ndarray) -> None:
-    """Check all four functions; pairs between two groups are the pairs of all boxes that join the groups."""
+    """Check both functions; pairs between two groups are the pairs of all boxes that join the groups."""
     boxes = Aabb(low, high)
     pairs = overlapping_pairs(boxes)
     assert pairs.dtype == np.int64
     assert np.array_equal(pairs, expected)
-    assert np.array_equal(overlapping_pairs_brute_force(boxes), expected)
 
     in_a = np.arange(len(low)) % 3 == 0
     first, second = expected[:, 0], expected[:, 1]
@@ -68,7 +65,6 @@ def check_all(low: np.ndarray, high: np.ndarray, expected: np.ndarray) -> None:
     between = overlapping_pairs_between(boxes[in_a], boxes[~in_a])
     assert between.dtype == np.int64
     assert np.array_equal(between, joining)
-    assert np.array_equal(overlapping_pairs_between_brute_force(boxes[in_a], boxes[~in_a]), joining)
     swapped = overlapping_pairs_between(boxes[~in_a], boxes[in_a])[:, ::-1]
     assert np.array_equal(swapped[np.lexsort((swapped[:, 1], swapped[:, 0]))], joining)
 
@@ -256,26 +252,13 @@ def test_overlaps_within_a_group_cost_no_memory():
     assert peak < 8e6
 
 
-@pytest.mark.parametrize(
-    "function", [overlapping_pairs_between, overlapping_pairs_between_brute_force], ids=lambda f: f.__name__
-)
-def test_empty_group_has_no_pairs(function):
+def test_empty_group_has_no_pairs():
     none = Aabb(np.empty((0, 3)), np.empty((0, 3)))
     boxes = Aabb(np.zeros((5000, 3)), np.ones((5000, 3)))
     for a, b in ((none, boxes), (boxes, none), (none, none)):
-        pairs = function(a, b)
+        pairs = overlapping_pairs_between(a, b)
         assert pairs.shape == (0, 2)
         assert pairs.dtype == np.int64
-
-
-def test_brute_force_uses_bounded_memory():
-    # A matrix of 6000 x 6000 bytes would take 36 MB.
-    positions = np.random.default_rng(7).random((6000, 3)) * 1000
-    tracemalloc.start()
-    overlapping_pairs_brute_force(Aabb(*around(positions, 1.0)))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 4e6
 
 
 def test_candidates_are_not_kept_in_memory():
@@ -305,12 +288,10 @@ def unusable() -> Iterator[Aabb]:
 
 @pytest.mark.parametrize("boxes", list(unusable()))
 def test_batches_with_other_axes_raise(boxes):
-    for function in (overlapping_pairs, overlapping_pairs_brute_force):
-        with pytest.raises(InvalidShapeError, match=r"boxes.*\(n,\)"):
-            function(boxes)
+    with pytest.raises(InvalidShapeError, match=r"boxes.*\(n,\)"):
+        overlapping_pairs(boxes)
     flat = Aabb(np.zeros((1, 3)), np.ones((1, 3)))
-    for function in (overlapping_pairs_between, overlapping_pairs_between_brute_force):
-        with pytest.raises(InvalidShapeError, match=r"^a: .*\(n,\)"):
-            function(boxes, flat)
-        with pytest.raises(InvalidShapeError, match=r"^b: .*\(n,\)"):
-            function(flat, boxes)
+    with pytest.raises(InvalidShapeError, match=r"^a: .*\(n,\)"):
+        overlapping_pairs_between(boxes, flat)
+    with pytest.raises(InvalidShapeError, match=r"^b: .*\(n,\)"):
+        overlapping_pairs_between(flat, boxes)
