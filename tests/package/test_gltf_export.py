@@ -196,6 +196,32 @@ def test_objects_without_collider_are_reported_with_reason(in_blender):
     ]
 
 
+def test_mesh_whose_bones_have_colliders_is_not_reported(in_blender):
+    """Colliders by hand count, where they follow the skeleton. A collider of another character does not."""
+    lines = """
+def character(name, collider):
+    rig = put(bpy.data.objects.new(name + " Rig", bpy.data.armatures.new(name)))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("Hand").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    skin = put(mesh(name), parent=rig)
+    skin.vertex_groups.new(name="Hand").add(range(8), 1.0, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = rig
+    if collider:
+        held = put(mesh(collider), parent=rig)
+        held.parent_type, held.parent_bone = "BONE", "Hand"
+
+character("Named", "UCX_Named_00")
+character("Suffixed", "Fist-convcolonly")
+character("Bare", None)
+character("Armed", "Sword")
+"""
+    reported = in_blender(SCENE + ENABLED + lines + EXPORT_WITH_WARNINGS)
+    names = sorted(line.partition(":")[0] for line, _ in reported if "deformed by bones" in line)
+    assert names == ["Armed", "Bare", "Skinned"]
+
+
 @pytest.mark.parametrize("shape", ["obb", "hull"])
 def test_loose_part_without_collider_does_not_affect_others(in_blender, tmp_path, shape):
     """Two cubes of 2, and two of 0.2, which a padding of -0.3 removes. Hulls have no negative padding."""
@@ -289,9 +315,12 @@ answers = sorted(item.name for item in bpy.data.objects if "collision_bounds_col
 export(folder + "/with.glb")
 settings.omi = settings.khr = False
 export(folder + "/without.glb")
-answer(answers)
+settings.omi = True
 """
-    colliders = in_blender(SCENE + ENABLED + lines)
+    show = "answer([answers, warnings])\n"
+    report = EXPORT_WITH_WARNINGS.replace("answer(warnings)", show)
+    colliders, warnings = in_blender(SCENE + ENABLED + lines + report)
+    assert not [line for line, _ in warnings if "collider" in line], "the bones have colliders"
     crate = [name for name in colliders if name.startswith("Crate")]
     assert len(crate) == 1 and len(colliders) > 1
     names = {

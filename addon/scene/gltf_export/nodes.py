@@ -39,6 +39,7 @@ from ...formats.export.gltf_collider_nodes import (
 from ...formats.spaces import quaternion_from_matrix
 from ..blender.mesh_data import Geometry, Placement
 from ..blender.object_settings import (
+    collider_owner,
     collision_response,
     is_collider,
     is_split_by_loose_parts,
@@ -134,9 +135,12 @@ def add_colliders(
         Called with a message for each node that gets no collider, or none for some of its parts.
     """
     hulls, entries = HullCache(settings.max_vertices), _RootEntries()
+    owners = _owners_of_bone_colliders(objects.values())
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
         if node.mesh is None or (isinstance(item, bpy.types.Object) and is_collider(item.original)):
+            continue
+        if node.skin is not None and _has_bone_colliders(item, owners):
             continue
         response = DEFAULT_RESPONSE
         if isinstance(item, bpy.types.Object):
@@ -167,6 +171,20 @@ def add_colliders(
         ]
         if nodes:
             node.children = [*(node.children or ()), *nodes]
+
+
+def _owners_of_bone_colliders(items: Iterable[Any]) -> set[bpy.types.Object]:
+    """Objects that the exported colliders of bones belong to: meshes, or armatures if no mesh is known."""
+    originals = [item.original for item in items if isinstance(item, bpy.types.Object)]
+    held = [item for item in originals if item.parent_type == "BONE" and is_collider(item)]
+    return {owner for item in held if (owner := collider_owner(item)) is not None}
+
+
+def _has_bone_colliders(item: Any, owners: set[bpy.types.Object]) -> bool:
+    """Return whether colliders of bones are in the file for the object of a node."""
+    if not isinstance(item, bpy.types.Object):
+        return False
+    return not owners.isdisjoint((item.original, item.original.find_armature()))
 
 
 def _nodes_with_matrices(nodes: Iterable[Node], parent_matrix: Floats) -> Iterator[tuple[Node, Floats]]:
