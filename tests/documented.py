@@ -98,7 +98,7 @@ RUN_BY = {
     ("docs/engines.md", "gltf.scene.traverse"): "tests/javascript/test_bones.py",
     ("docs/engines.md", "model = mujoco"): "tests/engines/how_to/test_robots.py",
     ("docs/how-to/ci.md", ""): "tests/package/how_to/test_ci.py",
-    ("docs/how-to/godot.md", "extends"): "tests/engines/how_to/test_robots.py",
+    ("docs/how-to/godot.md", "extends"): "tests/engines/how_to/test_godot.py",
     ("docs/how-to/godot.md", ""): "tests/package/how_to/test_game_engines.py",
     ("docs/how-to/robots.md", ""): "tests/engines/how_to/test_robots.py",
     ("docs/how-to/unity.md", ""): "tests/package/how_to/test_game_engines.py",

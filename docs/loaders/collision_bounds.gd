@@ -191,11 +191,13 @@ static func bodies(objects: Dictionary, materials := {}) -> Node3D:
 ## They move with these nodes, and compensate their scale and shear. Shear is compensated as of the frame of the document,
 ## at which the file has to be exported. The body of a bone is added to a BoneAttachment3D, in the skeleton of the mesh.
 ## An instance of a collection, "Gate/Post.0", has the node of "Post" below that of "Gate". Nodes are found by the names
-## of their objects and, where several have the name, by their poses. What has no node is reported.
+## of their objects and, where several have the name, by their poses. What has no node is reported, and nodes that had a body
+## before, as in a file with colliders.
 static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[CollisionObject3D]:
 	var added: Array[CollisionObject3D] = []
 	var places := _places_of(root, objects)
 	var used := {}
+	var doubled := {}
 	for entry: Dictionary in objects.values():
 		var node := body(entry, materials, "local")
 		if node == null:
@@ -216,11 +218,18 @@ static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[Co
 		node.transform = Transform3D(Basis.from_scale(Vector3.ONE / scale), Vector3.ZERO)
 		if not entry.has("bone"):
 			node.transform = _rigid_transform(place, entry["transform"])
+		for child in target.get_children():
+			if child is CollisionObject3D and not used.has(child):
+				doubled[target] = true
 		target.add_child(node, true)
 		node.owner = _owner_in(root)
 		for shape in node.get_children():
 			shape.owner = node.owner
 		added.append(node)
+		used[node] = true
+	if not doubled.is_empty():
+		var remedy := "export it without colliders, or do not call add_to"
+		push_warning("Collision Bounds: nodes in %s with a body of the file too: %d: %s" % [root.name, doubled.size(), remedy])
 	return added
 
 

@@ -16,6 +16,7 @@ from tests.engines.from_blender import (
     export_difficult_scene,
     export_tracks,
 )
+from tests.engines.godot.program import godot_program
 from tests.paths import TOP
 
 LOADERS, NATIVE = TOP / "docs" / "loaders", TOP / "tests" / "engines" / "native"
@@ -40,6 +41,12 @@ bpy.ops.wm.usd_export(filepath=folder + "/scene.usda", export_shapekeys=False, e
 def difficult(tmp_path_factory) -> Exported:
     """Bounds in `blender.json` etc., pairs in `aabb_contacts.json` etc., scene.glb and scene.usda."""
     return export_difficult_scene(_DIFFICULT, tmp_path_factory.mktemp("difficult"))
+
+
+@pytest.fixture(scope="session")
+def godot() -> str:
+    """Return the path of Godot, or skip the test."""
+    return godot_program()
 
 
 CONTACT_SHAPES = ("obb", "sphere", "capsule", "aabb")

@@ -197,7 +197,7 @@ def test_objects_without_collider_are_reported_with_reason(in_blender):
 
 
 def test_mesh_whose_bones_have_colliders_is_not_reported(in_blender):
-    """Colliders by hand count, where they follow the skeleton. A collider of another character does not."""
+    """Colliders that users made count too, if they follow the skeleton of the mesh."""
     lines = """
 def character(name, collider):
     rig = put(bpy.data.objects.new(name + " Rig", bpy.data.armatures.new(name)))

@@ -23,6 +23,10 @@ OTHER_PROGRAMS = {
     "Online Manual",
     "Preferences > Keymap",
     "Set all glTF Animation Starting at 0",
+    "Include > Visible Objects",
+    "Animation > Rest & Ranges > Use Current Frame as Object Rest Transformations",
+    "Animation > Animation Mode: Scene",
+    "Split Animation by Object",
     # Unreal
     "Combine Meshes",
     "Generate Missing Collision",
@@ -32,6 +36,10 @@ OTHER_PROGRAMS = {
     "Reimport",
     # Godot
     "Debug > Visible Collision Shapes",
+    "Animation > FPS",
+    "Animation > Trimming",
+    "Advanced",
+    "Optimizer > Enabled",
 }
 
 # Translations are not sources: a label that is renamed may still have its old entry there.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +14,7 @@ import pytest
 from tests.engines.checks import convert_vertices
 from tests.engines.from_blender import SETUP, in_blender
 from tests.engines.godot.instanced_scene import CHARACTERS, INSTANCED
+from tests.engines.godot.program import new_project, run_godot
 from tests.paths import TOP
 
 pytestmark = pytest.mark.long
@@ -78,44 +77,24 @@ TASKS = [
 
 
 @pytest.fixture(scope="module")
-def godot() -> str:
-    """Return the command of Godot, or skip the test."""
-    program = os.environ.get("GODOT")
-    if not program:
-        pytest.skip("GODOT is not set to the path of Godot 4.6")
-    return str(Path(shutil.which(program) or program).absolute())
-
-
-@pytest.fixture(scope="module")
 def level(godot: str, tmp_path_factory) -> Level:
     folder = tmp_path_factory.mktemp("godot")
     in_blender(INSTANCED + CHARACTERS + "scene.frame_set(6)\n" + _EXPORT, folder)
-    # Godot imports nothing while a .blend file is in the project and the path of Blender is not set.
-    project = folder / "project"
-    project.mkdir()
+    project = new_project(folder)
     for source in (TOP / "docs/loaders/collision_bounds.gd", Path(__file__).parent / "attached.gd"):
         shutil.copyfile(source, project / source.name)
     for name in {task[key] for task in TASKS for key in ("document", "scene")}:
         shutil.move(folder / name, project / name)
-    (project / "project.godot").write_text("config_version=5\n", "utf-8")
     (project / "tasks.json").write_text(json.dumps(TASKS), "utf-8")
-    for arguments in (["--import"], ["--script", "attached.gd"]):
-        done = subprocess.run(
-            [godot, "--headless", *arguments],
-            cwd=project,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert "SCRIPT ERROR" not in done.stderr, done.stderr
+    run_godot(godot, project, "--import")
+    printed = run_godot(godot, project, "--script", "attached.gd")
     shown = [
         (name, convert_vertices("gltf", np.array(points)), groups)
         for name, points, groups in json.loads((folder / "shown.json").read_text("utf-8"))
     ]
     attached = json.loads((project / "attached.json").read_text("utf-8"))
     bodies, missing = {}, {}
-    for task, output in zip(TASKS, done.stderr.split("task ")[1:], strict=True):
+    for task, output in zip(TASKS, printed.split("task ")[1:], strict=True):
         name = task["name"]
         missing[name] = dict(re.findall(r"Collision Bounds: (.*?) (has .*)", output))
         document = json.loads((project / task["document"]).read_text("utf-8"))

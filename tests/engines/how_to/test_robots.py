@@ -69,7 +69,7 @@ def test_spheres_are_written_and_contacts_are_read(user: User):
 def test_scripts_for_godot_are_gdscript(page):
     parser = pytest.importorskip("gdtoolkit.parser").parser
     scripts = [block.text for block in by_language(page, "gdscript")]
-    assert len(scripts) == {"docs/how-to/godot.md": 1, "docs/engines.md": 1}[page]
+    assert len(scripts) == {"docs/how-to/godot.md": 2, "docs/engines.md": 1}[page]
     for script in scripts:
         is_file = "func" in script
         lines = "".join(f"\t{line}\n" for line in script.splitlines())
