@@ -252,6 +252,11 @@ class SortedObjects(Sequence[ObjectBounds]):
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`, which are written without making the objects."""
 
+    def names(self) -> dict[str, str]:
+        """Names of all objects by id."""
+        columns = self.columns(0, len(self))
+        return dict(zip(columns.ids, columns.names, strict=True))
+
 
 @dataclass(frozen=True)
 class Track:

@@ -112,6 +112,12 @@ class WrittenObjects(Sequence[dict[str, Any]]):
 
     __hash__ = None  # type: ignore[assignment]  # like a list
 
+    def names(self) -> dict[str, str]:
+        """Names of all objects by id."""
+        if isinstance(self._objects, SortedObjects):
+            return self._objects.names()
+        return {entry.id: entry.name for entry in self._objects}
+
     def texts(self, indent: str) -> Iterator[str]:
         """Yield the JSON text of each object, see `json_writer.JsonEntries`."""
         return self._converted_blocks(0, len(self), lambda part: part.texts(indent))
@@ -139,6 +145,14 @@ class WrittenObjects(Sequence[dict[str, Any]]):
         )
         for source in restored:
             yield next(of_changed if source is None else of_unchanged)
+
+
+def object_names(document: Mapping[str, Any]) -> dict[str, str]:
+    """Names of the objects of a document by id, without converting their shapes."""
+    objects = document["objects"]
+    if isinstance(objects, WrittenObjects):
+        return objects.names()
+    return {entry["id"]: entry["name"] for entry in objects}
 
 
 class _ShapeRows(NamedTuple):

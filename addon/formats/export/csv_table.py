@@ -15,6 +15,7 @@ from typing import Any
 from ..contact_extents import signed_depth
 from ..document.model import read_skipped_pairs
 from ..document.not_verified import NotVerified
+from ..document.objects import object_names
 from ..document.skipped_pairs import SkippedPairs
 from ..rounding import json_number, rounded_down
 
@@ -79,7 +80,7 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     line : str
         A row with its line end, with names and ids of the objects; `until` is the end of the first interval.
     """
-    names = {entry["id"]: entry["name"] for entry in document["objects"]}
+    names = object_names(document)
     fps = document["time"]["fps"]
     contacts = chain.from_iterable(_contact_rows(entry, names, fps) for entry in document["contacts"])
     clearances = (_clearance_row(entry, names) for entry in document["clearances"])

@@ -9,6 +9,7 @@ from unicodedata import category, east_asian_width, normalize
 from ...core.numeric.arguments import require_texts
 from ..document.model import read_skipped_pairs
 from ..document.not_verified import NotVerified
+from ..document.objects import object_names
 from ..document.skipped_pairs import SkippedPairs
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
@@ -124,7 +125,7 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     require_texts(linear_only, "linear_only")
     if not document["objects"]:
         return f"{_NO_OBJECTS}\n"
-    names = {entry["id"]: entry["name"] for entry in document["objects"]}
+    names = object_names(document)
     new = [contact for contact in document["contacts"] if not contact["first"]["atStart"]]
     from_start = [contact for contact in document["contacts"] if contact["first"]["atStart"]]
     parts = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -26,6 +27,7 @@ from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_sh
 from ..fitting.fit_cache import FitCache
 from ..fitting.own_frames import FitsInOwnFrames
 from ..fitting.part_groups import part_vertices
+from ..fitting.tree_parts import TreeVertices
 from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
 from ..poses.pose_sources import PoseSources
 from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex, SubjectReading
@@ -37,6 +39,27 @@ from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import PoseBatcher, Skip, SkipLog
 from .rotation_log import RotationLog
+
+
+class FittedShapes(NamedTuple):
+    """Shapes of n subjects in world space, as they were when they were read.
+
+    Attributes
+    ----------
+    parts : Shape, batch (N,)
+    owners : (N,) int
+        Subject that each is part of; the parts of a subject are adjacent. Subjects that are not tested, or as
+        triangle meshes, have none.
+    offsets : (n, 3) float64
+        Where the origins of the subjects are.
+    trees : dict of int to TreeVertices
+        By the index of each subject, if the parts are the leaves of sphere trees.
+    """
+
+    parts: Any
+    owners: Ints
+    offsets: Floats
+    trees: Mapping[int, TreeVertices]
 
 
 class SceneMotion:
@@ -260,6 +283,26 @@ class SceneMotion:
         while self._unfitted:
             self._fit_next_batch()
             yield
+
+    def fitted(self) -> Generator[None, None, FittedShapes]:
+        """Fit all subjects as `fitting` does, and return the shapes around them as they were read."""
+        sources = dict(self._unfitted)
+        yield from self.fitting()
+        subjects = np.array(sorted(sources), dtype=np.int64)
+        subjects = subjects[self._fits.is_fitted[subjects]]
+        matrices = np.array([sources[index].geometry.matrix for index in subjects.tolist()]).reshape(-1, 4, 4)
+        shapes, errors = self._fits.shapes_at(subjects, matrices)
+        owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
+        kept = ~np.isin(owners, list(errors))
+        trees: dict[int, TreeVertices] = {}
+        if self.shape == "spheres":
+            for index in np.unique(owners[kept]).tolist():
+                geometry, groups = sources[index].geometry, self._fits.groups_of(index)
+                linear, padding = geometry.matrix[:3, :3], sources[index].fit.padding
+                trees[index] = TreeVertices(geometry.points, linear, groups, padding)
+        offsets = np.zeros((len(self._all), 3))
+        offsets[subjects] = matrices[:, :3, 3]
+        return FittedShapes(shapes[kept], owners[kept], offsets, trees)
 
     def _fit_next_batch(self) -> None:
         batch: list[tuple[int, SubjectGeometry]] = next(

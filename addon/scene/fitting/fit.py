@@ -44,12 +44,15 @@ class PartVertices(NamedTuple):
         Points on cuts between parts, in object space.
     source : (n, 3) float or None
         The vertices between which the cuts are.
+    children : (m, 2) int or None
+        Of the nodes of a sphere tree whose leaves are the parts, breadth-first; -1 for leaves.
     """
 
     rows: Ints
     offsets: Ints
     cuts: Floats | None = None
     source: NDArray[np.float32] | None = None
+    children: Ints | None = None
 
     @classmethod
     def whole(cls, count: int) -> PartVertices:
@@ -68,7 +71,7 @@ class PartVertices(NamedTuple):
         begin, counts = self.offsets[parts], np.diff(self.offsets)[parts]
         offsets = np.append(0, np.cumsum(counts))
         rows = self.rows[np.repeat(begin - offsets[:-1], counts) + np.arange(offsets[-1])]
-        return self._replace(rows=rows, offsets=offsets)
+        return self._replace(rows=rows, offsets=offsets, children=None)
 
     def with_cuts(self, points: NDArray[np.float32]) -> NDArray[Any]:
         """Vertices (n, 3) and the points on cuts."""

@@ -196,6 +196,11 @@ class FitCache:
         assert isinstance(self._fits, MovedFits), "boxes have no parts"
         self._fits.set_triangles(subject, points, triangles, faces)
 
+    def groups_of(self, subject: int) -> PartVertices:
+        """Return the groups of vertices of a subject with several parts."""
+        assert isinstance(self._fits, MovedFits), "boxes have no parts"
+        return self._fits.groups_of(subject)
+
     def fit(
         self, subjects: Sequence[int], geometries: Sequence[Geometry], is_wanted: Bools | None = None
     ) -> dict[int, CollisionBoundsError]:

@@ -329,6 +329,11 @@ class MovedFits:
         result._flat, result._reach = self._flat[self.owners], self._reach[self.owners]
         return result
 
+    def groups_of(self, subject: int) -> PartVertices:
+        """Return the parts of a subject, as of `__init__` or `set_triangles`."""
+        assert self._groups is not None, "only sphere trees and compounds have parts"
+        return self._groups[subject]
+
     @property
     def turns_with_subject(self) -> Bools:
         """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import SphereTree, sphere_tree_from_triangles
-from ...core.numeric.arrays import Floats, Ints, dot
+from ...core import Sphere, SphereTree, sphere_tree_from_triangles, spheres_from_groups
+from ...core.numeric.arrays import Floats, Ints, dot, transform_vectors
 from .fit import PartVertices
 
 
@@ -50,7 +51,8 @@ def leaf_vertices(
     groups = np.split(parts.rows, parts.offsets[1:-1])
     centers = tree.center[nodes]
     rows = [_farthest_first(points, each, center) for each, center in zip(groups, centers, strict=True)]
-    return parts._replace(rows=np.concatenate(rows))
+    children = tree.children if len(nodes) == len(tree.leaves) else None
+    return parts._replace(rows=np.concatenate(rows), children=children)
 
 
 def _largest_split(tree: SphereTree, most: int) -> Ints:
@@ -62,6 +64,60 @@ def _largest_split(tree: SphereTree, most: int) -> Ints:
         nodes.remove(largest)
         nodes += tree.children[largest].tolist()
     return np.array(sorted(nodes))
+
+
+class TreeVertices(NamedTuple):
+    """Vertices of a subject in the leaves of its sphere tree.
+
+    Attributes
+    ----------
+    points : (n, 3) float32
+        In object space.
+    linear : (3, 3) float64
+        Linear part of the world matrix.
+    parts : PartVertices
+        Groups of vertices, with `children`.
+    padding : float
+        Growth of all spheres.
+    """
+
+    points: NDArray[Any]
+    linear: Floats
+    parts: PartVertices
+    padding: float
+
+    @property
+    def children(self) -> Ints:
+        """Children (m, 2) of the nodes."""
+        return np.array([[-1, -1]]) if self.parts.children is None else self.parts.children
+
+
+def inner_spheres(trees: Sequence[TreeVertices]) -> Sphere:
+    """Smallest spheres of the inner nodes of several trees, in their order, around the subjects' origins.
+
+    Each holds the vertices of the leaves below its node. Raises CollisionBoundsError.
+    """
+    points, counts, paddings = [np.zeros((0, 3))], list[int](), list[float]()
+    for tree in trees:
+        children = tree.children
+        inner = np.flatnonzero(children[:, 0] >= 0)
+        if not len(inner):
+            continue
+        rows: list[Any] = [None] * len(children)
+        groups = np.split(tree.parts.rows, tree.parts.offsets[1:-1])
+        for leaf, group in zip(np.flatnonzero(children[:, 0] < 0).tolist(), groups, strict=True):
+            rows[leaf] = group
+        for node in inner[::-1].tolist():
+            first, second = children[node].tolist()
+            rows[node] = np.union1d(rows[first], rows[second])
+        placed = transform_vectors(tree.linear, tree.points.astype(np.float64))
+        points += [placed[rows[node]] for node in inner.tolist()]
+        counts += [len(rows[node]) for node in inner.tolist()]
+        paddings += [tree.padding] * len(inner)
+    if not counts:
+        return Sphere.unchecked(np.zeros((0, 3)), np.zeros(0))
+    fitted = spheres_from_groups(np.concatenate(points), np.cumsum([0, *counts]))
+    return fitted.padded(np.array(paddings))
 
 
 def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> tuple[Ints, PartVertices]:

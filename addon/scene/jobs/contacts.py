@@ -24,10 +24,12 @@ from .scan.preparation import (
     PreparedScan,
     ScanFrames,
     check_settings,
+    fitted_scan,
     prepare_first_frame,
     prepare_motion,
     read_late_instances,
 )
+from .scan.scanned_shapes import SHAPES_OF_SCANS
 
 
 def find_contacts(
@@ -155,8 +157,10 @@ def _scan(
     uid, end = scene.session_uid, job.end
     tested = late if is_second else LateInstances()
     if control.shares and not settings.confirm:
-        # Nothing is sampled again, so neither fits nor sources are needed.
+        # Nothing is sampled again, so no sources are needed, and no fits but those of the document.
         prepared = yield from prepare_first_frame(scene, settings, frames, tested, job)
+        if prepared.motion.shape in SHAPES_OF_SCANS:
+            prepared = yield from fitted_scan(prepared, Progress(0, len(frames.times), frames.times[0]))
         return join_shares(prepared, settings, frames, control.shares)
     prepared, times = yield from prepare_motion(scene, settings, frames, tested, job)
     # Without subjects the frames are played to find instances that come.

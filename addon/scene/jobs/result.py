@@ -49,6 +49,7 @@ from ..subjects.find import HIDDEN
 from ..subjects.parents import armature_roots
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList, count_objects
+from .scan.scanned_shapes import ScannedShapes
 
 _ROUNDING = 2.0**-21
 """Part of a coordinate that is its rounding in single precision, and that of the steps to it."""
@@ -112,6 +113,8 @@ class Result:
         Group whose vertices alone are enclosed; None for all vertices.
     armature_roots : dict
         As of `armature_roots`.
+    scanned_shapes : ScannedShapes or None
+        Shapes that a scan tested, where `objects` have other ones.
     skipped_pairs : dict
         Number of pairs that were not tested, by the reason, as of `SkippedPairs`.
     """
@@ -141,6 +144,7 @@ class Result:
     vertex_group: VertexGroup | None = None
     armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped_pairs: Mapping[str, int] = field(default_factory=dict)
+    scanned_shapes: ScannedShapes | None = None
 
     @cached_property
     def object_count(self) -> int:
@@ -261,8 +265,9 @@ class Result:
             scanned = ScannedContacts(
                 self.report, ids, self.shape, obstacles, self.confirmed, self.accepted, self.clearance
             )
+        objects = self.objects
         contents = DocumentContents(
-            self.objects,
+            objects if self.scanned_shapes is None else self.scanned_shapes.added_to(objects),
             self.skipped,
             self.origin,
             self.time,

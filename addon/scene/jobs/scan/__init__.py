@@ -2,5 +2,6 @@
 
 - `preparation`: bounds, pairs and motion at the first frame.
 - `late_instances`: instances that come after the first frame, which a second scan tests.
+- `scanned_shapes`: the shapes that were tested, for documents.
 - `mesh_confirmation`: contacts of bounds tested again on the meshes.
 """

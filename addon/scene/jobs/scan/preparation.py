@@ -14,7 +14,7 @@ import numpy as np
 from ....core import Progress, ScanSettings
 from ....core.messages import message
 from ...animation.obstacles import MeshObstacles
-from ...animation.scene_motion import SceneMotion
+from ...animation.scene_motion import FittedShapes, SceneMotion
 from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations
@@ -36,6 +36,7 @@ from ..bounds import bound_subjects, require_active_scene
 from ..part_splits import split_pieces
 from ..result import Result, result_of
 from .late_instances import LateInstances
+from .scanned_shapes import SHAPES_OF_SCANS, ScannedShapes
 
 _Found = TypeVar("_Found")
 
@@ -104,8 +105,7 @@ def prepare_motion(
     prepared = yield from prepare_first_frame(scene, settings, frames, late, job)
     # Everything about the scene has been read: it may be deleted after this yield.
     yield begun
-    for _ in prepared.motion.fitting():
-        yield begun
+    prepared = yield from fitted_scan(prepared, begun)
     for _ in choose_sources(scene_by_uid(uid), prepared.motion, times, home):
         yield begun
     has_switches = settings.motion == "adaptive" and bool(
@@ -113,6 +113,23 @@ def prepare_motion(
     )
     prepared = prepared._replace(played=prepared.motion.played)
     return prepared, prepared.motion.with_switches(times) if has_switches else times
+
+
+def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, None, PreparedScan]:
+    """Fit all subjects of a scan, and give its result the shapes; yields `begun` after each batch."""
+    fitting = prepared.motion.fitted()
+    while True:
+        try:
+            next(fitting)
+        except StopIteration as stop:
+            fitted: FittedShapes = stop.value
+            break
+        yield begun
+    shape, bounds = prepared.motion.shape, prepared.bounds
+    if shape not in SHAPES_OF_SCANS:
+        return prepared
+    scanned = ScannedShapes(shape, fitted, len(bounds.subjects))
+    return prepared._replace(bounds=replace(bounds, scanned_shapes=scanned))
 
 
 def choose_sources(

@@ -1,0 +1,138 @@
+"""Shapes that a scan tests, as shapes of the objects of its document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....core import Sphere, SphereTree
+from ....core.compound.compound import Compound
+from ....core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
+from ....core.shapes import concatenated
+from ....formats import ObjectBounds, SortedObjects
+from ....formats.document.model import ObjectColumns, ShapeColumn
+from ...animation.scene_motion import FittedShapes
+from ...fitting.tree_parts import inner_spheres
+from ...settings import ShapeName
+
+SHAPES_OF_SCANS: frozenset[ShapeName] = frozenset({"spheres", "capsule", "compound"})
+"""Shapes that objects have in documents of scans by `ScannedShapes`; the others are among their bounds."""
+
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+class ScannedShapes:
+    """Shapes of n subjects at the frame at which they were read.
+
+    Attributes
+    ----------
+    key : ShapeName
+        The kind of shape, also in documents.
+    """
+
+    def __init__(self, shape: ShapeName, fitted: FittedShapes, count: int) -> None:
+        """Keep the shapes of `count` subjects, of a kind that is one of SHAPES_OF_SCANS."""
+        self.key = shape
+        self._fitted = fitted
+        self._starts = np.searchsorted(fitted.owners, np.arange(count + 1))
+
+    def added_to(self, objects: Sequence[ObjectBounds]) -> Sequence[ObjectBounds]:
+        """Objects (n,) with these shapes in addition to their own."""
+        if isinstance(objects, SortedObjects):
+            return _ObjectsWithShapes(objects, self)
+        columns = ObjectColumns.of(objects)
+        local, world = self.columns(np.arange(len(objects)), columns.translation, columns.rotation)
+        found = list(objects)
+        for row, *shapes in zip(local.rows.tolist(), local.shapes, world.shapes, strict=True):
+            found[row] = _with_shapes(found[row], *shapes)
+        return found
+
+    def columns(
+        self, subjects: Ints, translations: Floats, rotations: Floats
+    ) -> tuple[ShapeColumn, ShapeColumn]:
+        """Shapes of subjects (m,) in their own frames, and in world space.
+
+        translations, rotations : of the frames, (m, 3), and (m, 4) with w first
+        """
+        rows = np.flatnonzero(self._starts[subjects + 1] > self._starts[subjects])
+        members = subjects[rows]
+        counts = self._starts[members + 1] - self._starts[members]
+        stops = np.cumsum(counts)
+        places = np.repeat(self._starts[members] - stops + counts, counts) + np.arange(counts.sum())
+        world = self._fitted.parts[places]
+        if self.key == "spheres":
+            world, counts = self._nodes(members, world)
+            stops = np.cumsum(counts)
+        # Moving a shape rounds its center.
+        world = world.padded(_ROUNDING * np.abs(world.center).max(axis=1))
+        turns = rotation_matrix(rotations[rows]).swapaxes(1, 2)
+        to_local = np.tile(np.eye(4), (len(rows), 1, 1))
+        to_local[:, :3, :3] = turns
+        to_local[:, :3, 3] = -transform_vectors(turns, translations[rows])
+        local = world.transformed(to_local.repeat(counts, axis=0))
+        slices = list(map(slice, stops - counts, stops))
+        in_own, in_world = (self._grouped(parts, slices, members) for parts in (local, world))
+        return ShapeColumn(rows, in_own), ShapeColumn(rows, in_world)
+
+    def _nodes(self, subjects: Ints, leaves: Sphere) -> tuple[Sphere, Ints]:
+        """Spheres (M,) of all nodes of the trees of subjects (m,), and numbers (m,) of nodes."""
+        trees = [self._fitted.trees[subject] for subject in subjects.tolist()]
+        counts = np.array([len(tree.children) for tree in trees], dtype=np.int64)
+        is_leaf = np.concatenate([np.zeros(0, dtype=bool), *(tree.children[:, 0] < 0 for tree in trees)])
+        offsets = self._fitted.offsets[subjects].repeat(counts, axis=0)[~is_leaf]
+        inner = inner_spheres(trees)
+        inner = Sphere.unchecked(inner.center + offsets, inner.radius)
+        order = np.empty(len(is_leaf), dtype=np.int64)
+        order[np.concatenate([np.flatnonzero(is_leaf), np.flatnonzero(~is_leaf)])] = np.arange(len(is_leaf))
+        return concatenated(leaves, inner)[order], counts
+
+    def _grouped(self, parts: Any, slices: Sequence[slice], subjects: Ints) -> Any:
+        """Shapes of subjects (m,), whose parts are at `slices`, as columns have them."""
+        if self.key == "capsule":
+            return parts
+        if self.key == "compound":
+            return [Compound(tuple(parts[part].to_list())) for part in slices]
+        children = (self._fitted.trees[subject].children for subject in subjects.tolist())
+        return [
+            SphereTree(parts.center[nodes], parts.radius[nodes], below)
+            for nodes, below in zip(slices, children, strict=True)
+        ]
+
+
+class _ObjectsWithShapes(SortedObjects):
+    """Sorted objects with the scanned shapes, each made on access."""
+
+    def __init__(self, objects: SortedObjects, scanned: ScannedShapes) -> None:
+        self._objects, self._scanned = objects, scanned
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        entry, row = self._objects[index], range(len(self))[index]
+        placed = np.array([entry.translation]), np.array([entry.rotation])
+        local, world = self._scanned.columns(np.array([row]), *placed)
+        return _with_shapes(entry, local.shapes[0], world.shapes[0]) if len(local.rows) else entry
+
+    def names(self) -> dict[str, str]:
+        """Names of all objects by id, without their shapes."""
+        return self._objects.names()
+
+    def columns(self, start: int, stop: int) -> ObjectColumns:
+        """Columns of the objects from `start` up to `stop`."""
+        columns = self._objects.columns(start, stop)
+        subjects = np.arange(start, min(stop, len(self)))
+        local, world = self._scanned.columns(subjects, columns.translation, columns.rotation)
+        if not len(local.rows):
+            return columns
+        key = self._scanned.key
+        return columns._replace(local={**columns.local, key: local}, world={**columns.world, key: world})
+
+
+def _with_shapes(entry: ObjectBounds, local: Any, world: Any) -> ObjectBounds:
+    return replace(entry, local=(*entry.local, local), world=(*entry.world, world))
