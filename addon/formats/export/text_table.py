@@ -214,7 +214,7 @@ def _skipped_pairs_lines(counts: Mapping[str, int]) -> list[str]:
 def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the frames that were scanned, pairs that were not tested, and a scan that stopped."""
     time, extras = document["time"], document["extras"]
-    yield f"Scanned: frames {_frames_text(time)}"
+    yield f"Scanned: bounds, frames {_frames_text(time)}"
     if lines := _skipped_pairs_lines(read_skipped_pairs(extras.get("skippedPairs"))):
         yield "\n".join(lines)
     if stopped := _stopped_line(extras.get("partial"), time["frameEnd"]):

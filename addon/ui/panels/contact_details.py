@@ -119,10 +119,10 @@ def _lines(
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
         if row.is_grazing:
-            touch = iface_("Touches at frame {frame}", frame=frame_text(row.frame))
+            touch = iface_("Bounds: touch at {frame}", frame=frame_text(row.frame))
             return [*names, (touch, "TIME"), (iface_("Gap 0: no overlap"), "DRIVER_DISTANCE"), *problems]
-        closest = iface_("Closest at frame {frame}", frame=frame_text(row.frame))
-        gap = iface_("Gap {distance}", distance=length_text(row.value, context.scene.unit_settings))
+        closest = iface_("Bounds: closest at {frame}", frame=frame_text(row.frame))
+        gap = iface_("Bounds: gap {distance}", distance=length_text(row.value, context.scene.unit_settings))
         return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
     lines = names + _lines_of_interval(context, settings, row) + _lines_of_meshes(context, row)
     if row.accepted:
@@ -144,16 +144,14 @@ def _lines_of_meshes(context: Context, row: COLLISION_BOUNDS_PG_contact_row) -> 
     lines = []
     if row.mesh_clearance and row.meshes != "NEVER":
         frame = frame_text(row.closer_frame, row.closer_uncertainty)
-        lines.append(
-            (iface_("Meshes within {distance} at frame {frame}", distance=reach, frame=frame), "TIME")
-        )
+        lines.append((iface_("Meshes within {distance} at {frame}", distance=reach, frame=frame), "TIME"))
     if row.meshes == "TOUCH":
         frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
-        lines.append((iface_("Meshes touch at frame {frame}", frame=frame), "CHECKMARK"))
+        lines.append((iface_("Meshes touch at {frame}", frame=frame), "CHECKMARK"))
     elif row.meshes == "CLOSER":
         lines.append((iface_("Meshes never touch"), "MESH_DATA"))
     elif row.meshes == "NEVER" and row.mesh_clearance:
-        lines.append((iface_("Bounds only: meshes never within {distance}", distance=reach), "MESH_DATA"))
+        lines.append((iface_("Meshes never within {distance}", distance=reach), "MESH_DATA"))
     elif row.meshes == "NEVER":
         lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
     if row.not_verified:
@@ -173,7 +171,7 @@ def _lines_of_interval(
     if contact is None or result is None or not contact.details:
         begin = iface_("Bounds: first contact at {frame}", frame=frame_text(row.frame, row.uncertainty))
         deepest = (
-            iface_("Gap {distance}", distance=length_text(-row.value, units))
+            iface_("Bounds: gap {distance}", distance=length_text(-row.value, units))
             if row.value < 0
             else iface_("Bounds: deepest {depth}", depth=length_text(row.value, units))
         )
@@ -185,7 +183,8 @@ def _lines_of_interval(
     if len(starts) == 1:
         begin = iface_("Bounds: contact at {frame}", frame=frame)
     else:
-        begin = iface_("{number} of {count} at {frame}", number=index + 1, count=len(starts), frame=frame)
+        text = n_("Bounds: {number} of {count} at {frame}")
+        begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
     speed = details.closing_speed
     if speed is None:
         speed_line = iface_("Closing speed unknown")

@@ -112,8 +112,16 @@ def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
 
 
 def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
-    """Draw column headings above the list; clicking one sorts by it, and again reverses the order."""
+    """Draw column headings above the list; clicking one sorts by it, and again reverses the order.
+
+    Above those of the numbers is a line that says what they are of.
+    """
     contact_list = settings.contact_list
+    line = layout.row(align=True)
+    line.row(align=True).label(text="")
+    numbers = line.row(align=True)
+    numbers.ui_units_x, numbers.alignment = 2 * _HEADING_UNITS, "CENTER"
+    numbers.label(text=iface_("Of bounds:"), translate=False)
     line = layout.row(align=True)
     line.use_property_split = False
     columns = (

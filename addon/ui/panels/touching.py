@@ -47,8 +47,8 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         if count:
             text = iface_count(
                 count,
-                "{count} pair at frame {frame}",
-                "{count} pairs at frame {frame}, deepest first",
+                "{count} pair of bounds at frame {frame}",
+                "{count} pairs of bounds at frame {frame}",
                 frame=frame,
             )
             column.label(text=text, translate=False, icon="RADIOBUT_ON")

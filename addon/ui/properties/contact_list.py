@@ -24,8 +24,8 @@ SORT_BY = {
     "description": "Column to sort by",
     "items": (
         ("NAME", "Pair", "Names of both objects", 0),
-        ("FRAME", "Frame", "Time: contacts, those at the first frame, near misses", 1),
-        ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last", 2),
+        ("FRAME", "Frame", "Time of bounds: contacts, those at the first frame, near misses", 1),
+        ("VALUE", "Depth or Gap", "Depth or gap of bounds: deepest contact first, widest gap last", 2),
     ),
     "default": "FRAME",
 }
@@ -37,11 +37,11 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     value = length_text(abs(row.value), scene.unit_settings)
     frame = frame_text(row.frame, row.uncertainty)
     if row.is_grazing:
-        text = n_("{a} and {b}: touches at frame {frame} without overlap, gap 0")
+        text = n_("{a} and {b}: bounds touch at frame {frame} without overlap, gap 0")
     elif row.is_near_miss:
-        text = n_("{a} and {b}: near miss at frame {frame}, gap {value}")
+        text = n_("{a} and {b}: near miss of the bounds at frame {frame}, gap {value}")
     elif row.value < 0:
-        text = n_("{a} and {b}: closer than the clearance from frame {frame} on, gap {value}")
+        text = n_("{a} and {b}: bounds closer than the clearance from frame {frame} on, gap {value}")
     elif row.at_start:
         text = n_("{a} and {b}: contact of the bounds from the first frame on, depth {value}")
     elif row.tunnelling:
@@ -64,10 +64,12 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     a: StringProperty(name="A", description="First object of the pair")
     b: StringProperty(name="B", description="Second object of the pair")
     frame: FloatProperty(
-        name="Frame", description="Frame of the first contact, or of the closest approach", precision=3
+        name="Frame",
+        description="Frame of the first contact of bounds, or of their closest approach",
+        precision=3,
     )
     value: FloatProperty(
-        name="Depth or Gap", description="Greatest penetration depth, or the gap of a near miss"
+        name="Depth or Gap", description="Greatest penetration depth of bounds, or the gap of a near miss"
     )
     is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
     is_grazing: BoolProperty(

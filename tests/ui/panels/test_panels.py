@@ -281,7 +281,7 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert {row.a, row.b} == {"Ball", "Floor"} and scene.frame_current == 10
     labels = Page(panel).labels
     # 0.2 a frame at 24 frames per second.
-    for text in ("1 of 2 at 10.0000", "Closing speed 4.8/s", "Bounds: deepest 0.5 at 12.50"):
+    for text in ("Bounds: 1 of 2 at 10.0000", "Closing speed 4.8/s", "Bounds: deepest 0.5 at 12.50"):
         assert text in labels
     # Ball is the first one: Floor leaves it downwards.
     assert "Apart along (0.00, 0.00, -1.00)" in labels
@@ -289,12 +289,12 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert go_to(direction="NEXT") == {"FINISHED"}
     assert scene.frame_current == 30
     labels = Page(panel).labels
-    for text in ("2 of 2 at 30.0000", "Closing speed 2.4/s", "Bounds: deepest 1 at 40.00"):
+    for text in ("Bounds: 2 of 2 at 30.0000", "Closing speed 2.4/s", "Bounds: deepest 1 at 40.00"):
         assert text in labels
     assert len(labels) == height
     assert go_to(direction="NEXT") == {"CANCELLED"}
     scene.frame_set(3)
-    assert "1 of 2 at 10.0000" in Page(panel).labels
+    assert "Bounds: 1 of 2 at 10.0000" in Page(panel).labels
     assert go_to(direction="NEXT") == {"FINISHED"} and scene.frame_current == 10
     scene.frame_set(44)
     assert go_to(direction="PREVIOUS") == {"FINISHED"} and scene.frame_current == 10
@@ -309,6 +309,20 @@ def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     assert "Closing speed unknown" in page.labels and "In contact at the first frame" in page.labels
     assert not bpy.ops.collision_bounds.go_to_interval.poll()
+
+
+def test_each_frame_depth_and_gap_of_bounds_says_so_in_list_details_and_tooltips(settings):
+    scanned_scene.build()
+    scanned_scene.scan()
+    settings.contact_list.show_near_misses = True
+    panel = contacts_panel.COLLISION_BOUNDS_PT_contacts
+    for index, row in enumerate(settings.rows):
+        settings.active_row = index
+        labels = Page(panel).labels
+        assert "Of bounds:" in labels and "bounds" in row.tooltip
+        lines = labels[labels.index(row.b) + 1 :]
+        numbers = [line for line in lines if " at " in line or line.lower().count("gap")]
+        assert numbers and all(line.startswith("Bounds: ") for line in numbers)
 
 
 def test_contact_that_cannot_be_verified_has_the_reason_in_details_and_tooltip(settings):

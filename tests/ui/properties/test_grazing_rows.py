@@ -43,7 +43,7 @@ def test_exact_landing_is_listed_by_default_whatever_its_rounding(settings, size
         assert 0 < row.value <= 2e-6 and gap >= 0
         bpy.context.scene.collision_bounds.active_row = 0
         page = Page(COLLISION_BOUNDS_PT_contacts)
-        assert "Touches at frame 40.0000" in page.labels and "Gap 0: no overlap" in page.labels
+        assert "Bounds: touch at 40.0000" in page.labels and "Gap 0: no overlap" in page.labels
         assert "1 pair touches with gap 0" in page.popovers
     bpy.context.scene.collision_bounds.contact_list.show_contacts = False
     assert _shown_rows() == []
