@@ -113,6 +113,8 @@ class IntervalBlock:
         Boxes around `shapes` and `ending`.
     jumps : (k, n) bool
         Known shapes that jump at the end of each interval.
+    has_limit : (k, n) bool
+        Known shapes whose ending is not shown at the end of each interval: they jump or disappear there.
     deviation : (k, n) float
         Assumed deviation of each shape from linear motion; 0 if the scan takes motion as linear.
     """
@@ -136,6 +138,7 @@ class IntervalBlock:
         self._moves_unseen = np.zeros(self.present.shape[1], dtype=bool)
         shape = (len(self), self.present.shape[1])
         self.jumps: Bools = np.zeros(shape, dtype=bool)
+        self.has_limit: Bools = np.zeros(shape, dtype=bool)
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
 
     def doubt(self, is_refinable: Bools) -> None:
@@ -187,7 +190,8 @@ class IntervalBlock:
         vanishes = self.present[:-1] & ~self.present[1:] & is_known
         if self.mesh:
             vanishes[:, -1] = False
-        interval, shape = np.nonzero((jumps & self.present[1:]) | vanishes)
+        self.has_limit = (jumps & self.present[1:]) | vanishes
+        interval, shape = np.nonzero(self.has_limit)
         if not len(interval):
             return
         limits = motion.shapes_of(shape, self.times[interval + 1], is_before=True)

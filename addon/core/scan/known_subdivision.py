@@ -108,6 +108,12 @@ class KnownSubdivision(Subdivision):
             contacts.enter[rows] = earliest
         return self._completed(intervals, contacts, assessment, clearance), contacts
 
+    def _ends_at_limit(self, intervals: PairIntervals, rows: Ints) -> Bools:
+        """See `Subdivision`."""
+        end = intervals.end[rows]
+        jumps = self._next_jumps(intervals.rows[rows], intervals.begin[rows], np.nextafter(end, np.inf))
+        return np.asarray(super()._ends_at_limit(intervals, rows) | (jumps == end))
+
     def select_open(
         self,
         intervals: PairIntervals,

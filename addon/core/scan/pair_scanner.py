@@ -19,7 +19,6 @@ from ..interval.dispatch import (
     rows_of_second_pass,
     solve_first_pass,
     solve_second_pass,
-    with_minimum_separation,
 )
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
@@ -344,9 +343,7 @@ class PairScanner:
             yield begin + 0.4 * of_all
             is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
             rows = np.flatnonzero(~is_open)
-            contacts = with_minimum_separation(
-                intervals.motion, contacts, rows, *subdivision.separation_cutoffs(intervals, contacts, cutoff)
-            )
+            contacts = subdivision.with_least(intervals, contacts, rows, cutoff)
             yield begin + 0.45 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
             is_touching = ~np.isnan(contacts.enter[rows])

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..curves.jumps import SHORT
 from ..interval.dispatch import with_minimum_separation, with_raised_bounds
 from ..interval.linearity import rotation_sagitta
 from ..interval.pair_motion import IntervalContacts, PairMotion
@@ -473,7 +474,36 @@ class Subdivision:
         self._open_least_of_run[continued] = self.candidates.open_least[continued]
         return self._run_of
 
-    def separation_cutoffs(
+    def with_least(
+        self, intervals: PairIntervals, contacts: IntervalContacts, rows: Ints, cutoff: Floats
+    ) -> IntervalContacts:
+        """Fill in the least separations of settled rows (r,) of a round, and their times.
+
+        intervals, contacts : those of a round (m,)
+        cutoff : of the candidates, as in `with_minimum_separation`
+        """
+        cutoffs, keys = self._separation_cutoffs(intervals, contacts, cutoff)
+        contacts = with_minimum_separation(intervals.motion, contacts, rows, cutoffs, keys)
+        least_time, jumps = contacts.least_time.copy(), intervals.jumps
+        if jumps is not None:
+            # These are put at rest where they are at the nearer end, and they are there only then.
+            least_time[jumps.rows] = np.where(jumps.is_after, 1.0, 0.0)
+        # What is least before a jump is shown up to a little before it.
+        rows = rows[(least_time[rows] == 1) & (contacts.least[rows] < cutoff[intervals.rows[rows]])]
+        rows = rows[self._ends_at_limit(intervals, rows)]
+        part = SHORT / (intervals.end - intervals.begin)[rows]
+        least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), 1 - part)
+        return contacts._replace(least_time=least_time)
+
+    def _ends_at_limit(self, intervals: PairIntervals, rows: Ints) -> Bools:
+        """Mask of rows (r,) of a round at whose ends a shape jumps or disappears, as far as is known."""
+        pair = intervals.rows[rows]
+        interval = self._interval[pair]
+        is_whole = intervals.end[rows] == self._block.times[interval + 1]
+        has_limit = self._block.has_limit[interval[:, None], self.candidates.pairs[pair]].any(axis=1)
+        return np.asarray(is_whole & has_limit)
+
+    def _separation_cutoffs(
         self, intervals: PairIntervals, contacts: IntervalContacts, cutoff: Floats
     ) -> tuple[Floats, Ints]:
         """Cutoffs and keys (r,) for `with_minimum_separation`: each contact has a least separation.
@@ -566,7 +596,8 @@ class Subdivision:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])
             start += len(part.rows)
             if len(open_rows):
-                if self._is_abrupt[open_rows].any():
+                is_jump = self._is_abrupt[open_rows] | self._ends_at_limit(intervals, open_rows)
+                if is_jump.any():
                     middle = _split_of_jump(part)
                 else:
                     split = _split_position(contacts, assessment, open_rows)

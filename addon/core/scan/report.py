@@ -180,9 +180,13 @@ def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: fl
     begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
     order = np.lexsort((pairs.b, pairs.a, spans.enter[begin]))
     pairs, begin, end = pairs.take(order), begin[order], end[order]
-    signs = np.ones(len(spans.keys))
-    signs[_rows_of_ranges(begin, end)] = np.repeat(np.where(pairs.flipped, -1.0, 1.0), end - begin)
+    signs, rows, count = np.ones(len(spans.keys)), _rows_of_ranges(begin, end), end - begin
+    signs[rows] = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)
     spans = _oriented(spans, signs)
+    # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
+    # less than the gap within a clearance.
+    by_depth = np.lexsort((spans.least[rows], np.arange(len(count)).repeat(count)))
+    deepest = rows[by_depth[np.cumsum(count) - count]]
     intervals = list(map(ContactInterval, spans.enter.tolist(), spans.leave.tolist()))
     details = _details_of(spans, first_time)
     firsts = spans.take(begin)
@@ -205,8 +209,8 @@ def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: fl
             pairs.b.tolist(),
             first_contacts,
             (tuple(intervals[i:j]) for i, j in ranges),
-            pairs.least_time.tolist(),
-            (-pairs.least).tolist(),
+            spans.least_time[deepest].tolist(),
+            (-spans.least[deepest]).tolist(),
             (tuple(details[i:j]) for i, j in ranges),
         )
     )

@@ -31,6 +31,20 @@ def test_clearance_starts_a_contact_early_and_reports_a_negative_depth():
     assert run(motion, range(0, 9), ScanSettings(clearance=0.49)).contacts == ()
 
 
+def test_gap_of_a_contact_is_not_that_of_an_interval_without_contact():
+    # The least gap within the clearance is 0.5, at t = 2. At t = 4 the gap is 0.78, because all faces have
+    # gaps of 0.45.
+    places = np.array([(2.5, 9, 0), (2.5, 9, 0), (2.5, 0, 0), (2.5, 2.5, 2.5), (2.45, 2.45, 2.45), (9, 9, 9)])
+
+    def shapes(t):
+        return Obb([(0, 0, 0), places[int(t)]], [1, 1, 1], [np.eye(3)] * 2)
+
+    (contact,) = run(shapes, range(6), ScanSettings(clearance=0.6, motion="linear")).contacts
+    (details,) = contact.details
+    assert contact.depth == details.depth == pytest.approx(-0.5, abs=1e-9)
+    assert spans(contact)[0][0] <= contact.deepest_frame == details.deepest_frame <= spans(contact)[0][1]
+
+
 def test_clearance_larger_than_subjects_finds_contact():
     # Radii of 0.1 leave gaps of 2.8 at height 3: within 2.9 while x^2 + 9 <= 3.1^2, |x| <= 0.781.
     def shapes(t):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -55,6 +56,7 @@ class Comparer:
         self._fit = FitSettings(axes=axes, padding=padding, parts=8, part_shape="box")
         self._unit = float(np.abs(document["space"]["fromBlender"]).max())
         self._step = 10.0**-decimals
+        self._obstacle = "A body" if "--obstacles" in named else None
         self._scan, self._document = scan, document
         self._moments: dict[float, Moment] = {}
         self.result = Comparison()
@@ -94,7 +96,7 @@ class Comparer:
         tolerance = ROUNDING + self._step / self._unit
         if self._scan.motion != "linear":
             tolerance += DEPTH_TOLERANCE * size
-        measured = self._shape_gap(moment, pair, contact.get("obstacle"))
+        measured = self._shape_gap(moment, pair)
         if measured is not None:
             self.result.count("gaps compared with shapes")
             if abs(max(gap, 0) / self._unit - measured) > tolerance:
@@ -105,12 +107,36 @@ class Comparer:
             if surfaces < gap / self._unit - tolerance:
                 self._say(f"gap of the meshes is {surfaces:.6f}", contact, gap / self._unit)
 
+        if "meshes" in contact:
+            self._compare_meshes(contact)
+
+    def _compare_meshes(self, contact: dict[str, Any]) -> None:
+        """Compare the result for the meshes with their distance at its frames, and at all whole frames."""
+        meshes, limits = contact["meshes"], {"touch": 0.0, "closer": self._scan.clearance}
+        found = {"touch": meshes if meshes["touch"] else None, "closer": meshes["closer"]}
+        pair = contact["a"].split("/")[0], contact["b"].split("/")[0]
+        for name, answer in found.items():
+            self.result.count(f"meshes compared, {name}")
+            if answer is not None:
+                at = answer["frame"] + answer["uncertainty"]
+                inside = self.at(at + 1e-6).mesh_gap(*pair) if at + 1e-6 <= END else 0.0
+                if inside > limits[name] + ROUNDING:
+                    self._say(f"gap of the meshes is {inside:.6f} at {at}", contact, (name, answer))
+        for frame in range(1, END + 1):
+            before = [
+                name for name, answer in found.items() if answer is None or frame < answer["frame"] - 1e-6
+            ]
+            gap = self.at(frame).mesh_gap(*pair) if before else math.inf
+            for name in before:
+                if gap < limits[name] - ROUNDING or (name == "touch" and gap == 0):
+                    self._say(f"gap of the meshes is {gap:.6f} at {frame}", contact, (name, found[name]))
+
     def _compare_frame(self, frame: float) -> None:
         """Compare whether pairs are in contact at a whole frame with the distance of their shapes."""
         moment, clearance = self.at(frame), self._scan.clearance
         for contact in self._document["contacts"]:
             pair = contact["a"], contact["b"]
-            measured = self._shape_gap(moment, pair, contact.get("obstacle"))
+            measured = self._shape_gap(moment, pair)
             if measured is None or abs(measured - clearance) < ROUNDING:
                 continue
             self.result.count("whole frames compared")
@@ -122,7 +148,7 @@ class Comparer:
             if measured < clearance and is_outside:
                 self._say(f"missed at {frame:g}, where the gap is {measured:.6f}", contact, spans)
         for near in self._document["clearances"]:
-            measured = self._shape_gap(moment, (near["a"], near["b"]), None)
+            measured = self._shape_gap(moment, (near["a"], near["b"]))
             if measured is not None:
                 self.result.count("near misses compared")
                 if measured < clearance - ROUNDING:
@@ -136,18 +162,17 @@ class Comparer:
         points = moment.surfaces[id.split("/")[0]][0]
         return float(np.linalg.norm(np.ptp(points, axis=0)) / 2)
 
-    def _shape_gap(self, moment: Moment, pair: tuple[str, str], obstacle: str | None) -> float | None:
+    def _shape_gap(self, moment: Moment, pair: tuple[str, str]) -> float | None:
         """Distance of the shapes; None where those of a document are others than those of a scan."""
         bodies = []
         for id in pair:
             body, kind = id.split("/")[0], self.kind(id)
-            if kind == "bent" and (
-                self._scan.shape in ("capsule", "spheres", "compound") or self._fit.axes == "smallest"
-            ):
+            is_fitted = self._scan.shape in ("capsule", "spheres", "compound") or self._fit.axes == "smallest"
+            if body in self._scan.deforming and is_fitted:
                 return None
             is_whole = kind in (*PLAIN, "bent", "array", "child", "instance")
             shape = moment.shape_of(id, body if is_whole else None)
-            bodies.append(moment.surfaces[body][1] if id == obstacle else shape)
+            bodies.append(moment.surfaces[body][1] if id == self._obstacle else shape)
         return shape_gap(*bodies)
 
     def _mesh_gap(self, moment: Moment, pair: tuple[str, str]) -> float | None:

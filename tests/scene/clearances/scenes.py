@@ -31,12 +31,15 @@ class RandomScan(NamedTuple):
         Of the command line.
     kinds : dict
         Kinds of the bodies, by the beginning of their names.
+    deforming : frozenset of str
+        Names of bodies whose shapes a scan fits again and again, unlike those of a document.
     motion, shape : str
     """
 
     clearance: float
     options: tuple[str, ...]
     kinds: dict[str, str]
+    deforming: frozenset[str]
     motion: str
     shape: str
 
@@ -112,8 +115,8 @@ def add_body(kind: str, name: str, rng: np.random.Generator) -> bpy.types.Object
     return item
 
 
-def move(item: bpy.types.Object, rng: np.random.Generator) -> None:
-    """Let an object move, turn or grow by keys, drivers, or the scene; one in seven stays."""
+def move(item: bpy.types.Object, rng: np.random.Generator) -> bool:
+    """Let an object move, turn or grow by keys, drivers, or the scene; returns whether it grows."""
     item.location = center = rng.uniform(-1.6, 1.6, 3)
     item.rotation_euler = rng.uniform(-3, 3, 3)
     if item.type != "ARMATURE" and rng.random() < 0.4:
@@ -126,23 +129,26 @@ def move(item: bpy.types.Object, rng: np.random.Generator) -> None:
         key(item, "location", list(zip(frames, places, strict=True)), kind)
     if rng.random() < 0.5:
         key(item, "rotation_euler", [(frame, rng.uniform(-3, 3, 3)) for frame in (1, END)], easing(rng))
-    if rng.random() < 0.1 and item.type != "ARMATURE":
+    grows = rng.random() < 0.1 and item.type != "ARMATURE"
+    if grows:
         key(item, "scale", [(frame, rng.uniform(0.6, 1.4, 3)) for frame in (2, 9)], "LINEAR")
     if rng.random() < 0.15:
         item.driver_add("rotation_euler", 2).driver.expression = "sin(frame * 0.7)"
     if rng.random() < 0.1:
         play(item)
+    return bool(grows)
 
 
 def save_random_scan(path: Path, shape: str, seed: int) -> RandomScan:
     """Save a scene of some bodies of random kinds, and choose the options of its scan."""
     rng = np.random.default_rng([seed, SHAPES.index(shape)])
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    kinds = {}
+    kinds, deforming = {}, set()
     for number in range(int(rng.integers(3, 6))):
         name, kind = f"{chr(ord('A') + number)} body", str(rng.choice(KINDS))
         kinds[name] = kind
-        move(add_body(kind, name, rng), rng)
+        if move(add_body(kind, name, rng), rng) or kind in ("bent", "array"):
+            deforming.add(name)
     bpy.context.scene.frame_end = END
     bpy.context.scene.unit_settings.scale_length = float(rng.choice([1, 1, 0.01]))
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
@@ -153,7 +159,7 @@ def save_random_scan(path: Path, shape: str, seed: int) -> RandomScan:
     options += ["--decimals", str(rng.choice([3, 6, 6, 9]))]
     if rng.random() < 0.3:
         options.append("--confirm")
-    if shape in ("sphere", "spheres") and kinds["A body"] in PLAIN and rng.random() < 0.4:
+    if shape in ("sphere", "spheres") and kinds["A body"] in PLAIN and "A body" not in deforming:
         options += ["--obstacles", "A*"]
     if shape == "obb" and rng.random() < 0.5:
         options += ["--box-axes", str(rng.choice(["smallest", "world"]))]
@@ -161,4 +167,4 @@ def save_random_scan(path: Path, shape: str, seed: int) -> RandomScan:
         options += ["--padding", "0.02"]
     if rng.random() < 0.3:
         options += ["--static-pairs", "--no-ignore-parents"]
-    return RandomScan(clearance, tuple(options), kinds, motion, shape)
+    return RandomScan(clearance, tuple(options), kinds, frozenset(deforming), motion, shape)

@@ -12,24 +12,24 @@ import numpy as np
 import pytest
 
 from addon.formats import document_problems
+from addon.scene.settings import FitSettings
 from tests.cli.command_line import run
-from tests.scene.building import CUBE, add_vertices
+from tests.scene.building import CUBE, add_vertices, play
 from tests.scene.clearances.comparison import Comparer
-from tests.scene.clearances.scenes import SHAPES, save_random_scan
-from tests.scene.sampling import key
+from tests.scene.clearances.scenes import save_random_scan
+from tests.scene.sampling import go_to, key, matrices_of, scan_scene
 from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("sphere", "capsule", "compound", "spheres")]
 OCTAHEDRON = np.array([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], dtype=float)
 SIDES = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
 
 
 @pytest.mark.usefixtures("object_settings")
-@pytest.mark.parametrize(
-    "shape", [pytest.param(name, marks=pytest.mark.long if name == "compound" else ()) for name in SHAPES]
-)
+@pytest.mark.parametrize("shape", ["aabb", "obb", *LONG])
 def test_random_scans_have_valid_documents_and_gaps_within_the_clearance(tmp_path, shape):
     """The thousand scans of the full tier are those of six shapes."""
     for seed in range(times(8, 1, full=167)):
@@ -159,3 +159,27 @@ def test_contacts_count_if_meshes_come_closer_than_the_clearance(scene, tmp_path
     assert run(*again).returncode == 0
     compared = json.loads((tmp_path / "again.json").read_text("utf-8"))["extras"]["baseline"]
     assert (compared["new"], compared["gone"], compared["unchanged"]) == ([], [], 2)
+
+
+@pytest.mark.parametrize("is_played", [False, True])
+@pytest.mark.parametrize("is_before", [True, False])
+@pytest.mark.parametrize("shape", ["aabb", "obb", *LONG])
+def test_closest_frame_at_a_jump_shows_the_closest_approach(shape, is_before, is_played):
+    """Wall is near the mover until frame 5, or from then on, and jumps. The mover is nearest at frame 5."""
+    wall, mover = add_vertices("Wall", CUBE, BOX), add_vertices("Mover", CUBE / 4, BOX)
+    near, away = (0, 0, 0), (0, 30, 0)
+    places = (near, away) if is_before else (away, near)
+    key(wall, "location", [(1, places[0]), (5, places[1])], "CONSTANT")
+    key(mover, "location", [(1, (6, 0, 0)), (5, (2, 0, 0)), (9, (6, 0, 0))])
+    bpy.context.scene.frame_end = 9
+    if is_played:
+        play(mover)
+    fit = FitSettings(parts=2, part_shape="box")
+    (contact,) = scan_scene(shape=shape, clearance=3.0, fit=fit).report.contacts
+    (details,) = contact.details
+    assert contact.depth == details.depth and contact.deepest_frame == details.deepest_frame
+    written = round(contact.deepest_frame, 6)
+    go_to(written)
+    places = matrices_of(("Wall", "Mover"), np.array([written]))
+    assert places["Wall"][0, 1, 3] == 0, written
+    assert places["Mover"][0, 0, 3] == pytest.approx(2, abs=2e-3)
