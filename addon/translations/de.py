@@ -861,6 +861,7 @@ MESSAGES = {
     "the box around it has sides from {least} to {most}": "der Begrenzungsrahmen hat Seiten von {least} bis {most}",
     "the collection for colliders has no name: enter one": "die Sammlung für Kollisionskörper hat keinen Namen: Einen eingeben",
     "the meshes cannot be tested": "Maschen nicht prüfbar",
+    "the meshes are too close for too long": "Maschen sind zu lange zu nah beieinander",
     "the name {candidate!r} has {size} bytes, and Blender allows {limit}: rename the object": "der Name {candidate!r} hat {size} Bytes, und Blender erlaubt {limit}: Das Objekt umbenennen",
     "the name {candidate!r} is taken by another object: rename that object": "der Name {candidate!r} ist an ein anderes Objekt vergeben: Jenes Objekt umbenennen",
     "the number of vertices changes": "Zahl der Eckpunkte ändert sich",

@@ -861,6 +861,7 @@ MESSAGES = {
     "the box around it has sides from {least} to {most}": "バウンディングボックスの辺の長さが {least} から {most} まで異なります",
     "the collection for colliders has no name: enter one": "コライダーのコレクションに名前がありません: 入力してください",
     "the meshes cannot be tested": "メッシュをテストできません",
+    "the meshes are too close for too long": "メッシュが長時間近すぎます",
     "the name {candidate!r} has {size} bytes, and Blender allows {limit}: rename the object": "名前 {candidate!r} は {size} バイトですが，Blenderの上限は {limit} です: オブジェクトの名前を変えてください",
     "the name {candidate!r} is taken by another object: rename that object": "名前 {candidate!r} は別のオブジェクトが使っています: そのオブジェクトの名前を変えてください",
     "the number of vertices changes": "頂点数が変化します",

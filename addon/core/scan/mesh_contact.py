@@ -68,6 +68,9 @@ class MeshContact(NamedTuple):
     is_proven : bool
         Whether the motion of both meshes is known and bounded, and decides the result. False for an estimate
         from samples, also of a result that there is no contact.
+    doubt : float
+        Of a result that there is no contact: the first time at which there may be one, because the meshes are
+        so close for so long that the samples do not decide. NaN if there is none for sure.
     """
 
     time: float
@@ -75,6 +78,15 @@ class MeshContact(NamedTuple):
     point: Floats
     normal: Floats
     is_proven: bool = False
+    doubt: float = math.nan
+
+    def since(self, doubt: float) -> MeshContact:
+        """Return the same contact, which may have begun at an earlier time; NaN for none."""
+        if math.isnan(doubt):
+            return self
+        return self._replace(
+            time=doubt, uncertainty=self.time + self.uncertainty - doubt, is_proven=False, doubt=math.nan
+        )
 
 
 def first_mesh_contact(
@@ -189,7 +201,8 @@ class _Search:
     def never(self) -> MeshContact:
         """Return the result without a contact."""
         nothing = np.full(3, np.nan)
-        return MeshContact(math.nan, math.nan, nothing, nothing, self._is_proven and math.isnan(self._doubt))
+        is_proven = self._is_proven and math.isnan(self._doubt)
+        return MeshContact(math.nan, math.nan, nothing, nothing, is_proven, self._doubt)
 
     def over(self, times: list[float]) -> Generator[float, None, MeshContact]:
         """Search successive steps, each sampled with the one after it if that says more."""
@@ -204,19 +217,12 @@ class _Search:
             if contact is None and self._samples.has_jump(times[k + 1]):
                 contact = self.contact_at(times[k + 1])
             if contact is not None:
-                return self._with_doubt(contact)
+                return contact.since(self._doubt)
         return self.never()
 
     def _clear_until(self, time: float) -> float:
         """Return the time until which there is no contact, of a search that has come to `time`."""
         return float(np.fmin(time, self._doubt))
-
-    def _with_doubt(self, contact: MeshContact) -> MeshContact:
-        """Let a contact begin where there may have been one before."""
-        if math.isnan(self._doubt):
-            return contact
-        end = contact.time + contact.uncertainty
-        return contact._replace(time=self._doubt, uncertainty=end - self._doubt, is_proven=False)
 
     def _between(self, begin: float, end: float) -> Generator[float, None, MeshContact | None]:
         """First contact between two samples, or None; samples more in between while that is in doubt."""

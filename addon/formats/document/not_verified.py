@@ -31,5 +31,6 @@ class NotVerified(StrEnum):
     VERTEX_COUNT = "vertexCount", template("the number of vertices changes")
     ABSENT = "absent", template("an object is absent meanwhile")
     NOT_FINITE = "notFinite", template("a coordinate is not finite")
+    UNDECIDED = "undecided", template("the meshes are too close for too long")
     STOPPED = "stopped", template("the scan was stopped")
     UNSUPPORTED = "unsupported", template("the meshes cannot be tested")

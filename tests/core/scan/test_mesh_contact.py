@@ -519,6 +519,24 @@ def test_contact_begins_where_the_samples_of_a_step_were_used_up(monkeypatch):
     assert not contact.is_proven
 
 
+def test_meshes_that_may_have_touched_where_samples_were_used_up_are_in_doubt(monkeypatch):
+    monkeypatch.setattr(mesh_contact, "_MOST_KNOWN", 2)
+    mesh = Sliding([(0, 5), (3.3, 5), (3.4, 0), (3.5, 5), (7, 5)])
+    contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 7), known=(Resting(), mesh))
+    assert_never(contact)
+    # The faces touch at a distance of 2.
+    assert contact.doubt <= 3.36
+    assert not contact.is_proven
+
+
+def test_contact_may_have_begun_at_an_earlier_doubt():
+    contact, _ = run(lambda t: (STILL, placed(5 - t)), (CUBE, CUBE), (0, 9))
+    assert contact.since(math.nan) is contact
+    earlier = contact.since(1.25)
+    assert (earlier.time, earlier.time + earlier.uncertainty) == (1.25, contact.time + contact.uncertainty)
+    assert not earlier.is_proven and math.isnan(earlier.doubt)
+
+
 def test_edges_that_slide_past_each_other_are_not_in_contact_before_they_are_close():
     start, end = SLIDING
     thin = [mesh_of(edge[[0, 1, 1]][None]) for edge in start]

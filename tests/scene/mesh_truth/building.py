@@ -24,10 +24,13 @@ class Pair:
         Samples that the fastest motion needs in a frame: see `first_touch`.
     early : float
         Frames by which Blender itself shows a key before its time, at jumps.
+    reasons : tuple of str
+        Reasons, as documents name them, for which meshes may be left without an answer.
     """
 
     per_frame: int = 16
     early: float = 0.0
+    reasons: tuple[str, ...] = ()
 
 
 def add(name: str, mesh: Mesh | None) -> bpy.types.Object:

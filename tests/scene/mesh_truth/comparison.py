@@ -22,12 +22,13 @@ _ROUNDED = 1e-5
 class Answer(NamedTuple):
     """Answer of a scan about the meshes of a pair: whether they touch, when first, and the `+/-` of that.
 
-    `touches` is None for meshes that were not tested.
+    `touches` is None for meshes that were not tested, and `reason` says why then.
     """
 
     touches: bool | None
     frame: float = 0.0
     uncertainty: float = 0.0
+    reason: str = ""
 
 
 def build(family: str, seed: int) -> Pair:
@@ -49,24 +50,27 @@ def find_truth(pair: Pair) -> Truth:
 
 def ask(shape: str) -> Answer:
     """Scan the scene that is open with one shape, and verify its contact on the meshes."""
-    contacts = scan_scene(shape=shape, confirm=True).document()["contacts"]
-    meshes = [dict(contact["meshes"]) if "meshes" in contact else None for contact in contacts]
-    if not meshes:
+    document = scan_scene(shape=shape, confirm=True).document()
+    contacts = [each for each in document["contacts"] if {each["a"][0], each["b"][0]} == {"A", "B"}]
+    if not contacts:
         return Answer(False)
-    if any(each is None for each in meshes):
-        return Answer(None)
-    touching = [each for each in meshes if each and each["touch"]]
+    if reasons := [each.get("notVerified", "no word") for each in contacts if "meshes" not in each]:
+        return Answer(None, reason=reasons[0])
+    touching = [each["meshes"] for each in contacts if each["meshes"]["touch"]]
     if not touching:
         return Answer(False)
     first = min(touching, key=lambda each: each["frame"])
     return Answer(True, first["frame"], first["uncertainty"])
 
 
-def wrong(answer: Answer, truth: Truth, early: float = 0.0) -> str:
-    """Return what is wrong: "denied", "invented", "late", "early", "untested", or an empty text."""
+def wrong(answer: Answer, truth: Truth, pair: Pair) -> str:
+    """Return what is wrong: "denied", "invented", "late", "early", "untested", or an empty text.
+
+    A contact of bounds whose meshes are not tested denies nothing.
+    """
     if answer.touches is None:
-        return "untested"
-    slack = early + _ROUNDED
+        return "" if answer.reason in pair.reasons else f"untested: {answer.reason}"
+    slack = pair.early + _ROUNDED
     low, high = answer.frame - answer.uncertainty, answer.frame + answer.uncertainty
     grazes = any(begin - slack <= high and low <= end + slack for begin, end in truth.grazes)
     if truth.first is None:

@@ -49,7 +49,7 @@ def compare(family: str, seed: int, shapes: tuple[str, ...], truth_only: bool) -
         except Exception as error:  # a crash is one of the findings
             errors[shape] = repr(error) + traceback.format_exc()[-400:]
         record.setdefault("scans", {})[shape] = round(time.process_time() - begin, 2)  # type: ignore[attr-defined]
-    found = {shape: wrong(answer, truth, pair.early) for shape, answer in answers.items()}
+    found = {shape: wrong(answer, truth, pair) for shape, answer in answers.items()}
     record |= {"answers": answers, "wrong": {k: v for k, v in found.items() if v}, "errors": errors}
     record["wide"] = [s for s, a in answers.items() if a.touches and a.uncertainty > WIDE]
     return record | {"disagree": disagreeing(answers, pair.early)}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import bpy
@@ -26,9 +28,11 @@ from ....core import (
 from ....core.curves.jumps import SHORT
 from ....core.curves.transform_bounds import TransformChords
 from ....core.numeric.arrays import Floats, transform_points
+from ....core.scan.report import ContactInterval
 from ....core.scan.scan import never
 from ....formats import Confirmation, NotVerified
 from ...animation.scene_motion import SceneMotion
+from ...blender.animated.turns import turning_times
 from ...blender.frames import go_to, scene_by_uid
 from ...blender.instances import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
@@ -73,7 +77,11 @@ def confirm_contacts(
     confirmations : tuple
         One for each contact that was reached: the result for its meshes, or the reason why there is none.
     """
-    meshes = _MeshCache(scene_uid, subjects, motion)
+    if not contacts:
+        return ()
+    spans = [(contact.intervals[0].start, contact.intervals[-1].end) for contact in contacts]
+    span = min(start for start, _ in spans), max(end for _, end in spans)
+    meshes = _MeshCache(scene_uid, subjects, motion, span)
     confirmations: list[Confirmation | NotVerified] = []
     for number, contact in enumerate(contacts):
         if stops():
@@ -153,18 +161,17 @@ def _first_within(
     """Search the intervals of a contact from `begin` on for the first time within a clearance."""
     pair = contact.a, contact.b
     # The intervals of bounds say where the meshes are apart.
-    is_proven = contact.first.motion == "proven"
-    for span in contact.intervals:
-        if span.end < begin:
-            continue
-        start = max(span.start, begin)
+    is_proven, doubt = contact.first.motion == "proven", math.nan
+    for start, end in (part for span in contact.intervals for part in meshes.parts(pair, span, begin)):
         both = meshes.pair(pair, start)
         poses, known = partial(meshes.poses, pair), meshes.known(pair)
-        search = first_mesh_contact(poses, both, (start, span.end), clearance, known=known)
+        search = first_mesh_contact(poses, both, (start, end), clearance, known=known)
         first = yield from with_progress(search, Progress(*count, start, "meshes"))
-        is_proven = is_proven and first.is_proven
+        is_proven, doubt = is_proven and first.is_proven, float(np.fmin(doubt, first.doubt))
         if not math.isnan(first.time):
-            return Confirmation(first._replace(is_proven=is_proven), is_proven)
+            return Confirmation(first.since(doubt)._replace(is_proven=is_proven), is_proven)
+    if not math.isnan(doubt):
+        raise _UntestableError(NotVerified.UNDECIDED)
     return Confirmation(None, is_proven)
 
 
@@ -210,11 +217,34 @@ class _CurveMesh:
 class _MeshCache:
     """Meshes of subjects, each read once. Raises _UntestableError for those that cannot be tested."""
 
-    def __init__(self, scene_uid: int, subjects: Sequence[Subject], motion: SceneMotion) -> None:
-        self._scene_uid, self._subjects = scene_uid, subjects
+    def __init__(
+        self, scene_uid: int, subjects: Sequence[Subject], motion: SceneMotion, span: tuple[float, float]
+    ) -> None:
+        self._scene_uid, self._subjects, self._span = scene_uid, subjects, span
         self._sources, self._modifiers = motion.sources, motion.modifiers
         self._meshes: dict[int, _CachedMesh] = {}
         self._known: dict[int, _CurveMesh | None] = {}
+
+    @cached_property
+    def _turns(self) -> list[float]:
+        """Times within frames at which keys turn."""
+        return turning_times(bpy.context.evaluated_depsgraph_get(), self._span)
+
+    def parts(
+        self, pair: tuple[int, int], span: ContactInterval, begin: float
+    ) -> Iterator[tuple[float, float]]:
+        """Divide an interval from `begin` on at the times within frames at which keys turn.
+
+        Not if both meshes are known.
+        """
+        start = max(span.start, begin)
+        if start > span.end:
+            return
+        times = [start, span.end]
+        self.pair(pair, start)
+        if start < span.end and not all(self.known(pair)):
+            times[1:1] = self._turns[bisect_right(self._turns, start) : bisect_left(self._turns, span.end)]
+        yield from pairwise(times)
 
     def known(self, pair: tuple[int, int]) -> tuple[_CurveMesh | None, _CurveMesh | None]:
         """Motion of both meshes, which are cached; None where only samples are known."""

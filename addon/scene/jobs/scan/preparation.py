@@ -15,6 +15,7 @@ from ....core import Progress, ScanSettings
 from ....core.messages import message
 from ...animation.obstacles import MeshObstacles
 from ...animation.scene_motion import FittedShapes, SceneMotion
+from ...blender.animated.turns import turning_times
 from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations
@@ -112,7 +113,16 @@ def prepare_motion(
         prepared.bounds.subjects or prepared.motion.may_have_late_instances
     )
     prepared = prepared._replace(played=prepared.motion.played)
-    return prepared, prepared.motion.with_switches(times) if has_switches else times
+    if not has_switches:
+        return prepared, times
+    return prepared, prepared.motion.with_switches(_with_turns(prepared.motion, times))
+
+
+def _with_turns(motion: SceneMotion, times: list[float]) -> list[float]:
+    """Add the times within frames at which keys turn, if motion that is not known can be sampled there."""
+    if len(times) < 2 or motion.known.all() or not motion.refinable.all():
+        return times
+    return sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
 
 
 def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, None, PreparedScan]:

@@ -7,7 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from tests.scene.mesh_truth.building import Pair
-from tests.scene.mesh_truth.families import bent, deformed, fast, mechanisms, modified, plain, shown
+from tests.scene.mesh_truth.families import (
+    bent,
+    deformed,
+    fast,
+    mechanisms,
+    modified,
+    plain,
+    shown,
+    simulated,
+)
 
 FAMILIES: dict[str, Callable[[np.random.Generator], Pair]] = {
     build.__name__: build
@@ -19,5 +28,6 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Pair]] = {
         *deformed.FAMILIES,
         *shown.FAMILIES,
         *modified.FAMILIES,
+        *simulated.FAMILIES,
     )
 }

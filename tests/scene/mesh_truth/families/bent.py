@@ -104,4 +104,28 @@ def moving_armature(rng: np.random.Generator) -> Pair:
     return Pair(32)
 
 
-FAMILIES = (keyed_bones, inverse_kinematics, two_armatures, shape_keys_below_bones, moving_armature)
+def fast_bones(rng: np.random.Generator) -> Pair:
+    """Add a limb whose keyed bones stroke within a part of a frame, once or often."""
+    _, rig = _limb()
+    length, stroke = rng.uniform(0.1, 0.9), rng.uniform(0.6, 1.2)
+    starts = [rng.uniform(1.2, 8.0)] if rng.random() < 0.5 else 1 + np.arange(8) + rng.uniform(0, 1 - length)
+    side = rng.uniform(0, 2 * np.pi)
+    keys: list[tuple[float, tuple[float, float, float]]] = [(1.0, (0, 0, 0))]
+    for start in starts:
+        turn = (stroke * np.cos(side), 0.0, stroke * np.sin(side))
+        keys += [(start, (0, 0, 0)), (start + length / 2, turn), (start + length, (0, 0, 0))]
+    key(rig.pose.bones[1], "rotation_euler", [*keys, (9.0, (0, 0, 0))], easing(rng))
+    obstacle = add("B", ball(0.3))
+    obstacle.location = (-np.sin(side) * (away := rng.uniform(0.7, 2.0)), -np.cos(side) * away, 2.0)
+    place(rng, rig, obstacle)
+    return Pair(128)
+
+
+FAMILIES = (
+    fast_bones,
+    keyed_bones,
+    inverse_kinematics,
+    two_armatures,
+    shape_keys_below_bones,
+    moving_armature,
+)

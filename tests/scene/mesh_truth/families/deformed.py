@@ -77,6 +77,26 @@ def shape_keys(rng: np.random.Generator) -> Pair:
     return Pair(24)
 
 
+def fast_shape_keys(rng: np.random.Generator) -> Pair:
+    """Add a slab of which a keyed shape key throws a bump up within a part of a frame, once or often."""
+    slab = add("A", _slab())
+    slab.shape_key_add(name="Basis")
+    bump = slab.shape_key_add(name="Bump")
+    x, y = rng.uniform(-0.5, 0.5, 2)
+    for point in bump.data:
+        point.co.z += np.exp(-3 * ((point.co.x - x) ** 2 + (point.co.y - y) ** 2))
+    length = rng.uniform(0.1, 0.9)
+    starts = [rng.uniform(1.2, 8.0)] if rng.random() < 0.5 else 1 + np.arange(8) + rng.uniform(0, 1 - length)
+    keys: list[tuple[float, float]] = [(1.0, 0.0)]
+    for start in starts:
+        keys += [(start, 0.0), (start + length / 2, rng.uniform(0.5, 1.0)), (start + length, 0.0)]
+    key(bump, "value", [*keys, (9.0, 0.0)], easing(rng))
+    stone = add("B", box(0.2, 0.3, 0.25))
+    stone.rotation_euler, stone.location = rng.uniform(-3, 3, 3), (x, y, rng.uniform(0.5, 1.2))
+    place(rng, slab, stone)
+    return Pair(128)
+
+
 def geometry_nodes(rng: np.random.Generator) -> Pair:
     """Add a slab that nodes raise by a sine of the place and of the frame."""
     slab = add("A", _slab())
@@ -116,4 +136,4 @@ def geometry_nodes(rng: np.random.Generator) -> Pair:
     return Pair(24)
 
 
-FAMILIES = (lattices, hooks, shape_keys, geometry_nodes)
+FAMILIES = (lattices, hooks, shape_keys, fast_shape_keys, geometry_nodes)

@@ -29,7 +29,16 @@ def single_triangles(rng: np.random.Generator) -> Pair:
 
 def many_triangles(rng: np.random.Generator) -> Pair:
     """Add a terrain of some thousand triangles, and a stone."""
-    points, faces = sheet(4.0, 50)
+    return _terrain(rng, 50)
+
+
+def hundred_thousand_triangles(rng: np.random.Generator) -> Pair:
+    """Add a terrain of a hundred thousand triangles, and a stone."""
+    return _terrain(rng, 224)
+
+
+def _terrain(rng: np.random.Generator, cells: int) -> Pair:
+    points, faces = sheet(4.0, cells)
     waves = rng.normal(size=(6, 2))
     points[:, 2] = 0.3 * np.sin(points[:, :2] @ waves.T + rng.uniform(0, 6, 6)).sum(axis=1)
     stone, stone_faces = ball(0.6, 12, 20)
@@ -90,4 +99,13 @@ def sheared(rng: np.random.Generator) -> Pair:
     return Pair()
 
 
-FAMILIES = (thin_plates, single_triangles, many_triangles, coplanar_faces, edges_crossing, mirrored, sheared)
+FAMILIES = (
+    thin_plates,
+    single_triangles,
+    many_triangles,
+    hundred_thousand_triangles,
+    coplanar_faces,
+    edges_crossing,
+    mirrored,
+    sheared,
+)

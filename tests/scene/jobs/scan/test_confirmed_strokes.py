@@ -1,0 +1,88 @@
+"""Meshes that deform and are back within a frame, verified on meshes, against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import pytest
+
+from tests.scene.building import open_empty_file
+from tests.scene.sampling import add_box, key, scan_scene
+
+FIRST, LAST = 1, 9
+SHAPES = ("aabb", "sphere", "capsule")
+
+
+@pytest.fixture(autouse=True)
+def empty_scene():
+    open_empty_file()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
+
+
+def assert_touches_at(expected: float, shape: str) -> None:
+    """Check that the only pair is found to touch at a time, within its uncertainty and rounding."""
+    (confirmed,) = scan_scene(shape=shape, confirm=True).confirmed
+    assert abs(confirmed.first.time - expected) <= confirmed.first.uncertainty + 1e-5
+    assert confirmed.first.uncertainty < 1e-3
+
+
+def add_pillar(height: float) -> bpy.types.Object:
+    """Add a pillar whose top is at a height of 1, and at another one with a shape key."""
+    pillar = add_box("Pillar", (0.2, 0.2, 1.0))
+    pillar.shape_key_add(name="Basis")
+    tall = pillar.shape_key_add(name="Tall")
+    for point in tall.data:
+        if point.co.z > 0:
+            point.co.z = height
+    return tall
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shape_key_that_strokes_within_a_frame(shape):
+    key(add_pillar(3.0), "value", [(FIRST, 0), (4.2, 0), (4.3, 1), (4.4, 0), (LAST, 0)])
+    slab = add_box("Slab", (0.5, 0.5, 0.5))
+    slab.location = (0.1, 0.0, 2.5)
+    # The top is at 1 + 2 (t - 4.2) / 0.1, and the slab begins at 2.
+    assert_touches_at(4.25, shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bounds_that_overlap_all_the_time_do_not_hide_a_stroke(shape):
+    key(add_pillar(3.0), "value", [(FIRST, 0), (6.55, 0), (6.6, 1), (6.65, 0), (LAST, 0)])
+    # A beam that leans over the pillar.
+    beam = add_box("Beam", (0.2, 0.2, 1.0))
+    beam.location = (0.45, 0, 1.8)
+    for vertex in beam.data.vertices:
+        if vertex.co.z > 0:
+            vertex.co.x -= 0.4
+    # Its side begins at x = 0.25, z = 0.8, and passes x = 0.2, where the pillar ends, at z = 1.05.
+    assert_touches_at(6.55 + 0.05 * (1.05 - 1) / 2, shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bone_that_strokes_within_a_frame(shape):
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones.new("Bone")
+    bone.head, bone.tail = (0, 0, 0), (0, 0, 2)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    pose = rig.pose.bones["Bone"]
+    pose.rotation_mode = "XYZ"
+    # The z axis of a bone along z is the world's -y, so this turns towards x.
+    turn = 1.2
+    keys = [(FIRST, 0.0), (3.5, 0.0), (3.75, -turn), (3.875, 0.0), (LAST, 0.0)]
+    key(pose, "rotation_euler", [(frame, (0, 0, angle)) for frame, angle in keys])
+    bar = add_box("Bar", (0.1, 0.1, 1.0))
+    for vertex in bar.data.vertices:
+        vertex.co.z += 1.0
+    bar.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    bar.modifiers.new("Armature", "ARMATURE").object = rig
+    bar.parent = rig
+    wall = add_box("Wall", (0.5, 1.0, 2.0))
+    wall.location = (1.5, 0.0, 0.0)
+    # The corner (0.1, 2) gets to x = 1 where 0.1 cos a + 2 sin a = 1.
+    angle = math.asin(1 / math.hypot(0.1, 2)) - math.atan2(0.1, 2)
+    assert_touches_at(3.5 + 0.25 * angle / turn, shape)
