@@ -22,9 +22,11 @@ from tests.tiers import is_full, times
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 END = 20
-LANE = 30
+LANE = 20
 TOLERANCE = 2e-4
 """Meshes are about one unit large. Scans add what single precision makes of a rotation."""
+LATE = 5e-5
+"""Depth at the first contact that single precision explains: contacts are early, not late."""
 PAIRS_AT_ONCE = times(50, 10)
 """Pairs of a scene: the scene is evaluated for each contact."""
 PADDINGS = 0.0, 0.08
@@ -114,9 +116,10 @@ def add_item(name: str, mesh, rng) -> bpy.types.Object:
 def add_pair(number: int, meshes, rng) -> None:
     """Add an object at rest, and one that moves past or through it, rotates and grows, on a lane."""
     at_rest, mover = (add_item(f"{name}{number}", rng.choice(meshes), rng) for name in "AB")
-    at_rest.location = (0, LANE * number, 0)
-    y, z = rng.uniform(-3, 3, 2)
-    key(mover, "location", [(1, (-8, LANE * number + y, z)), (END, (8, LANE * number + y, z))])
+    lane = LANE * np.array(divmod(number, 7))
+    at_rest.location = (0, *lane)
+    y, z = lane + rng.uniform(-3, 3, 2)
+    key(mover, "location", [(1, (-8, y, z)), (END, (8, y, z))])
     if number % 2:
         angles = np.array(mover.rotation_euler)
         spin = rng.uniform(-2, 2, 3)
@@ -188,7 +191,8 @@ class Score:
     touching: int = 0
     apart: int = 0
     grazing: int = 0
-    worst: float = 0.0
+    early: float = 0.0
+    late: float = 0.0
 
 
 def compare_scene(fit: Fit, settings: FitSettings, score: Score) -> list[tuple]:
@@ -209,9 +213,9 @@ def compare_scene(fit: Fit, settings: FitSettings, score: Score) -> list[tuple]:
         first = contact.first.frame
         at = truth.gap_at(names, first)
         before = gaps[truth.times < first].min(initial=np.inf)
-        score.worst = max(score.worst, abs(at))
+        score.early, score.late = max(score.early, at), max(score.late, -at)
         score.touching += 1
-        if not (abs(at) <= TOLERANCE and before >= -TOLERANCE):
+        if not (-LATE <= at <= TOLERANCE and before >= -LATE):
             wrong.append((names, first, at, before))
     return wrong
 

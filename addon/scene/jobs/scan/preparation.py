@@ -127,7 +127,12 @@ def _with_turns(motion: SceneMotion, times: list[float]) -> list[float]:
 
 def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, None, PreparedScan]:
     """Fit all subjects of a scan, and give its result the shapes; yields `begun` after each batch."""
-    fitting = prepared.motion.fitted()
+    motion, bounds = prepared.motion, prepared.bounds
+    if motion.shape not in SHAPES_OF_SCANS:
+        for _ in motion.fitting():
+            yield begun
+        return prepared
+    fitting = motion.fitted()
     while True:
         try:
             next(fitting)
@@ -135,10 +140,7 @@ def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, 
             fitted: FittedShapes = stop.value
             break
         yield begun
-    shape, bounds = prepared.motion.shape, prepared.bounds
-    if shape not in SHAPES_OF_SCANS:
-        return prepared
-    scanned = ScannedShapes(shape, fitted, len(bounds.subjects))
+    scanned = ScannedShapes(motion.shape, fitted, len(bounds.subjects))
     return prepared._replace(bounds=replace(bounds, scanned_shapes=scanned))
 
 
