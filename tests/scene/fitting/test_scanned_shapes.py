@@ -60,7 +60,7 @@ FITS = {
     "capsule": Fit("capsule", "capsule"),
     "convex parts": Fit("compound", "compound", FitSettings(parts=4, part_shape="box")),
     "convex parts of a depth": Fit(
-        "compound", "compound", FitSettings(parts=6, parts_tolerance=0.1, part_shape="box")
+        "compound", "compound", FitSettings(parts=3, parts_tolerance=0.1, part_shape="box")
     ),
 }
 SLOW = "smallest box", "oriented smallest box", "capsule", "convex parts", "convex parts of a depth"
