@@ -296,7 +296,7 @@ static func _find_displaced(candidates: Dictionary, is_instance: bool, found: Di
 		users[named["name"]] = users.get(named["name"], 0) + 1
 	for id: String in candidates:
 		var named: Dictionary = candidates[id]
-		if found.has(id) or named["is_instance"] != is_instance:
+		if found.has(id) or named["is_instance"] != is_instance or named["name"] == "":
 			continue
 		var left := []
 		for place: Dictionary in named["places"]:
@@ -386,6 +386,9 @@ static func _candidates(places: Dictionary, entry: Dictionary) -> Dictionary:
 			var name := _node_name("/".join(parts.slice(k)))
 			if places.has(owner + "/" + name):
 				return {"places": _meshes_in(places[owner + "/" + name]), "name": name, "is_instance": true}
+			# Blender's exporter gives all instances of geometry nodes this name, so only their poses tell them apart.
+			if places.has(owner + "/GN Instance"):
+				return {"places": places[owner + "/GN Instance"], "name": "", "is_instance": true}
 	return {"places": [], "name": _node_name(whole), "is_instance": false}
 
 

@@ -60,6 +60,21 @@ corners = mesh("Corners", (4, 5, 0), flat=True)
 corners.instance_type = "VERTS"
 put(corners, (80, 20, 0))
 wedge("Leaf", (0.5, 0.25, 0), turn, (0.3, 0.3, 0.3), parent=corners)
+# Instances of geometry nodes on three vertices.
+points = bpy.data.meshes.new("Scatter")
+points.from_pydata([(0, 0, 0), (4, 0, 0), (8, 1, 0)], [], [])
+scatter = put(bpy.data.objects.new("Scatter", points), (0, 480, 0), (0, 0, 0.3))
+tree = bpy.data.node_groups.new("Scatter", "GeometryNodeTree")
+for direction in ("INPUT", "OUTPUT"):
+    tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+kinds = ("NodeGroupInput", "GeometryNodeObjectInfo", "GeometryNodeInstanceOnPoints", "NodeGroupOutput")
+inward, info, on_points, outward = map(tree.nodes.new, kinds)
+info.inputs["Object"].default_value = wedge("Seed", (0, 470, 0), (0, 0.2, 0), (1, 2, 1))
+info.inputs["As Instance"].default_value = True
+tree.links.new(inward.outputs[0], on_points.inputs["Points"])
+tree.links.new(info.outputs["Geometry"], on_points.inputs["Instance"])
+tree.links.new(on_points.outputs[0], outward.inputs[0])
+scatter.modifiers.new("Nodes", "NODES").node_group = tree
 for frame, x in ((1, 60), (11, 90)):
     instance_of = bpy.data.objects.get("Moving") or instance("Moving", gate)
     instance_of.location.x = x

@@ -31,6 +31,7 @@ animate(stopper, "location", {1: (0, 9, 0), 10: (9, 9, 0), 30: (9, 9, 0)})
 put(mesh("Gate", (0.5, 1, 1)), (9.25, 9, 0))
 odd = put(mesh("Odd", (0.5, 0.5, 0.5)))
 animate(odd, "location", {1: (0, 20, 0), 13: (12, 20, 0), 25: (0, 20, 0)})
+animate(put(mesh("Spin"), (0, 30, 0)), "rotation_euler", {1: (0, 0, 0), 13: (0, 0, 30), 25: (0, 0, 0)})
 """
 )
 _FILES = (
@@ -128,6 +129,16 @@ def test_default_rate_of_godot_is_30_and_cuts_off_the_peak_of_a_motion(animation
     peak = animations.x(name, "Turner", np.array(DENSE)).max()
     assert peak == pytest.approx(13 - 0.4, abs=1e-4)
     assert animations.x(name, "Stopper", 10 / FPS) == pytest.approx(9 - 0.2, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["24", "48", "24 at run time"])
+def test_objects_are_turned_as_in_blender_at_whole_frames_at_the_rate_of_the_scene(animations, name):
+    """Spin turns by 2.5 radians in a frame around Blender's Z, which is Y in Godot."""
+    found = np.array(animations.results[name]["rotations"]["Spin"])
+    for frame in range(1, 26):
+        half = 2.5 * (12 - abs(frame - 13)) / 2
+        expected = np.array([0, np.sin(half), 0, np.cos(half)])
+        assert abs(found[100 * frame] @ expected) == pytest.approx(1, abs=1e-6), frame
 
 
 def test_optimizer_of_the_importer_drops_the_turn_of_a_motion(animations):

@@ -24,7 +24,7 @@ _EXPORT = (
     + """
 shown = []
 for item in bpy.context.evaluated_depsgraph_get().object_instances:
-    if item.object.type == "MESH":
+    if item.object.type == "MESH" and len(item.object.data.vertices):
         data = item.object.data
         points = [[*(item.matrix_world @ vertex.co)] for vertex in data.vertices]
         owner = item.parent.name if item.is_instance else ""
@@ -36,8 +36,9 @@ for item in bpy.context.evaluated_depsgraph_get().object_instances:
 options = ("--preset", "gltf", "--shapes", "aabb", "--decimals", "9")
 export_document("objects.json", "bounds", *options)
 export_document("bones.json", "bounds", *options, "--bones")
-export(folder + "/level.glb", export_current_frame=True, export_rest_position_armature=False)
-export(folder + "/another_frame.glb", export_rest_position_armature=False)
+options = {"export_rest_position_armature": False, "export_gn_mesh": True}
+export(folder + "/level.glb", export_current_frame=True, **options)
+export(folder + "/another_frame.glb", **options)
 with open(folder + "/shown.json", "w") as stream:
     json.dump(shown, stream)
 """
