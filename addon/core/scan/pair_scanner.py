@@ -102,11 +102,12 @@ class PairScanner:
 
     Attributes
     ----------
-    solved : float
-        Intervals that are solved, and the part of the block that is being solved; with the last frame by
-        itself, there are as many intervals as frames.
     solved_until : float
         Time up to which all contacts are recorded.
+    solving : float
+        The same, with the part that is done of the block that is being solved.
+    ended : float
+        Part that is done of the last frame by itself.
     """
 
     def __init__(self, plan: ScanPlan, space: ObstacleSpace | None) -> None:
@@ -148,7 +149,8 @@ class PairScanner:
         self._begins_at_instant = self._shortest >= _LONG_BLOCK
         self._block_length = self._shortest if self._begins_at_instant else 1
         self._blocks = 0
-        self.solved, self.solved_until = 0.0, plan.first_time
+        self.solving = self.solved_until = plan.first_time
+        self.ended = 0.0
         # Frames of the next block. One before it and one after it serve to estimate deviations.
         self._waiting: Frames | None = None
         self._context = 0
@@ -159,15 +161,16 @@ class PairScanner:
         waiting = 0 if self._waiting is None else len(self._waiting.times)
         return self._context + self._block_length + 2 - waiting
 
-    def begin_section(self, index: int, time: float, first_time: float, first_sample: Sample) -> None:
-        """Begin after the first section of a scan, at the time of the interval `index`.
+    def begin_section(self, time: float, first_time: float, first_sample: Sample) -> None:
+        """Begin after the first section of a scan, at the time of its first interval.
 
         The first sample to add is the one before that time.
 
         first_sample : of the first time of the scan, which gives the sizes of the subjects
         """
         self._sizes.measure(self._frames_of(np.array([first_time]), first_sample))
-        self.solved, self.solved_until, self._context = float(index), time, 1
+        self.solving = self.solved_until = time
+        self._context = 1
 
     def add_sample(self, times: Floats, sample: Sample) -> None:
         """Add a sample of increasing times (k,), of no more than are missing but for what appears there."""
@@ -208,6 +211,7 @@ class PairScanner:
         # The last frame again, by itself: for a scan of one frame, and for subjects present in the last one
         # only.
         yield from self._process_block(frames.take([-1, -1]), 0, 1)
+        self.ended = 1.0
 
     def finish_section(self) -> Generator[None, None, None]:
         """Process the frames that are left before the last sample, with which the next section begins."""
@@ -218,12 +222,11 @@ class PairScanner:
 
     def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
         """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
-        solved, length = self.solved, last - first
+        begin, end = float(frames.times[first]), float(frames.times[last])
         for part in self._block_parts(frames, first, last):
-            self.solved = solved + length * part
+            self.solving, self.ended = begin + (end - begin) * part, part if begin == end else 0.0
             yield
-        self.solved = solved + length
-        self.solved_until = float(frames.times[last])
+        self.solving = self.solved_until = end
 
     def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
         """Process a block, see `_process_block`; yields the part of it that is done."""

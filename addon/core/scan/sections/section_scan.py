@@ -110,11 +110,12 @@ class SectionScan:
                 scanners = self._new_scanners(self.first)
                 self._finder = self._new_finder(self.first)
                 self._add_sample(scanners, self.first)
-            elif len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
-                self._add_sample(scanners, self._recorder.recorded())
             done = bisect_left(self._frames, self._samples_read)
             progress = Progress(done, len(self._frames), self._times[index])
+            # Before other times are sampled, because callers may look at what the motion was read from.
             yield self._with_part(progress, scanners)
+            if len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
+                self._add_sample(scanners, self._recorder.recorded())
             for scanner in scanners:
                 for _ in scanner.process():
                     yield self._with_part(progress, scanners)
@@ -145,7 +146,7 @@ class SectionScan:
         scanners = self._new_scanners(self.first)
         self._finder = self._new_finder(self.first)
         for scanner in scanners:
-            scanner.begin_section(section.begin, self._times[section.begin], self._times[0], self.first)
+            scanner.begin_section(self._times[section.begin], self._times[0], self.first)
         return scanners
 
     def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
@@ -159,7 +160,10 @@ class SectionScan:
 
     def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
-        solved = sum(scanner.solved for scanner in scanners) / (len(scanners) * len(self._times))
+        until = np.interp([scanner.solving for scanner in scanners], self._times, range(len(self._times)))
+        # With the last frame by itself, there are as many intervals as samples.
+        ended = sum(scanner.ended for scanner in scanners)
+        solved = (float(until.sum()) + ended) / (len(scanners) * len(self._times))
         read = self._reading * self._samples_read / len(self._times)
         return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
 
