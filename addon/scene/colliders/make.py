@@ -7,6 +7,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 
 from ...core import CollisionBoundsError, Progress
 from ...core.fitting.convex_hull import HullRequest
@@ -49,6 +50,8 @@ _ELSEWHERE = message("is in the background scene: create its collider there")
 _NO_ARMATURE = message("is deformed by an armature that is not in this scene: add the armature to it")
 OTHER_LEVEL = message("is a level of detail: the most detailed one has the collider")
 _PATH = message("is a path, which moves its children: disable Path Animation")
+_ROUNDED = 5e-7
+"""Largest cosine of two axes that rounding in single precision can have without shear."""
 
 
 class CreatedColliders(NamedTuple):
@@ -493,7 +496,12 @@ def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
     geometry, fit = piece.geometry, piece.fit
     if kind != "hull" or fit.padding:
         return id(piece)
-    lengths = (geometry.matrix[:3, :3] ** 2).sum(axis=0) ** 0.5
+    linear = geometry.matrix[:3, :3]
+    products = linear.T @ linear
+    lengths = np.diag(products) ** 0.5
+    if (np.abs(products - np.diag(lengths**2)) > _ROUNDED * np.outer(lengths, lengths)).any():
+        # The collider of a sheared object has axes of its own.
+        return geometry.points.tobytes(), linear.tobytes()
     # The minimum thickness depends on the scale, which is compared to three digits.
     return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
 

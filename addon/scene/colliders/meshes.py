@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import (
     Capsule,
+    ConvexHull,
     ball_surface,
     box_surface,
     capsule_from_points,
@@ -67,8 +68,9 @@ def collider_steps(
     """Fit a collider to the vertices of a subject, with the padding around it.
 
     No vertex of the subject is above any face. Vertices are in the subject's object space, so that the
-    collider scales with it. Where that would turn a sphere into an ellipsoid, or shear a box, the collider's
-    frame compensates the scale, and the rotation that comes with shear.
+    collider scales with it. Where that would turn a sphere into an ellipsoid, or shear a box or a hull, the
+    collider's frame compensates the scale, and the rotation that comes with shear. Engines have no sheared
+    shapes: Jolt Physics drops the shear.
 
     Parameters
     ----------
@@ -101,19 +103,24 @@ def collider_steps(
     require_finite(geometry.points, "vertices")
     points: Floats = geometry.points.astype(np.float64)
     axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
-    if kind == "hull":
-        around = inflated_points(points, axes, lengths, fit.padding)
-        surface = yield from hull_steps(around, max_vertices)
-        faces: Faces = tuple(map(tuple, surface.faces.tolist()))
-        return ColliderMesh(surface.vertices, faces, None)
     is_sheared = tuple(frame.rotation.tolist()) != _IDENTITY
     is_uniform = bool(np.ptp(lengths) <= _UNIFORM * lengths.max())
+    if not is_sheared and kind == "hull":
+        around = inflated_points(points, axes, lengths, fit.padding)
+        return _mesh_of_hull((yield from hull_steps(around, max_vertices)), None)
     if not is_sheared and (is_uniform or kind == "box"):
         return ColliderMesh(*_volume(points, kind, geometry, fit, lengths, 0.0), None)
     slack = _rounding_slack(linear, axes, frame, is_sheared)
     points = np.asarray(np.linalg.solve(axes, points.T).T, dtype=np.float64)
     slack *= float(np.abs(points).max())
+    if kind == "hull":
+        around = inflated_points(points, np.eye(3), np.ones(3), fit.padding)
+        return _mesh_of_hull((yield from hull_steps(around, max_vertices, margin=slack)), frame)
     return ColliderMesh(*_volume(points, kind, geometry, fit, np.ones(3), slack), frame)
+
+
+def _mesh_of_hull(hull: ConvexHull, frame: NodeFrame | None) -> ColliderMesh:
+    return ColliderMesh(hull.vertices, tuple(map(tuple, hull.faces.tolist())), frame)
 
 
 def _rounding_slack(linear: Floats, axes: Floats, frame: NodeFrame, is_sheared: bool) -> float:
