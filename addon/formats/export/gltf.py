@@ -33,7 +33,7 @@ from .gltf_collider_nodes import (
     node_matrix,
     unit_length_error,
 )
-from .gltf_hulls import HullMeshes, fit_hull
+from .gltf_hulls import HullMeshes, capsule_hull, fit_hull
 from .world_shapes import world_shape
 
 GltfExtension = Literal["omi", "khr", "volumes"]
@@ -93,6 +93,10 @@ def collider_geometry(
     index_of : callable
         Returns the index of a shape in the extension of SHAPE_EXTENSIONS.
     """
+    if mesh is None and extension == "omi" and shape["type"] == "cylinder":
+        # Godot reads the key of an earlier version of the extension.
+        sizes = {"radius": shape["cylinder"]["radiusBottom"], **shape["cylinder"]}
+        return {"shape": index_of({"type": "cylinder", "cylinder": sizes})}
     if mesh is None:
         return {"shape": index_of(shape)}
     if extension == "khr":
@@ -257,17 +261,21 @@ def _bodies(
     response: CollisionResponse,
     lists: _Lists,
 ) -> dict[str, Any]:
-    """Extensions of the node of a collider."""
-    mesh = None if collider.hull is None else lists.meshes.index_of(name, collider.hull)
-    return {
-        BODY_EXTENSIONS[each]: body_extension(
-            each,
-            collider_geometry(each, collider.shape, mesh, partial(lists.index_of, each)),
-            response,
-            lists.index_of,
-        )
-        for each in extensions
-    }
+    """Extensions of the node of a collider.
+
+    The height of an OMI capsule is that between the centers of its ends, but Godot takes it for the whole
+    height. A convex shape around the capsule is the same for all readers.
+    """
+    bodies = {}
+    for each in extensions:
+        hull = collider.hull
+        if each == "omi" and "capsule" in collider.shape:
+            sizes = collider.shape["capsule"]
+            hull = capsule_hull(sizes["height"], sizes["radiusBottom"])
+        mesh = None if hull is None else lists.meshes.index_of(name, hull)
+        geometry = collider_geometry(each, collider.shape, mesh, partial(lists.index_of, each))
+        bodies[BODY_EXTENSIONS[each]] = body_extension(each, geometry, response, lists.index_of)
+    return bodies
 
 
 def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:

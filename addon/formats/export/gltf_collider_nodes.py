@@ -53,7 +53,7 @@ class Collider:
     translation, rotation, scale : (3,), (4,), (3,) float
         Of the node, relative to its parent; the quaternion is (x, y, z, w).
     shape : dict
-        In the form that OMI_physics_shape and KHR_implicit_shapes share; empty for a hull.
+        In the form of KHR_implicit_shapes; empty for a hull.
     hull : ConvexHull or None
         In the space of the node.
     """

@@ -30,10 +30,13 @@ def test_each_part_is_a_collider_below_its_object():
     root, *colliders = made["nodes"]
     assert root["children"] == [1, 2, 3]
     assert [node["name"] for node in colliders] == ["Ball collider", "Ball collider 2", "Ball collider 3"]
-    shapes = made["extensions"]["OMI_physics_shape"]["shapes"]
-    used = [shapes[node["extensions"]["OMI_physics_body"]["collider"]["shape"]] for node in colliders]
-    assert [shape["type"] for shape in used] == ["box", "sphere", "capsule"]
-    assert made["extensions"]["KHR_implicit_shapes"]["shapes"] == shapes
+    omi, khr = (made["extensions"][name]["shapes"] for name in ("OMI_physics_shape", "KHR_implicit_shapes"))
+    bodies = [node["extensions"] for node in colliders]
+    used = [omi[body["OMI_physics_body"]["collider"]["shape"]]["type"] for body in bodies]
+    assert used == ["box", "sphere", "convex"]
+    geometries = [body["KHR_physics_rigid_bodies"]["collider"]["geometry"] for body in bodies]
+    assert [khr[each["shape"]]["type"] for each in geometries] == ["box", "sphere", "capsule"]
+    assert omi[:2] == khr[:2]
 
 
 def test_parts_alone_are_no_bounding_volume():
