@@ -63,26 +63,25 @@ def export_document(name, *options):
 """
 
 # Blender lists the mesh of a curve as an instance of the curve. Matrix products are in double precision.
-_VERTICES = (
-    SETUP
-    + """
-vertices_by_name = {}
-for item in bpy.context.evaluated_depsgraph_get().object_instances:
-    if item.object.type != "MESH":
-        continue
-    instancer = item.parent.name if item.is_instance and item.parent.name != item.object.name else ""
-    mesh_data = item.object.to_mesh()
-    local = np.empty(len(mesh_data.vertices) * 3, np.float32)
-    mesh_data.vertices.foreach_get("co", local)
-    item.object.to_mesh_clear()
-    matrix = np.array(item.matrix_world, np.float64)
-    points = local.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    name = f"{instancer}/{item.object.name}" if instancer else item.object.name
-    vertices_by_name.setdefault(name, []).append(points.tolist())
-with open(folder + "/vertices.json", "w") as stream:
-    json.dump(vertices_by_name, stream)
+VERTICES = """
+def write_vertices(path):
+    vertices_by_name = {}
+    for item in bpy.context.evaluated_depsgraph_get().object_instances:
+        if item.object.type != "MESH":
+            continue
+        instancer = item.parent.name if item.is_instance and item.parent.name != item.object.name else ""
+        mesh_data = item.object.to_mesh()
+        local = np.empty(len(mesh_data.vertices) * 3, np.float32)
+        mesh_data.vertices.foreach_get("co", local)
+        item.object.to_mesh_clear()
+        matrix = np.array(item.matrix_world, np.float64)
+        points = local.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+        name = f"{instancer}/{item.object.name}" if instancer else item.object.name
+        vertices_by_name.setdefault(name, []).append(points.tolist())
+    with open(path, "w") as stream:
+        json.dump(vertices_by_name, stream)
 """
-)
+"""Defines a function that writes the vertices of all objects, in Blender's world space."""
 
 _TOP = Path(__file__).resolve().parents[2]
 
@@ -141,7 +140,12 @@ def in_blender(script: str, folder: Path) -> None:
 
 def export_difficult_scene(script: str, folder: Path) -> Exported:
     """Run a script in the difficult scene, which can call `export_document`, and read the vertices."""
-    in_blender(_VERTICES + script, folder)
+    in_blender(SETUP + VERTICES + "write_vertices(folder + '/vertices.json')\n" + script, folder)
+    return read_exported(folder)
+
+
+def read_exported(folder: Path) -> Exported:
+    """Read the vertices that `write_vertices` has written to `vertices.json`."""
     recorded = json.loads((folder / "vertices.json").read_text("utf-8"))
     return Exported(folder, {name: [np.array(points) for points in each] for name, each in recorded.items()})
 
