@@ -317,13 +317,41 @@ static func _place_at_pose(places: Array, taken: Dictionary, entry: Dictionary) 
 	var nearest := {}
 	var least := INF
 	var expected := _pose_of(entry)
-	for place: Dictionary in places:
+	# There can be thousands of instances of one object, so only those nearby are compared.
+	var reach := INF
+	if not entry.has("bone"):
+		reach = 0.01 * _longest(expected.basis) + 1e-4 * expected.origin.length()
+	for k: int in range(_first_from(places, expected.origin.x - reach), places.size()):
+		var place: Dictionary = places[k]
+		if place["pose"].origin.x > expected.origin.x + reach:
+			break
 		var pose := _pose_at(place, entry)
 		var distance := pose.origin.distance_to(expected.origin)
 		if distance < least and not taken.has(place["node"]) and _is_same_pose(pose, expected):
 			nearest = place
 			least = distance
 	return nearest
+
+
+# The index of the first place whose X is not less than a number.
+static func _first_from(places: Array, x: float) -> int:
+	var low := 0
+	var high := places.size()
+	while low < high:
+		var middle := floori((low + high) / 2.0)
+		if places[middle]["pose"].origin.x < x:
+			low = middle + 1
+		else:
+			high = middle
+	return low
+
+
+static func _is_before(place: Dictionary, other: Dictionary) -> bool:
+	return place["pose"].origin.x < other["pose"].origin.x
+
+
+static func _longest(basis: Basis) -> float:
+	return maxf(basis.x.length(), maxf(basis.y.length(), basis.z.length()))
 
 
 # The pose of a node, or of the joint of a bone, relative to the root.
@@ -359,14 +387,13 @@ static func _joint_of(place: Dictionary, entry: Dictionary, used: Dictionary) ->
 
 
 static func _is_same_pose(pose: Transform3D, expected: Transform3D) -> bool:
-	var x := pose.basis.x
-	var y := pose.basis.y
-	var z := pose.basis.z
-	var size := maxf(x.length(), maxf(y.length(), z.length()))
+	var size := _longest(pose.basis)
 	if pose.origin.distance_to(expected.origin) > 1e-3 * size + 1e-5 * pose.origin.length():
 		return false
+	var found := pose.basis
 	var axes := expected.basis
-	var difference := maxf(x.distance_to(axes.x), maxf(y.distance_to(axes.y), z.distance_to(axes.z)))
+	var across := maxf(found.x.distance_to(axes.x), found.y.distance_to(axes.y))
+	var difference := maxf(across, found.z.distance_to(axes.z))
 	# Shear is not in the document.
 	return difference <= 1e-3 * size or _is_sheared(pose.basis)
 
@@ -376,7 +403,7 @@ static func _candidates(places: Dictionary, entry: Dictionary) -> Dictionary:
 	var whole := _without_part(str(entry["name"]))
 	for name: String in [str(entry["name"]), whole]:
 		if places.has(_node_name(name)):
-			return {"places": _meshes_in(places[_node_name(name)]), "name": _node_name(name), "is_instance": false}
+			return {"places": places[_node_name(name)], "name": _node_name(name), "is_instance": false}
 	# Instances are named after their owner and their object, which can have slashes in their names.
 	var number := RegEx.create_from_string("\\.\\d+$").sub(whole, "")
 	if number != whole:
@@ -385,7 +412,7 @@ static func _candidates(places: Dictionary, entry: Dictionary) -> Dictionary:
 			var owner := _node_name("/".join(parts.slice(0, k)))
 			var name := _node_name("/".join(parts.slice(k)))
 			if places.has(owner + "/" + name):
-				return {"places": _meshes_in(places[owner + "/" + name]), "name": name, "is_instance": true}
+				return {"places": places[owner + "/" + name], "name": name, "is_instance": true}
 			# Blender's exporter gives all instances of geometry nodes this name, so only their poses tell them apart.
 			if places.has(owner + "/GN Instance"):
 				return {"places": places[owner + "/GN Instance"], "name": "", "is_instance": true}
@@ -402,7 +429,7 @@ static func _meshes_in(places: Array) -> Array:
 
 
 # The places of all nodes that can be those of objects, by each name that the object can have, and by the name of each node
-# above it and that: "Gate/Post".
+# above it and that: "Gate/Post". They are sorted along X.
 static func _places_by_name(root: Node) -> Dictionary:
 	var places := {}
 	var waiting := [{"node": root, "pose": Transform3D.IDENTITY, "above": []}]
@@ -425,6 +452,9 @@ static func _places_by_name(root: Node) -> Dictionary:
 					if not places.has(key):
 						places[key] = []
 					places[key].append({"node": child, "pose": pose})
+	for key: String in places:
+		places[key] = _meshes_in(places[key])
+		places[key].sort_custom(_is_before)
 	return places
 
 

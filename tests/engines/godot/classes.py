@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -50,6 +51,9 @@ class Array(list):
     def slice(self, start: int, end: int | None = None) -> Array:
         return Array(self[start:end])
 
+    def sort_custom(self, is_before: Any) -> None:
+        self.sort(key=functools.cmp_to_key(lambda a, b: is_before(b, a) - is_before(a, b)))
+
     def pop_back(self) -> Any:
         return self.pop()
 
@@ -90,6 +94,9 @@ def items_of(value: Any) -> Iterable[Any]:
 
 def floorf(value: float) -> float:
     return math.floor(value)
+
+
+floori = floorf
 
 
 absf, maxf, mini, is_finite, INF = abs, max, min, math.isfinite, math.inf
