@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import bpy
 
-from ..formats import SkippedPairs
+from ..core import Clearance, Contact
+from ..formats import NotVerified, SkippedPairs
 from ..formats.wording import single_line
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
@@ -77,7 +78,7 @@ def _notes(result: Result) -> list[Note]:
 
 
 def _notes_on_pairs(result: Result) -> list[Note]:
-    """Return the notes on contacts of rotating objects, and on pairs that only touch."""
+    """Return the notes on contacts of rotating objects or without verification, and on other pairs."""
     notes: list[Note] = []
     if result.report is None:
         return notes
@@ -90,15 +91,27 @@ def _notes_on_pairs(result: Result) -> list[Note]:
             names=_first_names([result.subjects[index].name for index in rotating]),
         )
         notes.append(Note(iface_("{count} rotating", count=count), text))
+    unverified = [index for index, each in enumerate(result.confirmed) if isinstance(each, NotVerified)]
+    if unverified:
+        count, names = (
+            len(unverified),
+            _names_of_pairs(result, [result.report.contacts[i] for i in unverified]),
+        )
+        text = iface_count(
+            count,
+            "{count} contact not verified on meshes: {names}",
+            "{count} contacts not verified on meshes: {names}",
+            names=names,
+        )
+        notes.append(Note(iface_("{count} not verified", count=count), text))
     if result.grazing:
         pairs = [result.report.clearances[index] for index in sorted(result.grazing)]
-        names = [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
         count = len(pairs)
         text = iface_count(
             count,
             "{count} pair touches with gap 0: {names}",
             "{count} pairs touch with gap 0: {names}",
-            names=_first_names(names),
+            names=_names_of_pairs(result, pairs),
         )
         notes.append(Note(iface_("{count} with gap 0", count=count), text))
     return notes + _notes_on_skipped_pairs(result.skipped_pairs)
@@ -126,6 +139,13 @@ def _notes_on_skipped_pairs(counts: Mapping[str, int]) -> list[Note]:
         )
         for reason, count in counts.items()
     ]
+
+
+def _names_of_pairs(result: Result, pairs: Sequence[Contact | Clearance]) -> str:
+    """Return the names of the first of the pairs, and how many more there are."""
+    return _first_names(
+        [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
+    )
 
 
 def _first_names(names: Sequence[str]) -> str:

@@ -36,9 +36,10 @@ def test_csv_suffix_writes_table(scene, tmp_path):
 
 def test_contacts_as_csv(scene):
     done = run("contacts", scene, "-o", "-", "--format", "csv")
-    heading, row = done.stdout.splitlines()
-    found = dict(zip(heading.split(","), row.split(","), strict=True))
-    assert float(found["frame"]) == pytest.approx(10, abs=1e-5)
+    heading, *rows = (line.split(",") for line in done.stdout.splitlines())
+    contact, scan = (dict(zip(heading, row, strict=True)) for row in rows)
+    assert float(contact["frame"]) == pytest.approx(10, abs=1e-5)
+    assert (contact["kind"], scan["kind"], scan["fps"]) == ("contact", "scan", "24")
 
 
 def test_bounds_as_tileset(scene):

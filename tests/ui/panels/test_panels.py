@@ -333,6 +333,7 @@ def test_contact_that_cannot_be_verified_has_the_reason_in_details_and_tooltip(s
     for confirm in (False, True):
         scanned_scene.scan(confirm=confirm)
         settings.active_row = 0
+        assert Page(panel).popovers == (["1 contact not verified on meshes"] if confirm else [])
         assert ("Meshes not verified:" in Page(panel).labels) == (reason in Page(panel).labels) == confirm
         assert (f"Meshes not verified: {reason}" in settings.rows[0].tooltip) == confirm
 
