@@ -308,8 +308,8 @@ class InputWarning:
     Attributes
     ----------
     kind : str
-        "backgroundScene", "blockedDriver", "blockedScript", "collapsedBone", "missingData", "missingFile",
-        "missingLibrary" or "newerFile".
+        "backgroundScene", "blockedDriver", "blockedScript", "collapsedBone", "lateMesh", "missingData",
+        "missingFile", "missingLibrary" or "newerFile".
     name : str
         Name of the data-block or file.
     message : str
@@ -321,7 +321,9 @@ class InputWarning:
     message: str
 
 
-MISSING_INPUTS = frozenset({"backgroundScene", "missingData", "missingFile", "missingLibrary", "newerFile"})
+MISSING_INPUTS = frozenset(
+    {"backgroundScene", "lateMesh", "missingData", "missingFile", "missingLibrary", "newerFile"}
+)
 """Kinds of warnings about data that could not be read, or that is omitted."""
 
 

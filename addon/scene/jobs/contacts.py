@@ -19,6 +19,7 @@ from ..progress import JobProgress, until_stopped
 from ..settings import ContactSettings
 from .result import Result
 from .scan.late_instances import LateInstances
+from .scan.late_meshes import with_late_meshes
 from .scan.mesh_confirmation import confirm_contacts
 from .scan.preparation import (
     PreparedScan,
@@ -124,7 +125,10 @@ def confirmed_result(
         motion, stops = prepared.motion, control.stops
         tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
         confirmed = yield from job.track(tests)
-    return _result(prepared, settings, times, report, confirmed)
+    result = _result(prepared, settings, times, report, confirmed)
+    if report.stopped_at is not None:
+        return result
+    return (yield from with_late_meshes(uid, result, times, control.stops))
 
 
 def join_shares(

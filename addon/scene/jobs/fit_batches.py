@@ -26,6 +26,8 @@ from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, DetailedShapes
 from .detailed_shapes import DETAILED_FITS, compounds
 
+NO_VERTICES = message("no vertices")
+
 _SUBJECTS_AT_ONCE = CHUNK_ROWS
 """Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
 
@@ -100,7 +102,7 @@ def _reason_without_points(subject: Subject, fit: FitSettings, missing: Mapping[
     """Return why a subject has no points, by the reasons of objects with missing data."""
     group = fit.vertex_group
     if group is None or subject.key[1] in missing:
-        return missing.get(subject.key[1], message("no vertices"))
+        return missing.get(subject.key[1], NO_VERTICES)
     return reason_without_vertices(group, subject.override is not None)
 
 

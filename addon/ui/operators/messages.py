@@ -58,6 +58,7 @@ _WARNING_TEXTS = {
     "blockedDriver": n_("Blocked drivers: {names}"),
     "blockedScript": n_("Scripts that were not run: {names}"),
     "collapsedBone": n_("Bones scaled to nearly 0: {names}"),
+    "lateMesh": n_("Without vertices at the first frame: {names}"),
     "missingData": n_("Missing data: {names}"),
     "missingFile": n_("Missing files: {names}"),
     "missingLibrary": n_("Missing libraries: {names}"),

@@ -1,0 +1,81 @@
+"""Meshes without vertices at the first frame of a job that have some later, and so are not in its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+
+from ....core import Progress
+from ....core.messages import message
+from ....core.scan.scan import never
+from ....formats import InputWarning, Skipped
+from ...blender.frames import scene_by_uid
+from ...blender.instances import MESH_LIKE
+from ...blender.mesh_data import vertex_positions
+from ...blender.names import name_of
+from ...blender.private_scene import PrivateScene
+from ...blender.simulation import may_deform
+from ..fit_batches import NO_VERTICES
+from ..result import Result
+
+
+def with_late_meshes(
+    scene_uid: int, result: Result, times: Sequence[float], stops: Callable[[], bool] = never
+) -> Generator[Progress, None, Result]:
+    """Give the objects that a result skips without vertices the frame at which they get some, and warnings.
+
+    They are evaluated by themselves: that takes no time where they do not depend on the frame.
+
+    Parameters
+    ----------
+    scene_uid : int
+        The scene's session_uid.
+    result : Result
+        Of the first of `times`.
+    times : sequence of float
+        Increasing frames of the job.
+    stops : callable
+        Called after each evaluation. If it returns True, no later frame is evaluated.
+
+    Yields
+    ------
+    progress : Progress
+        After each evaluation.
+
+    Returns
+    -------
+    result : Result
+    """
+    empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
+    names = {
+        item.session_uid: name_of(item)
+        for item in scene_by_uid(scene_uid).objects
+        if empty and item.type in MESH_LIKE and name_of(item) in empty and may_deform(item, "evaluated")
+    }
+    late: dict[str, float] = {}
+    scene = PrivateScene(scene_by_uid(scene_uid), names)
+    for time in times[1:]:
+        if len(late) == len(names) or stops():
+            break
+        for item in scene.evaluate(time).objects:
+            name = names.get(item.original.session_uid)
+            if name is not None and name not in late and len(vertex_positions(item, "evaluated")):
+                late[name] = time
+        yield Progress(len(times), len(times), time)
+    if not late:
+        return result
+    skipped = tuple(
+        Skipped(entry.name, _reason(late[entry.name])) if entry.name in late else entry
+        for entry in result.skipped
+    )
+    warnings = (InputWarning("lateMesh", name, _warning(time)) for name, time in sorted(late.items()))
+    return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
+
+
+def _reason(time: float) -> str:
+    return message("no vertices at the first frame, some at frame {frame:g}: not included", frame=time)
+
+
+def _warning(time: float) -> str:
+    text = "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
+    return message(text, frame=time)
