@@ -8,14 +8,25 @@ A number that already has few enough decimals stays as it is, so rounding twice 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Aabb, Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
-from ..core.fitting.convex_hull import hull_of_rounded_vertices
+from ..core import (
+    Aabb,
+    Capsule,
+    CollisionBoundsError,
+    ConvexHull,
+    Cylinder,
+    InvalidShapeError,
+    Obb,
+    Sphere,
+)
+from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
 from ..core.fitting.hull_surface import hull_defect
+from ..core.fitting.many_hulls.together import run_together
 from ..core.fitting.moved_hull import are_far, box_hull, hull_around_far
 from ..core.numeric.arrays import Bools, Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
@@ -235,25 +246,35 @@ def interval_around(center: Floats, reach: Floats) -> tuple[Floats, Floats]:
     return low, np.where(high_error > 0, np.nextafter(high, np.inf), high)
 
 
-def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
-    """Round a hull outward: all given vertices are below all faces of the result.
+def rounded_hulls(hulls: Sequence[ConvexHull], decimals: int) -> list[ConvexHull]:
+    """Round hulls outward: all given vertices of each are below all faces of the result.
 
-    The hull is built again from its vertices in few decimals, because rounding the vertices would bend faces.
+    A hull is built again from its vertices in few decimals, because rounding the vertices would bend faces.
     A hull too thin for these decimals becomes a box. So does one that is too far away: then float64 has no
     decimals left, and only a few numbers within the size of the hull.
 
     Parameters
     ----------
-    hull : ConvexHull
-        In the space in which it is written.
+    hulls : sequence of ConvexHull
+        In the space in which they are written.
     decimals : int
         Of the vertices.
 
     Returns
     -------
-    enclosing : ConvexHull
-        The hull itself if its vertices have so many decimals already.
+    enclosing : list of ConvexHull
+        A hull itself if its vertices have so many decimals already.
     """
+    rounded = []
+    for hull in run_together([_rounded(hull, decimals) for hull in hulls]):
+        if isinstance(hull, CollisionBoundsError):
+            raise hull
+        rounded.append(hull)
+    return rounded
+
+
+def _rounded(hull: ConvexHull, decimals: int) -> HullSteps:
+    """Round a hull outward, as `rounded_hulls`."""
     vertices, step = hull.vertices, 10.0**-decimals
     spacing = float(np.spacing(np.abs(vertices).max()))
     is_far, has_no_decimals = are_far(vertices), spacing >= step
@@ -263,9 +284,10 @@ def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
         if has_no_decimals:
             return hull_around_far(vertices)
     try:
-        return hull_of_rounded_vertices(hull, decimals) or hull_from_points(
-            vertices, max(len(vertices), 8), decimals
-        )
+        rounded = yield from rounded_hull_steps(hull, decimals)
+        if rounded is None:
+            rounded = yield from hull_steps(vertices, max(len(vertices), 8), decimals)
+        return rounded
     except InvalidShapeError:
         reach = max(step, 8 * spacing) / 2
         low = rounded_down(vertices.min(axis=0) - reach, decimals)

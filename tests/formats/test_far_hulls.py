@@ -10,7 +10,7 @@ import pytest
 from addon.core import ConvexHull, hull_from_points
 from addon.core.fitting.hull_surface import hull_defect
 from addon.core.fitting.moved_hull import moved_hull
-from addon.formats.rounding import rounded_hull
+from addon.formats.rounding import rounded_hulls
 
 
 def points_above(hull, points):
@@ -34,11 +34,11 @@ def test_hulls_far_away_are_correct_and_enclose_points(size, place):
     hull = moved_hull(hull_from_points(points), place * direction)
     offset = [Fraction(x) for x in (place * direction).tolist()]
     exact = [[Fraction(x) + y for x, y in zip(row, offset, strict=True)] for row in points.tolist()]
-    for written in (hull, *(rounded_hull(hull, decimals) for decimals in (3, 6, 9))):
+    for written in (hull, *(rounded_hulls([hull], decimals)[0] for decimals in (3, 6, 9))):
         assert hull_defect(written.vertices, written.faces) == ""
         assert points_above(written, exact) == 0
-        again = rounded_hull(written, 6)
-        np.testing.assert_array_equal(rounded_hull(again, 6).vertices, again.vertices)
+        again = rounded_hulls([written], 6)[0]
+        np.testing.assert_array_equal(rounded_hulls([again], 6)[0].vertices, again.vertices)
 
 
 def test_hull_of_collapsed_vertices_becomes_a_box():
@@ -46,7 +46,7 @@ def test_hull_of_collapsed_vertices_becomes_a_box():
     hull = hull_from_points(np.random.default_rng(0).normal(size=(10, 3)))
     collapsed = ConvexHull(hull.vertices + np.array([1e20, -1e20, 0]), hull.faces)
     assert hull_defect(collapsed.vertices, collapsed.faces) == "faces: are clockwise as seen from outside"
-    written = rounded_hull(collapsed, 6)
+    written = rounded_hulls([collapsed], 6)[0]
     assert hull_defect(written.vertices, written.faces) == ""
     assert len(written.vertices) == 8
 

@@ -155,7 +155,9 @@ def hull_steps(
     return hull
 
 
-def hull_of_rounded_vertices(hull: ConvexHull, decimals: int) -> ConvexHull | None:
+def rounded_hull_steps(
+    hull: ConvexHull, decimals: int
+) -> Generator[HullRequest, Ints | None, ConvexHull | None]:
     """Move the vertices of a hull outward and round them, until they enclose the given ones.
 
     Conservative as `hull_from_points`, which is twice as slow, because it has to find the hull first.
@@ -166,6 +168,11 @@ def hull_of_rounded_vertices(hull: ConvexHull, decimals: int) -> ConvexHull | No
         In the caller's unit.
     decimals : int
         Of the vertices.
+
+    Yields
+    ------
+    request : HullRequest
+        As `hull_steps`.
 
     Returns
     -------
@@ -178,7 +185,7 @@ def hull_of_rounded_vertices(hull: ConvexHull, decimals: int) -> ConvexHull | No
     if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
         return None
     target = _Target(axes, rounding, 0.0, len(vertices))
-    return run_hull_steps(_grown(vertices, hull.faces, target))
+    return (yield from _grown(vertices, hull.faces, target))
 
 
 def run_hull_steps(steps: Generator[HullRequest, Ints | None, _Result]) -> _Result:

@@ -14,7 +14,7 @@ from ..rounding import (
     rounded_aabb,
     rounded_capsule,
     rounded_cylinder,
-    rounded_hull,
+    rounded_hulls,
     rounded_obb,
     rounded_sphere,
     rounded_to_nearest,
@@ -384,13 +384,14 @@ class _ShapeWriter:
         return written
 
     def _hulls(self, hulls: Sequence[ConvexHull], offsets: Floats) -> list[dict[str, Any]]:
-        written = []
+        moved = []
         for hull, offset in zip(hulls, offsets, strict=True):
             in_space = self._space.hull(hull)
-            moved = in_space._replace(vertices=in_space.vertices + offset)
-            outer = rounded_hull(moved, self._decimals)
-            written.append({"vertices": to_lists(outer.vertices), "faces": outer.faces.tolist()})
-        return written
+            moved.append(in_space._replace(vertices=in_space.vertices + offset))
+        return [
+            {"vertices": to_lists(outer.vertices), "faces": outer.faces.tolist()}
+            for outer in rounded_hulls(moved, self._decimals)
+        ]
 
     def _compounds(self, compounds: Sequence[Compound], offsets: Floats) -> list[list[dict[str, Any]]]:
         written = []

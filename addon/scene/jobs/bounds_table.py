@@ -16,14 +16,11 @@ from ...formats.document.model import KEYS_OF_SHAPES, ObjectColumns, ShapeColumn
 from ..animation.bone_sweeps import BoneSweeps
 from ..blender.mesh_data import Placement
 from ..subjects.subject_list import SubjectList
-from .detailed_shapes import DetailedShape
+from .detailed_shapes import DetailedShapes
 
 _GROUPS = ("local", "world")
 _BLOCK = 1024
 """Objects that are made at once by a loop over all."""
-
-DetailedShapes = tuple[tuple[DetailedShape, ...], tuple[DetailedShape, ...]]
-"""Hulls and trees of one subject, in its own frame and in world space."""
 
 
 class BoundsTable(SortedObjects):

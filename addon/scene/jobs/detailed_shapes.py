@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Generator
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -17,15 +17,15 @@ from ...core import (
     SphereTree,
     capsule_from_points,
     cylinder_from_points,
-    hull_from_points,
     obb_from_points,
     sphere_from_points,
 )
 from ...core.compound.compound import Compound, CompoundPart
 from ...core.fitting.axial import capsule_around, cylinder_around
+from ...core.fitting.convex_hull import HullRequest, hull_steps
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.moved_hull import moved_hull
-from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
+from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
 from ..fitting.axial import fit_axial
@@ -40,16 +40,24 @@ from ..fitting.fit import (
 )
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
-from ..settings import DetailedShapeName, PartShape
+from ..settings import BoundShape, DetailedShapeName, PartShape
 from ..subjects.geometry import SubjectGeometry, in_bone_space
 
 DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder | Compound
+
+DetailedShapes: TypeAlias = tuple[tuple[DetailedShape, ...], tuple[DetailedShape, ...]]
+"""Shapes of a subject in its local axes and in world space."""
 
 _MAX_VERTICES = 255
 """The limit of PhysX, and so of Unity and Unreal."""
 
 
-def hulls(piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> tuple[ConvexHull, ConvexHull]:
+_Shape = TypeVar("_Shape")
+_Steps: TypeAlias = Generator[HullRequest, "Ints | None", tuple[_Shape, _Shape]]
+"""Steps to a shape in local axes and in world space, as `hull_steps`."""
+
+
+def hulls(piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> _Steps[ConvexHull]:
     """Fit the convex hull of a subject.
 
     Conservative, padding included. A flat mesh gets a hull of minimum thickness.
@@ -62,6 +70,11 @@ def hulls(piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> tup
         Its decomposed world matrix.
     margin : float
         Least distance of the vertices below all faces.
+
+    Yields
+    ------
+    request : HullRequest
+        As `hull_steps`, so that hulls of many subjects are built at the same time.
 
     Returns
     -------
@@ -81,7 +94,7 @@ def hulls(piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> tup
         linear = turn.T @ geometry.matrix[:3, :3]
         local = (local[:, None] + transform_vectors(linear, around)).reshape(-1, 3)
     inflated = inflated_points(local, np.eye(3), np.ones(3), piece.fit.padding)
-    hull = hull_from_points(inflated, _MAX_VERTICES, margin=margin)
+    hull = yield from hull_steps(inflated, _MAX_VERTICES, margin=margin)
     turned = ConvexHull(transform_vectors(turn, hull.vertices), hull.faces)
     return hull, moved_hull(turned, placed.translation)
 
@@ -235,7 +248,7 @@ def _points(piece: SubjectGeometry, placed: Placement) -> tuple[Floats, Floats, 
     return transform_vectors(turn.T, world - placed.translation), world, turn
 
 
-def compounds(piece: SubjectGeometry, placed: Placement) -> tuple[Compound, Compound]:
+def compounds(piece: SubjectGeometry, placed: Placement) -> _Steps[Compound]:
     """Fit a shape to each convex part of a subject.
 
     Conservative: each triangle is in the union of the shapes, padding included.
@@ -261,7 +274,12 @@ def compounds(piece: SubjectGeometry, placed: Placement) -> tuple[Compound, Comp
     fit, linear = piece.fit, piece.geometry.matrix[:3, :3]
     parts = convex_pieces(piece, fit.parts, fit.parts_tolerance)
     margin = cut_rounding(piece.geometry.points, linear) if len(parts) > 1 else 0.0
-    shapes = [_FITS_OF_PARTS[fit.part_shape](part, placed, margin) for part in parts]
+    shapes: list[tuple[CompoundPart, CompoundPart]] = []
+    for part in parts:
+        if fit.part_shape == "hull":
+            shapes.append((yield from hulls(part, placed, margin)))
+        else:
+            shapes.append(_FITS_OF_PARTS[fit.part_shape](part, placed, margin))
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
 
 
@@ -297,13 +315,49 @@ def _spheres(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[
 _FITS_OF_PARTS: dict[
     PartShape, Callable[[SubjectGeometry, Placement, float], tuple[CompoundPart, CompoundPart]]
 ] = {
-    "hull": hulls,
     "box": _boxes,
     "sphere": _spheres,
     "capsule": lambda piece, placed, margin: _capsules(piece, placed, _growth(piece) + margin),
 }
 
-DETAILED_FITS: dict[
+_FITS: dict[
     DetailedShapeName, Callable[[SubjectGeometry, Placement], tuple[DetailedShape, DetailedShape]]
-] = {"hull": hulls, "spheres": trees, "capsule": capsules, "cylinder": cylinders}
-"""Fits by kind of shape but compounds, in the order in which a subject's shapes are listed."""
+] = {"spheres": trees, "capsule": capsules, "cylinder": cylinders}
+"""Fits by kind of shape, but those that need hulls."""
+
+
+def detailed_shapes(
+    piece: SubjectGeometry, placed: Placement, shapes: Container[BoundShape]
+) -> Generator[HullRequest, Ints | None, DetailedShapes]:
+    """Fit all detailed shapes of a subject.
+
+    Parameters
+    ----------
+    piece : SubjectGeometry
+        Geometry and fit settings of the subject.
+    placed : Placement
+        Its decomposed world matrix.
+    shapes : container of BoundShape
+        Those to fit.
+
+    Yields
+    ------
+    request : HullRequest
+        As `hull_steps`.
+
+    Returns
+    -------
+    local, world : tuple of DetailedShape
+        In local axes and in world space, in the order in which a subject's shapes are listed.
+
+    Raises
+    ------
+    CollisionBoundsError
+    """
+    both: list[tuple[DetailedShape, DetailedShape]] = []
+    if "hull" in shapes:
+        both.append((yield from hulls(piece, placed)))
+    both += [fit(piece, placed) for name, fit in _FITS.items() if name in shapes]
+    if "compound" in shapes:
+        both.append((yield from compounds(piece, placed)))
+    return tuple(local for local, _ in both), tuple(world for _, world in both)

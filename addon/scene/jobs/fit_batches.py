@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from ...core import CollisionBoundsError
+from ...core.fitting.many_hulls.together import run_together
 from ...core.messages import message
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Ints
 from ...core.numeric.distinct import distinct_rows
@@ -18,13 +19,13 @@ from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
-from ..settings import BoundShape, FitSettings, PlainShape
+from ..settings import BoundShape, DetailedShapeName, FitSettings, PlainShape
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.shared_geometry import SharedGeometry
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
-from .bounds_table import BoundsColumns, DetailedShapes
-from .detailed_shapes import DETAILED_FITS, compounds
+from .bounds_table import BoundsColumns
+from .detailed_shapes import DetailedShapes, detailed_shapes
 
 NO_VERTICES = message("no vertices")
 
@@ -223,7 +224,7 @@ def _fit_chunk(
     )
     fits, errors = _fit_plain(sources, kinds, plain_shapes(shapes, settings), settings)
     detailed: dict[int, DetailedShapes] = {}
-    if {*DETAILED_FITS, "compound"} & set(shapes):
+    if set(get_args(DetailedShapeName)) & set(shapes):
         detailed = _detailed(chunk, shapes, errors)
     for rows, local, world in fits:
         is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
@@ -261,7 +262,7 @@ def _detailed(
     errors: dict[int, CollisionBoundsError],
 ) -> dict[int, DetailedShapes]:
     """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
-    found: dict[int, DetailedShapes] = {}
+    jobs = {}
     row = -1
     for piece, points in chunk:
         for index, matrix, *placed in zip(
@@ -272,20 +273,11 @@ def _detailed(
                 continue
             geometry = Geometry(piece.points, matrix, piece.radius)
             source = SubjectGeometry(index, geometry, piece.fit, piece.triangles, piece.frame)
-            try:
-                found[row] = _detailed_shapes(source, Placement(*placed), shapes)
-            except CollisionBoundsError as error:
-                errors[row] = error
+            jobs[row] = detailed_shapes(source, Placement(*placed), shapes)
+    found: dict[int, DetailedShapes] = {}
+    for row, fitted in zip(jobs, run_together(list(jobs.values())), strict=True):
+        if isinstance(fitted, CollisionBoundsError):
+            errors[row] = fitted
+        else:
+            found[row] = fitted
     return found
-
-
-def _detailed_shapes(
-    piece: SubjectGeometry,
-    placed: Placement,
-    shapes: Sequence[BoundShape],
-) -> DetailedShapes:
-    """Fit the shapes of one subject, in local axes and in world space. Raises CollisionBoundsError."""
-    both = [fit(piece, placed) for name, fit in DETAILED_FITS.items() if name in shapes]
-    if "compound" in shapes:
-        both.append(compounds(piece, placed))
-    return tuple(local for local, _ in both), tuple(world for _, world in both)

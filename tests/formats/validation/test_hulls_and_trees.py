@@ -27,7 +27,7 @@ from addon.formats import (
     read_document,
     space_for,
 )
-from addon.formats.rounding import rounded_hull
+from addon.formats.rounding import rounded_hulls
 from tests.core.closed import assert_closed, assert_encloses, volume
 from tests.formats import samples
 from tests.tiers import times
@@ -63,7 +63,7 @@ def document(preset="blender", decimals=6):
 def test_rounded_hull_encloses_original_and_is_closed_and_convex(decimals, size, place):
     points = place + size * ball_points(40)
     hull = hull_from_points(points)
-    found = rounded_hull(hull, decimals)
+    found = rounded_hulls([hull], decimals)[0]
     np.testing.assert_array_equal(np.round(found.vertices, decimals), found.vertices)
     assert_encloses(found.vertices, found.faces.tolist(), hull.vertices)
     assert_encloses(found.vertices, found.faces.tolist(), points)
@@ -73,7 +73,7 @@ def test_rounded_hull_encloses_original_and_is_closed_and_convex(decimals, size,
     if size > 100 * step:
         assert np.abs(found.vertices).max() < np.abs(points).max() + 40 * step + 1e-5 * (size + place)
         assert volume(found.vertices, found.faces) < volume(*hull) * (1 + 200 * step / size)
-    again = rounded_hull(found, decimals)
+    again = rounded_hulls([found], decimals)[0]
     np.testing.assert_array_equal(again.vertices, found.vertices)
     np.testing.assert_array_equal(again.faces, found.faces)
 
@@ -86,7 +86,7 @@ def test_rounded_hull_of_coarse_decimals_does_not_grow(seed, decimals, rough):
     turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     points = np.concatenate([corners * (1 - rough * (np.arange(3) != k)) for k in range(3)]) @ turn.T
-    found = rounded_hull(hull_from_points(points), decimals)
+    found = rounded_hulls([hull_from_points(points)], decimals)[0]
     assert 8 * (1 - 3 * rough) <= volume(found.vertices, found.faces) < 8 * (1 + 100 * rough)
 
 

@@ -1,7 +1,7 @@
 """Quickhull of many point sets at the same time: each step adds a vertex to every hull.
 
 A step of a single hull is some forty operations on short arrays, which take as long as their calls. Here,
-all hulls share the calls. Every hull has the same number of faces after a step, so these are dense arrays.
+all hulls share the calls. Nearly all hulls have two faces more after a step, so these are dense arrays.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _Hulls:
             pass
         found: list[Ints | None] = []
         for hull, start in enumerate(self._first_point.tolist()):
-            faces: Ints = self._faces[hull, : self._counts[hull]] - start
+            faces: Ints = self._faces[hull, np.isfinite(self._planes[3, hull])] - start
             is_hull = not self._is_folded[hull] and is_closed(faces, int(faces.max()) + 1)
             found.append(faces if is_hull else None)
         return found
@@ -121,7 +121,7 @@ class _Hulls:
         vertices = self._counts // 2 + 2
         is_active = (best > self._tolerance) & (vertices < self._max_vertices)
         # Faces that fold would multiply.
-        self._is_folded |= is_active & (vertices >= self._sizes)
+        self._is_folded |= is_active & (np.maximum(vertices, self._count // 2 - 2) >= self._sizes)
         is_active &= ~self._is_folded
         if not is_active.any():
             return False
@@ -129,23 +129,33 @@ class _Hulls:
         is_visible = self._visible(tip, face) & is_active[:, None]
         hull, slot = np.nonzero(is_visible)
         edges, edge_hull = _horizons(self._faces[hull, slot], hull, len(self._points))
-        # A hole in a surface of triangles around one piece has two edges more than it had triangles.
+        # A hole has two edges more than it had triangles, and two less for each vertex that is inside now.
         removed = np.bincount(hull, minlength=len(best))
         added = np.bincount(edge_hull, minlength=len(best))
-        is_folded = is_active & (added != removed + 2)
+        is_folded = is_active & ((added > removed + 2) | ((added - removed) % 2 == 1))
         if is_folded.any():
             self._is_folded |= is_folded
             return True
-        # New faces take the slots of the removed ones, and two more.
+        # New faces take the slots of the removed ones, and up to two more.
+        self._planes[3, hull, slot] = np.inf
         number = np.arange(len(edge_hull)) - (np.cumsum(added) - added)[edge_hull]
         reused = np.minimum((np.cumsum(removed) - removed)[edge_hull] + number, len(slot) - 1)
         unused = self._count + number - removed[edge_hull]
+        self._make_room()
         new_slot = np.where(number < removed[edge_hull], slot[reused], unused)
         self._set_faces(edge_hull, new_slot, np.column_stack([edges, tip[edge_hull]]))
-        self._counts += 2 * is_active
+        self._counts += added - removed
         self._count += 2
         self._assign_orphans(is_visible, tip, edge_hull, number, new_slot)
         return True
+
+    def _make_room(self) -> None:
+        """Make room for two more faces of each hull: there are more steps if vertices came to be inside."""
+        if self._count + 2 > self._planes.shape[2]:
+            unused = np.zeros_like(self._planes)
+            unused[3] = np.inf
+            self._planes = np.concatenate([self._planes, unused], axis=2)
+            self._faces = np.concatenate([self._faces, np.zeros_like(self._faces)], axis=1)
 
     def _visible(self, tip: Ints, face: Ints) -> Bools:
         """Return which faces (h, f) of each hull a point (h) sees, at least one face (h)."""

@@ -74,6 +74,15 @@ def test_random_sets_have_closed_hulls_with_no_point_outside_in_exact_arithmetic
         assert_no_point_above(points, faces, 1e-9)
 
 
+def test_vertices_that_come_to_be_inside_are_no_part_of_the_hull():
+    # The farthest point above a face is the farthest of those that are farthest above this face.
+    rng = np.random.default_rng(133)
+    points = [random_set(rng) for _ in range(2)][1]
+    for faces in quickhulls([points, points[:60]], 1e-9):
+        assert_closed(points, faces)
+    assert np.array_equal(np.unique(quickhulls([points] * 2, 1e-9)[0]), quickhull(points, 1e-9).vertices)
+
+
 @pytest.mark.parametrize("limit", [4, 5, 12, 40])
 def test_limited_hulls_have_as_many_vertices_as_alone_and_about_their_volume(limit):
     rng = np.random.default_rng(limit)
