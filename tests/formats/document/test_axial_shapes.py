@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -22,6 +24,8 @@ from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import ObjectBounds, document_problems, read_document, space_for
 from addon.formats.export.gltf import gltf
 from addon.formats.export.tileset_3d import TILES_SPACE, tileset
+from tests.core.closed import assert_closed, assert_encloses
+from tests.engines.exact_hulls import numbers
 from tests.formats import samples
 from tests.tiers import times
 
@@ -115,32 +119,72 @@ def test_document_that_is_read_is_written_again_to_the_byte(preset):
         assert one["radius"] == pytest.approx(two["radius"], rel=1e-4)
 
 
+class AxialNode(NamedTuple):
+    """File with one capsule or cylinder, and the rotation and origin of its node in the world."""
+
+    file: dict[str, Any]
+    turn: np.ndarray
+    center: np.ndarray
+
+
+def axial_node(bounds: ObjectBounds, kind: str) -> AxialNode:
+    only = {
+        name: tuple(shape for shape in getattr(bounds, name) if isinstance(shape, KINDS[kind]))
+        for name in ("local", "world")
+    }
+    file = gltf(samples.document_of([replace(bounds, **only)], space_for("gltf", 1.0)))
+    root, child = file["nodes"]
+    turns = [
+        rotation_matrix(np.array(node.get("rotation", [0, 0, 0, 1]))[[3, 0, 1, 2]]) for node in (root, child)
+    ]
+    center = np.array(root["translation"]) + turns[0] @ np.array(child.get("translation", [0, 0, 0]))
+    return AxialNode(file, turns[0] @ turns[1], center)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
 def test_gltf_collider_along_its_y_axis_encloses_the_vertices(kind, seed):
     bounds, world = entry(seed)
-    kept = {**{"local": bounds.local, "world": bounds.world}}
-    only = {name: tuple(s for s in group if isinstance(s, KINDS[kind])) for name, group in kept.items()}
-    space = space_for("gltf", 1.0)
-    file = gltf(samples.document_of([replace(bounds, **only)], space))
-    root, child = file["nodes"]
-    shape = file["extensions"]["KHR_implicit_shapes"]["shapes"][0]
+    node = axial_node(bounds, kind)
+    shape = node.file["extensions"]["KHR_implicit_shapes"]["shapes"][0]
     size = shape[shape["type"]]
     assert shape["type"] == kind and size["height"] > 0 and size["radiusTop"] == size["radiusBottom"] > 0
-    turns = [
-        rotation_matrix(np.array(node.get("rotation", [0, 0, 0, 1]))[[3, 0, 1, 2]]) for node in (root, child)
-    ]
-    turn = turns[0] @ turns[1]
-    center = np.array(root["translation"]) + turns[0] @ np.array(child.get("translation", [0, 0, 0]))
     node_shape = {
-        "center": center,
-        "axis": turn[:, 1],
+        "center": node.center,
+        "axis": node.turn[:, 1],
         "halfLength": size["height"] / 2,
         "radius": size["radiusTop"],
     }
-    assert is_inside(node_shape, kind, space.vectors(world), True)
+    assert is_inside(node_shape, kind, space_for("gltf", 1.0).vectors(world), True)
     fitted = next(s for s in bounds.world if isinstance(s, KINDS[kind]))
     assert size["radiusTop"] == pytest.approx(float(fitted.radius), rel=1e-4, abs=1.1e-3)
+
+
+def test_omi_cylinder_also_has_the_radius_that_godot_reads():
+    extensions = axial_node(entry(0)[0], "cylinder").file["extensions"]
+    (omi,), (khr,) = (extensions[name]["shapes"] for name in ("OMI_physics_shape", "KHR_implicit_shapes"))
+    assert omi["type"] == khr["type"] == "cylinder"
+    assert omi["cylinder"] == {**khr["cylinder"], "radius": khr["cylinder"]["radiusTop"]}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_omi_capsule_is_a_convex_mesh_around_the_vertices_and_hardly_larger(seed):
+    """The height of a capsule is that between the centers of its ends; Godot takes it for the whole one."""
+    bounds, world = entry(seed)
+    node = axial_node(bounds, "capsule")
+    assert node.file["extensions"]["OMI_physics_shape"]["shapes"] == [
+        {"type": "convex", "convex": {"mesh": 0}}
+    ]
+    buffer = base64.b64decode(node.file["buffers"][0]["uri"].partition(",")[2])
+    vertices = numbers(node.file, buffer, 0).astype(np.float64)
+    faces = numbers(node.file, buffer, 1).reshape(-1, 3).tolist()
+    assert len(vertices) == 202
+    assert_closed(vertices, faces)
+    assert_encloses(vertices, faces, (space_for("gltf", 1.0).vectors(world) - node.center) @ node.turn)
+    size = node.file["extensions"]["KHR_implicit_shapes"]["shapes"][0]["capsule"]
+    half, radius = size["height"] / 2, size["radiusTop"]
+    beyond = vertices - np.clip(vertices[:, 1], -half, half)[:, None] * [0, 1, 0]
+    assert np.linalg.norm(beyond, axis=1) == pytest.approx(radius / np.cos(np.pi / 20) ** 2, rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
