@@ -41,8 +41,9 @@ def stepped_curves(rng: np.random.Generator) -> Pair:
 def cycling_curves(rng: np.random.Generator) -> Pair:
     """Add a ball whose keys are repeated, mirrored or with an offset."""
     a, b = add("A", torus(1.0, 0.25, 18, 8)), add("B", ball(0.35))
-    start = 1.8 * direction(rng)
-    key(b, "location", [(1, start), (2.7, start + rng.uniform(0.6, 1.2) * direction(rng))], easing(rng))
+    start = rng.uniform(1.8, 3.0) * direction(rng)
+    towards = start + rng.uniform(0.2, 1.0) * (rng.normal(size=3) * 0.5 - start)
+    key(b, "location", [(1, start), (2.7, towards)], easing(rng))
     mode = str(rng.choice(["REPEAT", "REPEAT_OFFSET", "MIRROR"]))
     for curve in _curves_of(b):
         curve.modifiers.new("CYCLES").mode_after = mode
@@ -66,8 +67,9 @@ def quaternions(rng: np.random.Generator) -> Pair:
 def switched_parents(rng: np.random.Generator) -> Pair:
     """Add a box that is taken along by a keyed Child Of constraint for a while."""
     a, b, hand = add("A", torus(1.0, 0.25, 18, 8)), add("B", box(0.3, 0.3, 0.3)), add("Hand", None)
-    b.location = rng.uniform(1.3, 2.0) * direction(rng)
-    path_through(rng, hand, 0.5 * rng.normal(size=3), 1.5)
+    side, high = rng.uniform(0, 2 * np.pi), rng.uniform(0.9, 1.4)
+    b.location = (np.cos(side), np.sin(side), high)
+    path_through(rng, hand, (0, 0, -high * rng.uniform(0, 1)), 1.0)
     constraint = b.constraints.new("CHILD_OF")
     constraint.target = hand
     begin, end = sorted(rng.uniform(1.5, 8.5, 2).round(int(rng.integers(0, 2))).tolist())
