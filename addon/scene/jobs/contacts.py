@@ -128,7 +128,7 @@ def confirmed_result(
     result = _result(prepared, settings, times, report, confirmed)
     if report.stopped_at is not None:
         return result
-    return (yield from with_late_meshes(uid, result, times, control.stops))
+    return (yield from with_late_meshes(uid, result, times, settings.fit, control.stops))
 
 
 def join_shares(

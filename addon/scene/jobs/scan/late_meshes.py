@@ -13,14 +13,20 @@ from ...blender.frames import scene_by_uid
 from ...blender.instances import MESH_LIKE
 from ...blender.mesh_data import vertex_positions
 from ...blender.names import name_of
+from ...blender.object_settings import object_fit_settings
 from ...blender.private_scene import PrivateScene
 from ...blender.simulation import may_deform
+from ...settings import FitSettings, Modifiers
 from ..fit_batches import NO_VERTICES
 from ..result import Result
 
 
 def with_late_meshes(
-    scene_uid: int, result: Result, times: Sequence[float], stops: Callable[[], bool] = never
+    scene_uid: int,
+    result: Result,
+    times: Sequence[float],
+    fit: FitSettings,
+    stops: Callable[[], bool] = never,
 ) -> Generator[Progress, None, Result]:
     """Give the objects that a result skips without vertices the frame at which they get some, and warnings.
 
@@ -34,6 +40,8 @@ def with_late_meshes(
         Of the first of `times`.
     times : sequence of float
         Increasing frames of the job.
+    fit : FitSettings
+        For objects without settings of their own.
     stops : callable
         Called after each evaluation. If it returns True, no later frame is evaluated.
 
@@ -47,20 +55,22 @@ def with_late_meshes(
     result : Result
     """
     empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
-    names = {
-        item.session_uid: name_of(item)
-        for item in scene_by_uid(scene_uid).objects
-        if empty and item.type in MESH_LIKE and name_of(item) in empty and may_deform(item, "evaluated")
-    }
+    modifiers: dict[int, Modifiers] = {}
+    names: dict[int, str] = {}
+    for item in scene_by_uid(scene_uid).objects if empty else ():
+        if item.type in MESH_LIKE and name_of(item) in empty:
+            source = object_fit_settings(item, fit).modifiers
+            if may_deform(item, source):
+                names[item.session_uid], modifiers[item.session_uid] = name_of(item), source
     late: dict[str, float] = {}
     scene = PrivateScene(scene_by_uid(scene_uid), names)
     for time in times[1:]:
         if len(late) == len(names) or stops():
             break
         for item in scene.evaluate(time).objects:
-            name = names.get(item.original.session_uid)
-            if name is not None and name not in late and len(vertex_positions(item, "evaluated")):
-                late[name] = time
+            uid = item.original.session_uid
+            if uid in names and names[uid] not in late and len(vertex_positions(item, modifiers[uid])):
+                late[names[uid]] = time
         yield Progress(len(times), len(times), time)
     if not late:
         return result

@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from addon.cli.main import main
+from addon.scene.settings import FitSettings
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import add_box, key, scan_scene
 
@@ -66,6 +67,19 @@ def test_scan_that_begins_when_there_are_vertices_has_the_contact(add):
 def test_mesh_that_never_has_vertices_is_no_warning():
     mask_all(add_scene())
     result = scan_scene()
+    assert [(entry.name, entry.reason) for entry in result.skipped] == [("Wall", "no vertices")]
+    assert result.warnings == ()
+
+
+def test_vertices_of_modifiers_do_not_count_for_base_meshes():
+    wall = add_scene()
+    wall.data.clear_geometry()
+    tree = bpy.data.node_groups.new("Cube", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    cube = tree.nodes.new("GeometryNodeMeshCube")
+    tree.links.new(cube.outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
+    wall.modifiers.new("Nodes", "NODES").node_group = tree
+    result = scan_scene(fit=FitSettings(modifiers="base"))
     assert [(entry.name, entry.reason) for entry in result.skipped] == [("Wall", "no vertices")]
     assert result.warnings == ()
 
