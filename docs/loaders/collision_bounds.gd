@@ -191,13 +191,14 @@ static func bodies(objects: Dictionary, materials := {}) -> Node3D:
 ## They move with these nodes, and compensate their scale and shear. Shear is compensated as of the frame of the document,
 ## at which the file has to be exported. The body of a bone is added to a BoneAttachment3D, in the skeleton of the mesh.
 ## An instance of a collection, "Gate/Post.0", has the node of "Post" below that of "Gate". Nodes are found by the names
-## of their objects and, where several have the name, by their poses. What has no node is reported, and nodes that had a body
-## before, as in a file with colliders.
+## of their objects and, where several have the name, by their poses. What has no node is reported. So are nodes that had a body
+## before, as in a file with colliders, and meshes that are larger than in the document.
 static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[CollisionObject3D]:
 	var added: Array[CollisionObject3D] = []
 	var places := _places_of(root, objects)
 	var used := {}
 	var doubled := {}
+	var outsized := {}
 	for entry: Dictionary in objects.values():
 		var node := body(entry, materials, "local")
 		if node == null:
@@ -221,6 +222,8 @@ static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[Co
 		for child in target.get_children():
 			if child is CollisionObject3D and not used.has(child):
 				doubled[target] = true
+		if _is_larger(target, entry):
+			outsized[target] = true
 		target.add_child(node, true)
 		node.owner = _owner_in(root)
 		for shape in node.get_children():
@@ -230,7 +233,21 @@ static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[Co
 	if not doubled.is_empty():
 		var remedy := "export it without colliders, or do not call add_to"
 		push_warning("Collision Bounds: nodes in %s with a body of the file too: %d: %s" % [root.name, doubled.size(), remedy])
+	if not outsized.is_empty():
+		var cause := "another frame, modifiers that are not applied, or a root scale"
+		push_warning("Collision Bounds: meshes in %s larger than in the document: %d: %s" % [root.name, outsized.size(), cause])
 	return added
+
+
+# Whether the mesh of a whole object is larger than the box of the document, by more than rounding.
+static func _is_larger(node: Node3D, entry: Dictionary) -> bool:
+	var is_whole: bool = not entry.has("bone") and not entry.has("override") and _object_id(entry) == entry["id"]
+	if not is_whole or not node is MeshInstance3D or _skeleton_of(node) != null or not entry["local"].has("aabb"):
+		return false
+	var box := to_aabb(entry["local"])
+	var size: Vector3 = node.get_aabb().size * _vector(entry["transform"]["scale"]).abs()
+	var excess := size - box.size
+	return maxf(excess.x, maxf(excess.y, excess.z)) > 0.01 * box.size.length()
 
 
 ## Returns a solid body with a collision shape for each object.

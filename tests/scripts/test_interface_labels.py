@@ -24,6 +24,7 @@ OTHER_PROGRAMS = {
     "Preferences > Keymap",
     "Set all glTF Animation Starting at 0",
     "Include > Visible Objects",
+    "Data > Mesh > Apply Modifiers",
     "Animation > Rest & Ranges > Use Current Frame as Object Rest Transformations",
     "Animation > Animation Mode: Scene",
     "Split Animation by Object",

@@ -124,8 +124,13 @@ class Vector3:
     def __sub__(self, other: Vector3) -> Vector3:
         return Vector3(*(self.numbers - other.numbers))
 
-    def __mul__(self, factor: float) -> Vector3:
-        return Vector3(*(self.numbers * np.float32(factor)))
+    def __mul__(self, factor: Any) -> Vector3:
+        return Vector3(
+            *(self.numbers * (factor.numbers if isinstance(factor, Vector3) else np.float32(factor)))
+        )
+
+    def abs(self) -> Vector3:
+        return Vector3(*np.abs(self.numbers))
 
     __rmul__ = __mul__
 
@@ -302,6 +307,9 @@ class MeshInstance3D(Node3D):
     def __init__(self, skeleton: Node | None = None) -> None:
         super().__init__()
         self.skeleton = skeleton
+
+    def get_aabb(self) -> AABB:
+        return AABB()
 
     def get_node_or_null(self, path: Node | None) -> Node | None:
         return path

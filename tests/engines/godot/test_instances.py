@@ -59,11 +59,13 @@ class Level(NamedTuple):
     shown : name, vertices (n, 3) in glTF's axes, and rows by vertex group of each object and instance
     bodies : by task, the body of each id of the document
     missing : by task, the problem of each name without a body
+    larger : by task, the number of meshes that are larger than in the document
     """
 
     shown: list[tuple[str, np.ndarray, dict[str, list[int]]]]
     bodies: dict[str, dict[str, Attached]]
     missing: dict[str, dict[str, str]]
+    larger: dict[str, int]
 
 
 TASKS = [
@@ -73,6 +75,7 @@ TASKS = [
         ("objects.json", "level.glb", "loaded"),
         ("bones.json", "level.glb", "imported"),
         ("objects.json", "another_frame.glb", "imported"),
+        ("objects.json", "scaled.glb", "imported"),
     )
 ]
 
@@ -84,8 +87,11 @@ def level(godot: str, tmp_path_factory) -> Level:
     project = new_project(folder)
     for source in (TOP / "docs/loaders/collision_bounds.gd", Path(__file__).parent / "attached.gd"):
         shutil.copyfile(source, project / source.name)
+    shutil.copyfile(folder / "level.glb", folder / "scaled.glb")
     for name in {task[key] for task in TASKS for key in ("document", "scene")}:
         shutil.move(folder / name, project / name)
+    settings = '[remap]\n\nimporter="scene"\ntype="PackedScene"\n\n[params]\n\nnodes/root_scale=2.0\n'
+    (project / "scaled.glb.import").write_text(settings, "utf-8")
     (project / "tasks.json").write_text(json.dumps(TASKS), "utf-8")
     run_godot(godot, project, "--import")
     printed = run_godot(godot, project, "--script", "attached.gd")
@@ -94,17 +100,18 @@ def level(godot: str, tmp_path_factory) -> Level:
         for name, points, groups in json.loads((folder / "shown.json").read_text("utf-8"))
     ]
     attached = json.loads((project / "attached.json").read_text("utf-8"))
-    bodies, missing = {}, {}
+    bodies, missing, larger = {}, {}, {}
     for task, output in zip(TASKS, printed.split("task ")[1:], strict=True):
         name = task["name"]
         missing[name] = dict(re.findall(r"Collision Bounds: (.*?) (has .*)", output))
+        larger[name] = sum(map(int, re.findall(r"larger than in the document: (\d+):", output)))
         document = json.loads((project / task["document"]).read_text("utf-8"))
         ids = [entry["id"] for entry in document["objects"] if entry["name"] not in missing[name]]
         bodies[name] = {
             id: Attached(each["path"], np.array(each["points"]), each["boxes"])
             for id, each in zip(ids, attached[name], strict=True)
         }
-    return Level(shown, bodies, missing)
+    return Level(shown, bodies, missing, larger)
 
 
 def size_of(points: np.ndarray) -> float:
@@ -191,3 +198,11 @@ def test_nodes_that_have_moved_are_found_by_their_names(level):
     assert bodies["Post"].path == "Post7"
     for attached in bodies.values():
         assert_holds(attached)
+
+
+def test_meshes_that_the_importer_scales_are_reported(level):
+    """With *Root Scale* 2, vertices are doubled, and nodes have no scale. Skins are not measured."""
+    scaled = "objects.json scaled.glb imported"
+    names = level.bodies[scaled].keys() - {"Free", "Single/Hero.0"}
+    assert level.larger[scaled] == len(names) > 20
+    assert {count for task, count in level.larger.items() if task != scaled} == {0}

@@ -21,10 +21,11 @@ SKINNED = "Arm"
 """The mesh of the example that bones deform."""
 EXPORT = """
 import bpy
+MORE = {{"export_current_frame": True, "export_apply": True}}
 {before}
 bpy.context.scene.collision_bounds.gltf.omi = {omi}
 bpy.context.scene.collision_bounds.gltf.shape = "hull"
-bpy.ops.export_scene.gltf(filepath="level.glb", export_current_frame=True, use_visible=True)
+bpy.ops.export_scene.gltf(filepath="level.glb", use_visible=True, **MORE)
 """
 BONES = """
 arm = bpy.data.objects["Arm"].collision_bounds
