@@ -8,10 +8,12 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
+from ...core import Aabb, BoundsSample, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
+from ...core.numeric.arrays import Ints
 from ...formats import ObjectBounds, Skipped
 from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
+from ..blender.animated.turns import turning_times
 from ..blender.frames import (
     preserve_frame,
     require_frame,
@@ -98,7 +100,10 @@ def _with_envelopes(
     settings: BoundsSettings,
 ) -> Generator[Progress, None, Result]:
     """Add envelopes over `times` to a result; subjects that are never present are recorded as skipped."""
-    envelopes = yield from envelopes_over(motion, times)
+    turns: list[float] = []
+    if len(times) > 1 and motion.refinable.all():
+        turns = turning_times(bpy.context.evaluated_depsgraph_get(), times)
+    envelopes = yield from envelopes_over(_WithTurns(motion, turns), sorted([*times, *turns]))
     subjects, count = result.subjects, len(result.subjects)
     kinds: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
     kinds += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
@@ -126,6 +131,25 @@ def _with_envelopes(
         linear_only=tuple(subjects[index].name for index in linear),
         straight=tuple(subjects[index].id for index in linear),
     )
+
+
+class _WithTurns:
+    """Motion that is sampled at more times, which are no frames of tracks. Implements `core.BoundsMotion`."""
+
+    def __init__(self, motion: SceneBoundsMotion | TrackRecorder, turns: Sequence[float]) -> None:
+        """Take a motion, and times at which its keys turn."""
+        self._motion, self._turns = motion, frozenset(turns)
+        self.refinable = motion.refinable
+
+    def sample(self, time: float) -> BoundsSample:
+        """See `BoundsMotion`."""
+        if time in self._turns:
+            return self._motion.sample_between(time, np.arange(len(self.refinable)))
+        return self._motion.sample(time)
+
+    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
+        """See `BoundsMotion`."""
+        return self._motion.sample_between(time, subjects)
 
 
 def _local_envelope(entry: ObjectBounds, shapes: Sequence[Shape]) -> tuple[Shape, ...]:

@@ -21,7 +21,16 @@ from addon.scene.settings import BoundsSettings, FitSettings
 from tests.finished import finished
 from tests.scene.building import CUBE
 from tests.scene.independent.geometry import minimal_sphere
-from tests.scene.sampling import add_object, add_points, ball_points, box_points, go_to, key, world_points
+from tests.scene.sampling import (
+    add_box,
+    add_object,
+    add_points,
+    ball_points,
+    box_points,
+    go_to,
+    key,
+    world_points,
+)
 from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -139,6 +148,29 @@ def test_envelope_encloses_every_vertex_between_frames(add_item):
     # 2 or 3 percent because the sphere is fitted along a limited number of directions. The rest is for boxes
     # around rotated objects.
     assert ball.radius <= 1.12 * minimal_sphere(points)[1]
+
+
+@pytest.mark.parametrize("tracks", [False, True])
+def test_envelope_has_strokes_by_keys_within_a_frame(tracks):
+    keys = [(1, 0.0), (4.90, 0.0), (4.93, 1.0), (4.96, 0.0), (9, 0.0)]
+    mover = add_box("Mover", (1, 1, 1))
+    key(mover, "location", [(frame, (5 * part, 0, 0)) for frame, part in keys], "LINEAR")
+    pillar = add_box("Pillar", (1, 1, 1))
+    pillar.shape_key_add(name="Basis")
+    tall = pillar.shape_key_add(name="Tall")
+    for point in tall.data:
+        point.co.z = 4.0 if point.co.z > 0 else point.co.z
+    key(tall, "value", keys, "LINEAR")
+    go_to(4.93)
+    reached = {name: world_points(name).max(axis=0) for name in ("Mover", "Pillar")}
+    assert reached["Pillar"][2] == 4
+    result = play(frames=(1, 9, 1), tracks=tracks)
+    for name, (box, _) in envelopes(result).items():
+        np.testing.assert_array_less(reached[name] - 1e-5, box.max)
+        # At most 0.2 % of its size larger.
+        assert (box.max - reached[name] <= 0.002 * (box.max - box.min) + 1e-5).all()
+    if tracks:
+        assert list(result.tracks[0].frames) == list(range(1, 10))
 
 
 def test_envelope_of_static_object_is_its_bounds(add_mesh):
