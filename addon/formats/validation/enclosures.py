@@ -2,7 +2,8 @@
 
 All enclose the same points. A box has a point on each of its faces, and a sphere has one on its surface, so
 the other shapes must reach as far. This holds for any padding: it moves all of them by the same distance, or
-some by more.
+some by more. But a negative one takes more from corners and rims than from faces, so boxes of parts and
+cylinders are compared by their faces: the object has a point on each, which its sphere encloses.
 """
 
 from __future__ import annotations
@@ -50,6 +51,27 @@ class _Plain(NamedTuple):
     radius: float
 
 
+class _Slabs(NamedTuple):
+    """Pairs of parallel faces in world space, on each of which the object has a point.
+
+    Attributes
+    ----------
+    centers, normals : (m, 3) float64
+    half : (m,) float64
+        Half distances between the faces.
+    """
+
+    centers: Floats
+    normals: Floats
+    half: Floats
+
+    def exceed(self, sphere: _Plain, step: float) -> bool:
+        """Return whether a face is beyond a sphere."""
+        offset = dot(self.centers - sphere.center, self.normals)
+        excess = np.abs(offset) + self.half - sphere.radius
+        return bool(excess.max() > _slack(sphere, step))
+
+
 class _Body(NamedTuple):
     """The vertices of a hull, the leaves of a tree, or the ends of a capsule, in world space.
 
@@ -59,11 +81,14 @@ class _Body(NamedTuple):
     centers : (m, 3) float64
     radii : (m,) float64
         0 for vertices.
+    slabs : _Slabs or None
+        The faces, if these are the corners of boxes.
     """
 
     name: str
     centers: Floats
     radii: Floats
+    slabs: _Slabs | None = None
 
     def reach(self, axes: Floats) -> Floats:
         """Greatest extents (k,) in the directions of `axes` (k, 3)."""
@@ -90,6 +115,11 @@ class _Cylinder(NamedTuple):
     axis: Floats
     half_length: float
     radius: float
+
+    @property
+    def slabs(self) -> _Slabs:
+        """Both ends as faces."""
+        return _Slabs(self.center[None], self.axis[None], np.array([self.half_length]))
 
     @property
     def centers(self) -> Floats:
@@ -160,7 +190,11 @@ def _entry_problems(entry: Mapping[str, Any], step: float, thickness: float) -> 
     # Trees first: their roots are compared with hulls afterwards.
     for body in sorted(bodies, key=lambda body: body.name.endswith(_EXTENDS)):
         for shape in plain:
-            if _is_short_of(body, shape, step):
+            if body.slabs is not None:
+                is_apart = not shape.half.any() and body.slabs.exceed(shape, step)
+            else:
+                is_apart = _is_short_of(body, shape, step)
+            if is_apart:
                 yield f"{body.name}: cannot enclose the same object as {shape.name}"
             if body.name.endswith(_EXTENDS) and _is_beyond(body, shape, local, step, thickness):
                 yield f"{body.name}: is far larger than {shape.name}"
@@ -197,7 +231,7 @@ def _bodies(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterator[_Sol
     if parts := group.get("compound"):
         corners = [_part_corners(part, frame) for part in parts]
         points, radii = (np.concatenate([pair[index] for pair in corners]) for index in range(2))
-        yield _Body(f"{name}.compound", points, radii)
+        yield _Body(f"{name}.compound", points, radii, _slabs_of(parts, frame))
     for key in ("capsule", "cylinder"):
         if axial := group.get(key):
             center, axis = frame.points(axial["center"]), frame.rotation @ np.array(axial["axis"], np.float64)
@@ -226,10 +260,29 @@ def _part_corners(part: Mapping[str, Any], frame: _Frame) -> tuple[Floats, Float
     return points, np.full(len(points), float(shape.get("radius", 0.0)))
 
 
+def _slabs_of(parts: list[Mapping[str, Any]], frame: _Frame) -> _Slabs | None:
+    """Faces of the boxes among the parts of a compound; None without boxes."""
+    boxes = [part["obb"] for part in parts if "obb" in part]
+    if not boxes:
+        return None
+    centers, half, quaternions = (
+        np.array([box[key] for box in boxes], dtype=np.float64)
+        for key in ("center", "halfExtents", "rotation")
+    )
+    axes = frame.rotation @ matrix_from_quaternion(quaternions)
+    normals = axes.swapaxes(1, 2).reshape(-1, 3)
+    return _Slabs(frame.points(centers).repeat(3, axis=0), normals, half.reshape(-1))
+
+
+def _slack(shape: _Plain, step: float) -> float:
+    """Tolerance of a comparison with a box or a sphere."""
+    size, position = float(shape.half.max()) + shape.radius, float(np.abs(shape.center).max())
+    return 8 * step + _SIZE_TOLERANCE * size + _POSITION_TOLERANCE * (position + size)
+
+
 def _is_short_of(body: _Solid, shape: _Plain, step: float) -> bool:
     """Return whether a body does not reach a face of a box, or the surface of a sphere."""
-    size, position = float(shape.half.max()) + shape.radius, float(np.abs(shape.center).max())
-    slack = 8 * step + _SIZE_TOLERANCE * size + _POSITION_TOLERANCE * (position + size)
+    slack = _slack(shape, step)
     if shape.name.endswith(("aabb", "obb")):
         along, half = shape.axes @ shape.center, shape.half
         missing = np.maximum(along + half - body.reach(shape.axes), half - along - body.reach(-shape.axes))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.formats import dumps, parse_document, read_document
+from addon.formats import document_problems, dumps, parse_document, read_document
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.loaded_report import loaded_report
@@ -26,6 +26,8 @@ pytestmark = [pytest.mark.usefixtures("object_settings"), pytest.mark.long]
 
 SHAPES = "sphere", "obb", "spheres", "capsule", "compound"
 TOLERANCE = 1e-5
+PARTS = "box", "sphere", "capsule"
+PADDINGS = 0.0, 0.05, -0.03
 BONES = Selection(split_by_bones=True)
 
 
@@ -119,9 +121,11 @@ def test_pairs_touch_whose_shapes_in_the_document_overlap(shape):
         add_meshes(rng)
         add_deforming(rng)
         bpy.context.scene.frame_set(1)
-        document = document_of(shape, float(rng.choice([0.0, 0.05])))
+        document = document_of(shape, float(rng.choice(PADDINGS)))
         at_rest = np.eye(4)[None]
-        solids = {entry["id"]: moved(placed_solids(entry, shape), at_rest) for entry in document["objects"]}
+        # A negative padding leaves nothing of some objects.
+        entries = [entry for entry in document["objects"] if shape in entry["local"]]
+        solids = {entry["id"]: moved(placed_solids(entry, shape), at_rest) for entry in entries}
         found = {frozenset((contact["a"], contact["b"])) for contact in document["contacts"]}
         for a, b in combinations(solids, 2):
             if a.partition("/")[0] == b.partition("/")[0]:
@@ -148,6 +152,27 @@ def test_bounds_of_the_same_settings_have_the_scanned_shapes(shape):
     for entry in entries:
         for group in ("local", "world"):
             assert_same(entry[group][shape], expected[entry["id"]][group][shape], entry["id"])
+
+
+@pytest.mark.parametrize("padding", [-0.03, -0.1, -0.2])
+@pytest.mark.parametrize(("shape", "part"), [("cylinder", "box"), *(("compound", kind) for kind in PARTS)])
+def test_documents_with_negative_padding_are_valid(shape, part, padding):
+    """Padding takes more from the corner of a box than from a face of another one."""
+    rng = np.random.default_rng(11)
+    add_meshes(rng)
+    add_deforming(rng)
+    bpy.context.view_layer.update()
+    fit = FitSettings(parts=4, part_shape=part, padding=padding)
+    bounds = compute_bounds(bpy.context.scene, BoundsSettings(BONES, ("aabb", "sphere", shape), fit))
+    document = parse_document(dumps(bounds.document("gltf", 6)))
+    for group in ("local", "world"):
+        shapes = document["objects"][0][group]
+        parts = [shapes] if shape == "cylinder" else shapes["compound"]
+        for each in parts:
+            values = each[{"compound": {"box": "obb"}.get(part, part)}.get(shape, shape)]
+            along = np.array(values["axis"] if shape == "cylinder" else (1, 0, 0))
+            values["center"] = (np.array(values["center"]) + 9 * along).tolist()
+    assert any(f".{shape}: " in problem for problem in document_problems(document))
 
 
 def assert_same(found: object, expected: object, path: str) -> None:
