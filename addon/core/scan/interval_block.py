@@ -233,6 +233,14 @@ class IntervalBlock:
             result |= ((values[1:] != values[:-1]).any(axis=axes) & self.present[1:]).any(axis=0)
         return np.asarray(result)
 
+    def moves_last(self) -> Bools:
+        """Mask (n,) of shapes that move within the last interval."""
+        result = np.zeros(self.present.shape[1], dtype=bool)
+        for name, tail in self.shapes.field_shapes.items():
+            values = getattr(self.shapes, name)
+            result |= (values[-1] != values[-2]).any(axis=tuple(range(1, 1 + len(tail))))
+        return result
+
     def pair_motion(self, interval: Ints, pairs: Ints) -> PairMotion:
         """Motion of pairs (m, 2) of shapes over their intervals (m,)."""
         first, second = pairs.T

@@ -127,6 +127,8 @@ class PairScanner:
             self._source = SubframeSource(motion, self._subject_of, is_refinable, is_probed)
         self._known: KnownMotion | None = None
         self._is_known = self._has_jumped = np.zeros(len(self._subject_of), dtype=bool)
+        # Shapes that have moved within the last interval that was solved: maybe by a jump at its end.
+        self._moved_last = np.zeros(len(self._subject_of), dtype=bool)
         if plan.known is not None:
             known = np.asarray(plan.known.known, dtype=bool)
             # Relative to an obstacle that moves, no motion is known.
@@ -265,6 +267,7 @@ class PairScanner:
         yield from _scaled(parts, 1 - _RECORDING, 1.0)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
+        self._moved_last = block.moves_last()
         self._blocks += 1
         self._adapt_block_length(block)
 
@@ -272,7 +275,7 @@ class PairScanner:
         """Mask (s,) of subjects that move within the block; all in the first block and at an instant."""
         changes = np.zeros(self._count, dtype=bool)
         if not block.is_instant:
-            changes[self._subject_of[block.changes()]] = True
+            changes[self._subject_of[block.changes() | self._moved_last]] = True
         self._has_moved |= changes
         return np.ones(self._count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
 

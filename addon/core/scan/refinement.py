@@ -317,7 +317,9 @@ class Subdivision:
         has_contact_before = self._first_contact[rows] < begin
         can_split = end - begin > _SHORTEST
         self._is_abrupt = found.is_abrupt
-        motion, deviation, jumps = _at_jumps(found, np.flatnonzero(found.is_abrupt & ~can_split))
+        # What is too fast to be known in the shortest parts jumps, too.
+        is_jump = (found.is_abrupt | (found.deviation > self._depth_tolerance[rows])) & ~can_split
+        motion, deviation, jumps = _at_jumps(found, np.flatnonzero(is_jump))
         return PairIntervals(rows, motion, deviation, begin, end, has_contact_before, can_split, poses, jumps)
 
     def assess(

@@ -24,6 +24,7 @@ from addon.core import (
     TriangleMesh,
     scan_contacts,
 )
+from addon.core.scan.pair_scanner import PairScanner
 from addon.core.scan.scan import probed_times
 from tests.finished import finished
 from tests.tiers import times
@@ -309,3 +310,17 @@ def test_box_that_turns_by_radians_a_frame_leaves_a_wall_between_its_corners(rat
     for span, details, (begin, end) in zip(contact.intervals, contact.details, spans, strict=True):
         assert abs(span.start - begin) <= details.uncertainty + 1e-6
         assert abs(span.end - end) <= ENDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+def test_contact_that_a_jump_ends_is_over_whichever_intervals_are_solved_together(kind, length, monkeypatch):
+    # All bodies rest but for a jump at a frame.
+    monkeypatch.setattr(
+        PairScanner, "_adapt_block_length", lambda self, _: setattr(self, "_block_length", length)
+    )
+    places = [lambda time, jump=jump: 0.5 if time < jump else 9.0 for jump in range(1, 20)]
+    found = contacts_on_line(kind, places, range(25))
+    for row, jump in enumerate(range(1, 20)):
+        (span,) = found[row].intervals
+        assert abs(span.end - jump) <= SHORT
