@@ -12,9 +12,11 @@ KINDS = ("box", "sphere", "capsule", "hull")
 """Kinds of collider objects."""
 NAMINGS = ("godot", "godot_concave")
 
+# Godot names the node of a bone with a dot like an object of that name, and other bones with another number.
+_NAMES = "for item in (rig.data.bones['Foot'], bpy.data.objects['Foot']): item.name = 'Foot.L'\n"
 SCENES = {
     "difficult": "",
-    "robot": f"scene = empty_scene()\nHAS_FOOT = True\n{ROBOT}",
+    "robot": f"scene = empty_scene()\nHAS_FOOT = True\n{ROBOT}{_NAMES}",
     "floor": "scene = empty_scene()\nbuild_scene()\n",
 }
 """Code by name of the scene; the first one is the difficult scene, the last one the example scene."""
