@@ -137,7 +137,7 @@ def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
             elif name in matrices and other is not None:
                 wanted = matrices[name] @ other
                 assert value == pytest.approx(wanted, abs=1e-6 * (1 + scale)), name
-            elif name in ("depth", "closingSpeed") and other is not None:
+            elif name in ("depth", "gap", "clearance", "closingSpeed") and other is not None:
                 assert value == pytest.approx(scale * other, abs=1e-6 * (1 + scale)), name
             else:
                 assert value == other, name

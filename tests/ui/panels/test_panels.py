@@ -325,6 +325,39 @@ def test_each_frame_depth_and_gap_of_bounds_says_so_in_list_details_and_tooltips
         assert numbers and all(line.startswith("Bounds: ") for line in numbers)
 
 
+@pytest.mark.parametrize(
+    ("nearest", "expected"),
+    [
+        (
+            1.03,
+            ["Bounds: closest 0.03 at 11.00", "Meshes within 0.1 at {closer}", "Meshes never touch"],
+        ),
+        (0.9, ["Bounds: deepest 0.1 at 11.00", "Meshes within 0.1 at {closer}", "Meshes touch at"]),
+    ],
+)
+def test_details_say_when_meshes_are_within_the_clearance_and_whether_they_touch(
+    settings, tmp_path, nearest, expected
+):
+    """The details of a report that is loaded are the same."""
+    add_box("Wall", (0.5, 0.5, 0.5))
+    key(add_box("Mover", (0.5, 0.5, 0.5)), "location", [(1, (5, 0, 0)), (11, (nearest, 0, 0))])
+    bpy.context.scene.frame_end = 11
+    bpy.context.scene.unit_settings.system = "NONE"
+    scanned_scene.scan(confirm=True, clearance=0.1)
+    path = tmp_path / "near.json"
+    bpy.ops.collision_bounds.export_json(filepath=str(path), preset="unity")
+    closer = f"{1 + 10 * (5 - 1.1) / (5 - nearest):.2f}"
+    for is_loaded in (False, True):
+        if is_loaded:
+            bpy.ops.collision_bounds.clear_results()
+            assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
+        settings.active_row = 0
+        labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+        for text in expected:
+            assert any(label.startswith(text.format(closer=closer)) for label in labels), (text, labels)
+        assert not any("-0." in label for label in labels)
+
+
 def test_contact_that_cannot_be_verified_has_the_reason_in_details_and_tooltip(settings):
     custom = add_box("Custom", (0.1, 0.1, 0.1))
     custom.collision_bounds.override, custom.collision_bounds.half_extents = "box", (1, 1, 1)
