@@ -23,16 +23,18 @@ RECORDS = (
     formats.FileFormat,
     formats.InputWarning,
     formats.LoadedDocument,
+    formats.NotVerified,
     formats.ObjectBounds,
     formats.Origin,
     formats.Partial,
     formats.ScannedContacts,
     formats.Skipped,
+    formats.SkippedPairs,
     formats.Space,
     formats.TimeSettings,
     formats.Track,
 )
-"""Classes that only hold their fields."""
+"""Classes that only hold their fields, and enumerations."""
 
 UNITY = formats.space_for("unity")
 DOCUMENT = samples.document()
