@@ -108,11 +108,10 @@ class KnownSubdivision(Subdivision):
             contacts.enter[rows] = earliest
         return self._completed(intervals, contacts, assessment, clearance), contacts
 
-    def _ends_at_limit(self, intervals: PairIntervals, rows: Ints) -> Bools:
+    def _ends_at_limit(self, pair: Ints, begin: Floats, end: Floats) -> Bools:
         """See `Subdivision`."""
-        end = intervals.end[rows]
-        jumps = self._next_jumps(intervals.rows[rows], intervals.begin[rows], np.nextafter(end, np.inf))
-        return np.asarray(super()._ends_at_limit(intervals, rows) | (jumps == end))
+        jumps = self._next_jumps(pair, begin, np.nextafter(end, np.inf))
+        return np.asarray(super()._ends_at_limit(pair, begin, end) | (jumps == end))
 
     def select_open(
         self,

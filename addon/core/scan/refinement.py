@@ -319,7 +319,10 @@ class Subdivision:
         self._is_abrupt = found.is_abrupt
         # What is too fast to be known in the shortest parts jumps, too.
         is_jump = (found.is_abrupt | (found.deviation > self._depth_tolerance[rows])) & ~can_split
-        motion, deviation, jumps = _at_jumps(found, np.flatnonzero(is_jump))
+        jumping = np.flatnonzero(is_jump)
+        # Where one shape is known to jump at the end, the other one may be after its own jump there.
+        is_limit = self._ends_at_limit(rows[jumping], begin[jumping], end[jumping])
+        motion, deviation, jumps = _at_jumps(found, jumping, is_limit)
         return PairIntervals(rows, motion, deviation, begin, end, has_contact_before, can_split, poses, jumps)
 
     def assess(
@@ -492,16 +495,16 @@ class Subdivision:
             least_time[jumps.rows] = np.where(jumps.is_after, 1.0, 0.0)
         # What is least before a jump is shown up to a little before it.
         rows = rows[(least_time[rows] == 1) & (contacts.least[rows] < cutoff[intervals.rows[rows]])]
-        rows = rows[self._ends_at_limit(intervals, rows)]
+        ends = intervals.begin[rows], intervals.end[rows]
+        rows = rows[self._ends_at_limit(intervals.rows[rows], *ends)]
         part = SHORT / (intervals.end - intervals.begin)[rows]
         least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), 1 - part)
         return contacts._replace(least_time=least_time)
 
-    def _ends_at_limit(self, intervals: PairIntervals, rows: Ints) -> Bools:
-        """Mask of rows (r,) of a round at whose ends a shape jumps or disappears, as far as is known."""
-        pair = intervals.rows[rows]
+    def _ends_at_limit(self, pair: Ints, begin: Floats, end: Floats) -> Bools:
+        """Mask of parts (r,) of candidates at whose ends a shape jumps or disappears, as far as is known."""
         interval = self._interval[pair]
-        is_whole = intervals.end[rows] == self._block.times[interval + 1]
+        is_whole = (end == self._block.times[interval + 1]) & (begin < end)
         has_limit = self._block.has_limit[interval[:, None], self.candidates.pairs[pair]].any(axis=1)
         return np.asarray(is_whole & has_limit)
 
@@ -598,8 +601,11 @@ class Subdivision:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])
             start += len(part.rows)
             if len(open_rows):
-                is_jump = self._is_abrupt[open_rows] | self._ends_at_limit(intervals, open_rows)
-                if is_jump.any():
+                pairs, ends = (
+                    intervals.rows[open_rows],
+                    (intervals.begin[open_rows], intervals.end[open_rows]),
+                )
+                if (self._is_abrupt[open_rows] | self._ends_at_limit(pairs, *ends)).any():
                     middle = _split_of_jump(part)
                 else:
                     split = _split_position(contacts, assessment, open_rows)
@@ -659,8 +665,10 @@ def _split_of_jump(part: IntervalPart) -> float:
     return before if is_frame else (part.begin + part.end) / 2
 
 
-def _at_jumps(found: PartMotion, rows: Ints) -> tuple[PairMotion, Floats, PairJumps | None]:
+def _at_jumps(found: PartMotion, rows: Ints, is_limit: Bools) -> tuple[PairMotion, Floats, PairJumps | None]:
     """Put pairs at rest that jump within a part, rows (j,): a jump passes through nothing.
+
+    They are put at the nearer end, but at the begin where the end is a limit (j,) that is not shown.
 
     Returns the motion and the deviation (m,) of all pairs, and the jumps.
     """
@@ -668,7 +676,7 @@ def _at_jumps(found: PartMotion, rows: Ints) -> tuple[PairMotion, Floats, PairJu
         return found.motion, found.deviation, None
     a0, a1, b0, b1 = motion = found.motion
     ends = motion.take(rows).separation_at(np.array([[0.0], [1.0]]) + np.zeros(len(rows)))
-    is_after = np.asarray(ends[1] < ends[0])
+    is_after = np.asarray((ends[1] < ends[0]) & ~is_limit)
     chosen, deviation = np.zeros((2, len(found.deviation)), dtype=bool), found.deviation.copy()
     chosen[0, rows], chosen[1, rows] = ~is_after, is_after
     deviation[rows] = 0.0

@@ -183,3 +183,17 @@ def test_closest_frame_at_a_jump_shows_the_closest_approach(shape, is_before, is
     places = matrices_of(("Wall", "Mover"), np.array([written]))
     assert places["Wall"][0, 1, 3] == 0, written
     assert places["Mover"][0, 0, 3] == pytest.approx(2, abs=2e-3)
+
+
+@pytest.mark.parametrize("shape", ["aabb", "obb", *LONG])
+def test_objects_that_jump_at_the_same_frame_do_not_meet_in_between(shape):
+    """The motion of Wall is known, and Mover is evaluated. Mover comes to where Wall was until then."""
+    wall, mover = add_vertices("Wall", CUBE, BOX), add_vertices("Mover", CUBE / 4, BOX)
+    here, there, beyond = (0, 0, 0), (0, 30, 0), (30, 0, 0)
+    key(wall, "location", [(1, here), (5, there), (9, here)], "CONSTANT")
+    key(mover, "location", [(1, beyond), (5, here), (9, beyond)], "CONSTANT")
+    bpy.context.scene.frame_end = 9
+    play(mover)
+    fit = FitSettings(parts=2, part_shape="box")
+    for clearance in (0.0, 3.0):
+        assert scan_scene(shape=shape, clearance=clearance, fit=fit).report.contacts == ()
