@@ -145,7 +145,9 @@ class ContactWriter:
         signed = np.array([entry.depth for entry in entries], dtype=np.float64) * self.space.scale
         depths = _json_numbers(rounded_to_nearest(np.maximum(signed, 0.0), self.decimals))
         rounded = rounded_to_nearest(np.maximum(-signed, 0.0), self.decimals)
-        gaps = _json_numbers(np.minimum(rounded, self._setting(clearance)))
+        # Rounding must not make a gap larger than the clearance.
+        most = rounded_down(np.array([self._setting(clearance)]), self.decimals)
+        gaps = _json_numbers(np.minimum(rounded, most))
         rows = zip(frames, depths, gaps, strict=True)
         return [
             {"closest": {"frame": at, "gap": gap}} if gap else {"deepest": {"frame": at, "depth": depth}}

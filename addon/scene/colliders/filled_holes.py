@@ -109,5 +109,6 @@ def _hull_samples(points: Floats) -> Floats | None:
 
 def _distances_to_surface(samples: Floats, points: Floats, triangles: Ints) -> Floats:
     """Return the distances of samples (n, 3) to the nearest of the triangles (t, 3) of points."""
-    tree = BVHTree.FromPolygons(points.tolist(), triangles.tolist(), all_triangles=True)
+    # The types of Blender 4.2 declare that this returns None.
+    tree: Any = BVHTree.FromPolygons(points.tolist(), triangles.tolist(), all_triangles=True)
     return np.array([tree.find_nearest(sample)[3] for sample in samples.tolist()], dtype=np.float64)
