@@ -338,7 +338,9 @@ def _differences(entry: Mapping[str, Any], bodies: list[_Solid], local: _Frame, 
         one, other = (hull.reach(axes) for hull in hulls)
         size = min(float((reach[:3] + reach[3:]).max()) / 2 for reach in (one, other))
         position = float(np.abs(hulls[0].centers).max())
-        slack = _HULL_STEPS * step + _HULL_POSITION * (position + size) + _HULL_GROWTH * size
+        slack = _HULL_STEPS * step + _HULL_POSITION * (position + size)
+        # Both hulls are searched, while one capsule or cylinder is that of the other group, moved.
+        slack += (_HULL_GROWTH if key == "hull" else _SIZE_TOLERANCE) * size
         if not (np.abs(one - other) <= slack).all():
             yield f"transform: does not map local.{key} to world.{key}"
     kinds = [[[*part] for part in entry[group].get("compound", ())] for group in ("world", "local")]
