@@ -80,14 +80,6 @@ class MeshContact(NamedTuple):
     is_proven: bool = False
     doubt: float = math.nan
 
-    def since(self, doubt: float) -> MeshContact:
-        """Return the same contact, which may have begun at an earlier time; NaN for none."""
-        if math.isnan(doubt):
-            return self
-        return self._replace(
-            time=doubt, uncertainty=self.time + self.uncertainty - doubt, is_proven=False, doubt=math.nan
-        )
-
 
 def first_mesh_contact(
     pose: MeshPose,
@@ -217,7 +209,7 @@ class _Search:
             if contact is None and self._samples.has_jump(times[k + 1]):
                 contact = self.contact_at(times[k + 1])
             if contact is not None:
-                return contact.since(self._doubt)
+                return possibly_since(contact, self._doubt)
         return self.never()
 
     def _clear_until(self, time: float) -> float:
@@ -368,3 +360,11 @@ def _split(time: float, uncertainty: float) -> float:
         if 0.1 < split < 0.9 and uncertainty < 0.2:
             return split
     return 0.5
+
+
+def possibly_since(contact: MeshContact, doubt: float) -> MeshContact:
+    """Return a contact that may have begun at an earlier time; NaN for none."""
+    if math.isnan(doubt):
+        return contact
+    uncertainty = contact.time + contact.uncertainty - doubt
+    return contact._replace(time=doubt, uncertainty=uncertainty, is_proven=False, doubt=math.nan)

@@ -11,7 +11,7 @@ from addon.core.distance.mesh_mesh import mesh_separation, meshes_overlap
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.scan import mesh_contact
-from addon.core.scan.mesh_contact import MeshContact, first_mesh_contact
+from addon.core.scan.mesh_contact import MeshContact, first_mesh_contact, possibly_since
 from addon.core.scan.mesh_samples import DeformedMesh, MeshPose
 from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep.mesh_mesh import first_impact_mesh_mesh
@@ -531,8 +531,8 @@ def test_meshes_that_may_have_touched_where_samples_were_used_up_are_in_doubt(mo
 
 def test_contact_may_have_begun_at_an_earlier_doubt():
     contact, _ = run(lambda t: (STILL, placed(5 - t)), (CUBE, CUBE), (0, 9))
-    assert contact.since(math.nan) is contact
-    earlier = contact.since(1.25)
+    assert possibly_since(contact, math.nan) is contact
+    earlier = possibly_since(contact, 1.25)
     assert (earlier.time, earlier.time + earlier.uncertainty) == (1.25, contact.time + contact.uncertainty)
     assert not earlier.is_proven and math.isnan(earlier.doubt)
 

@@ -28,6 +28,7 @@ from ....core import (
 from ....core.curves.jumps import SHORT
 from ....core.curves.transform_bounds import TransformChords
 from ....core.numeric.arrays import Floats, transform_points
+from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval
 from ....core.scan.scan import never
 from ....formats import Confirmation, NotVerified
@@ -169,7 +170,7 @@ def _first_within(
         first = yield from with_progress(search, Progress(*count, start, "meshes"))
         is_proven, doubt = is_proven and first.is_proven, float(np.fmin(doubt, first.doubt))
         if not math.isnan(first.time):
-            return Confirmation(first.since(doubt)._replace(is_proven=is_proven), is_proven)
+            return Confirmation(possibly_since(first, doubt)._replace(is_proven=is_proven), is_proven)
     if not math.isnan(doubt):
         raise _UntestableError(NotVerified.UNDECIDED)
     return Confirmation(None, is_proven)
