@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils.bvhtree import BVHTree
 
+from addon.formats import Confirmation
 from tests.scene.building import load_example, open_empty_file
 from tests.scene.sampling import add_box, add_faces, add_object, go_to, key, scan_scene, world_points
 
@@ -140,7 +141,7 @@ def test_pairs_of_example_touch_when_blenders_triangles_meet():
     times = {
         (names[contact.a], names[contact.b]): confirmed.first
         for contact, confirmed in zip(result.report.contacts, result.confirmed, strict=True)
-        if confirmed is not None
+        if isinstance(confirmed, Confirmation)
     }
     # An instance has no object of its own to evaluate: the frame is that of a search over all triangles.
     post = times["Cart", "Fence/Post.3"]
