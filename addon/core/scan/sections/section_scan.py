@@ -80,6 +80,9 @@ class SectionScan:
         self._motion = motion
         self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
         self._times: list[float] = times.samples.tolist()
+        # Arrays, because the part that is done is computed at each of very many samples.
+        self._sample_times = np.asarray(times.samples, dtype=np.float64)
+        self._sample_numbers = np.arange(len(self._times), dtype=np.float64)
         self._frames: list[int] = times.frames.tolist()
         self._new_scanners, self._ends, self._new_finder = new_scanners, ends, new_finder
         self._finder: SwitchFinder | None = None
@@ -160,7 +163,8 @@ class SectionScan:
 
     def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
-        until = np.interp([scanner.solving for scanner in scanners], self._times, range(len(self._times)))
+        solving = [scanner.solving for scanner in scanners]
+        until = np.interp(solving, self._sample_times, self._sample_numbers)
         # With the last frame by itself, there are as many intervals as samples.
         ended = sum(scanner.ended for scanner in scanners)
         solved = (float(until.sum()) + ended) / (len(scanners) * len(self._times))
