@@ -25,7 +25,7 @@ class PresenceSampler(SubframeSampler, Protocol):
     """Samples which subjects are present between frames, in less time than their shapes."""
 
     def are_present(self, time: float, subjects: Ints) -> Bools:
-        """Mask (s,) of `subjects` (s,), obstacles too, that are present at any time of the span."""
+        """Mask (s,) of `subjects` (s,), obstacles too, that are present at a time of the scan."""
         ...
 
 
@@ -61,33 +61,51 @@ class SwitchFinder:
         times, sample : (k,) increasing, and what was sampled at these
         begin, end : the times between which switches are searched
         """
-        last, every, parts = self._last, [], []
-        for row, time in enumerate(times.tolist()):
-            here = _row(sample, row)
-            if last is not None and begin <= last[0] and time <= end:
-                for switch in self._switches(last, (time, here)):
-                    every.append(switch)
-                    parts.append(self._sampled(switch, last[1], here))
-            every.append(time)
-            parts.append(here)
-            last = time, here
-        self._last = last
-        return (times, sample) if len(every) == len(times) else (np.array(every), Sample.concatenate(parts))
+        last, count = self._last, len(times)
+        self._last = float(times[-1]), _part(sample, count - 1, count)
+        every: list[float] = []
+        parts: list[Sample] = []
+        kept = 0
+        for row in self._changed_rows(times, sample, last, begin, end):
+            before = last if row == 0 else (float(times[row - 1]), _part(sample, row - 1, row))
+            assert before is not None, "nothing changes at the first sample"
+            here = _part(sample, row, row + 1)
+            switches = self._switches(before, (float(times[row]), here))
+            if switches:
+                every += [*times[kept:row].tolist(), *switches]
+                parts += [_part(sample, kept, row), *(self._sampled(at, before[1], here) for at in switches)]
+                kept = row
+        if not parts:
+            return times, sample
+        return np.append(every, times[kept:]), Sample.concatenate([*parts, _part(sample, kept, count)])
+
+    def _changed_rows(
+        self, times: Floats, sample: Sample, last: tuple[float, Sample] | None, begin: float, end: float
+    ) -> list[int]:
+        """Return the rows of times (k,) before which a sampled subject appears or disappears in the span."""
+        if sample.present is None and (last is None or last[1].present is None):
+            return []
+        present = self._presence(sample)
+        before = np.concatenate([present[:1] if last is None else self._presence(last[1]), present[:-1]])
+        starts = np.append(times[0] if last is None else last[0], times[:-1])
+        is_searched = (starts >= begin) & (times <= end) & (times - starts >= _SHORTEST)
+        is_changed = (present != before)[:, self._is_sampled].any(axis=1)
+        rows: list[int] = np.flatnonzero(is_searched & is_changed).tolist()
+        return rows
+
+    def _presence(self, sample: Sample) -> Bools:
+        """Mask (k, s) of subjects that are present in a sample of k times."""
+        if sample.present is not None:
+            return np.asarray(sample.present, dtype=bool)
+        return np.ones((sample.shapes.shape[0], len(self._every)), dtype=bool)
 
     def _switches(self, before: tuple[float, Sample], after: tuple[float, Sample]) -> list[float]:
         """Return increasing times to sample between two samples of one time each."""
         (begin, first), (end, second) = before, after
-        if end - begin < _SHORTEST or (first.present is None and second.present is None):
-            return []
-        masks = [np.ones(len(self._every), dtype=bool)] * 2
-        for k, each in enumerate((first, second)):
-            if each.present is not None:
-                masks[k] = each.present[0]
+        masks = [self._presence(each)[0] for each in (first, second)]
         subjects = np.flatnonzero((masks[0] != masks[1]) & self._is_sampled)
         if len(subjects) > _FEW:
             subjects = subjects[self._are_near(subjects, (first, second), masks)]
-        if not len(subjects):
-            return []
         found = self._bisected(begin, end, masks[0][subjects], masks[1][subjects], subjects)
         return sorted({time for each in found for time in (each - _BEFORE, each) if begin < time < end})
 
@@ -130,12 +148,12 @@ class SwitchFinder:
         return Sample(shapes, present, sample.poses, after.moved)
 
 
-def _row(sample: Sample, row: int) -> Sample:
-    """Return a sample of one of several times, as a sample of one time that is an array still."""
-    one = slice(row, row + 1)
+def _part(sample: Sample, start: int, stop: int) -> Sample:
+    """Return a sample of some of several times."""
+    part = slice(start, stop)
     return Sample(
-        sample.shapes[one],
-        None if sample.present is None else sample.present[one],
-        None if sample.poses is None else sample.poses[one],
-        None if sample.moved is None else sample.moved[one],
+        sample.shapes[part],
+        None if sample.present is None else sample.present[part],
+        None if sample.poses is None else sample.poses[part],
+        None if sample.moved is None else sample.moved[part],
     )
