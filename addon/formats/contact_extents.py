@@ -10,16 +10,17 @@ EXTENTS = ("deepest", "closest")
 """Keys of a contact, and of an interval, one of which is there."""
 
 
+def extent(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the deepest overlap of a contact or interval, or its closest approach, with frame and length."""
+    found: Mapping[str, Any] = entry["closest"] if "closest" in entry else entry["deepest"]
+    return found
+
+
 def signed_depth(entry: Mapping[str, Any]) -> float:
     """Return the depth of a contact or interval, or minus its gap; NaN if the interval has no details."""
     if "closest" in entry:
         return -float(entry["closest"]["gap"])
     return float(entry["deepest"]["depth"]) if "deepest" in entry else math.nan
-
-
-def extent_frame(entry: Mapping[str, Any]) -> float:
-    """Return the frame of the deepest overlap or closest approach."""
-    return float(entry["closest" if "closest" in entry else "deepest"]["frame"])
 
 
 def are_meshes_in_contact(meshes: Mapping[str, Any]) -> bool:

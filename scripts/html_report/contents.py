@@ -10,7 +10,7 @@ from typing import Any
 
 from addon.core import CollisionBoundsError
 from addon.formats import DocumentError, NotVerified, load_document
-from addon.formats.contact_extents import extent_frame, signed_depth
+from addon.formats.contact_extents import extent, signed_depth
 from addon.formats.wording import message_line, single_line
 
 Row = dict[str, Any]
@@ -201,7 +201,7 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         "normal": first["normal"],
         "point": first["point"],
         "depth": signed_depth(contact),
-        "deepestFrame": extent_frame(contact),
+        "deepestFrame": extent(contact)["frame"],
         "speed": contact["intervals"][0].get("closingSpeed"),
         "intervals": [_interval(entry) for entry in contact["intervals"]],
         "labels": labels,
@@ -217,8 +217,8 @@ def _interval(entry: Mapping[str, Any]) -> list[float]:
 
     Minus the gap is the depth of what only comes close.
     """
-    extent = (extent_frame(entry), signed_depth(entry)) if "point" in entry else ()
-    return [entry["start"], entry["end"], *extent]
+    deepest = (extent(entry)["frame"], signed_depth(entry)) if "point" in entry else ()
+    return [entry["start"], entry["end"], *deepest]
 
 
 def _extras(extras: Mapping[str, Any]) -> list[list[str]]:

@@ -30,7 +30,7 @@ from ...core import (
 from ...core.compound.compound import Compound
 from ...core.messages import message
 from ...core.numeric.arrays import Floats
-from ..contact_extents import EXTENTS, extent_frame, signed_depth
+from ..contact_extents import extent, signed_depth
 from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
@@ -317,7 +317,7 @@ class _Reader:
         # Documents before version 1.2 have no details.
         details = tuple(self.details(each, fps) for each in entry["intervals"] if "point" in each)
         pair = indices[entry["a"]], indices[entry["b"]]
-        return Contact(*pair, first, intervals, extent_frame(entry), depth, details)
+        return Contact(*pair, first, intervals, extent(entry)["frame"], depth, details)
 
     def clearance(self, entries: Sequence[Mapping[str, Any]]) -> float:
         """Clearance of a scan; the largest gap for documents before version 1.5, which do not have it."""
@@ -332,15 +332,14 @@ class _Reader:
 
     def details(self, interval: Mapping[str, Any], fps: float) -> ContactDetails:
         velocity = interval["velocity"]
-        (direction,) = (interval[key]["direction"] for key in EXTENTS if key in interval)
         return ContactDetails(
             interval["uncertainty"],
             self.positions(interval["point"]),
             self.to_blender.directions(interval["normal"]),
             None if velocity is None else self.to_blender.vectors(velocity) / fps,
-            extent_frame(interval),
+            extent(interval)["frame"],
             signed_depth(interval) * self.to_blender.scale,
-            self.to_blender.directions(direction),
+            self.to_blender.directions(extent(interval)["direction"]),
         )
 
     def confirmation(self, contact: Mapping[str, Any]) -> Confirmation | NotVerified | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from ..contact_extents import signed_depth
+from ..contact_extents import extent, signed_depth
 from ..document.model import read_skipped_pairs
 from ..document.not_verified import NotVerified
 from ..document.objects import object_names
@@ -43,8 +43,8 @@ _CONTACT_COLUMNS = (
     *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
     *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
     *("direction_x", "direction_y", "direction_z"),
-    *("meshes", "meshes_frame", "meshes_uncertainty", "reason", "pairs", "frame_step", "fps"),
-    *("closer_frame", "closer_uncertainty"),
+    *("meshes", "meshes_frame", "meshes_uncertainty", "closer_frame", "closer_uncertainty"),
+    *("reason", "pairs", "frame_step", "fps"),
 )
 
 
@@ -147,7 +147,6 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         *_direction_at(signed_depth(entry), entry["intervals"]),
         *_mesh_cells(entry),
         *(None,) * 3,
-        *_closer_cells(entry),
     ]
     for span in later:
         if "point" not in span:
@@ -157,37 +156,28 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
             *(span["start"], _seconds(span["start"], fps), span["uncertainty"], span["end"], "false", None),
             *(*_extent_cells(span), *span["point"], *span["normal"]),
             *_velocity_cells(span),
-            *_extent(span)["direction"],
+            *extent(span)["direction"],
             *(None,) * 9,
         ]
 
 
 def _mesh_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the result for the meshes with its frame and uncertainty, or the reason why there is none."""
+    """Return the result for the meshes, frame and uncertainty of touch and closeness, or the reason."""
     if "notVerified" in entry:
-        return "not verified", None, None, NotVerified(entry["notVerified"]).text
+        return ("not verified", *(None,) * 4, NotVerified(entry["notVerified"]).text)
     if "meshes" not in entry:
-        return (None,) * 4
+        return (None,) * 6
     meshes = entry["meshes"]
-    answer = "touch" if meshes["touch"] else "closer" if meshes.get("closer") else "apart"
-    return answer, meshes.get("frame"), meshes.get("uncertainty"), None
-
-
-def _closer_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the frame from which meshes are closer than the clearance, and its uncertainty."""
-    closer = entry.get("meshes", {}).get("closer") or {}
-    return closer.get("frame"), closer.get("uncertainty")
-
-
-def _extent(entry: dict[str, Any]) -> dict[str, Any]:
-    extent: dict[str, Any] = entry["closest"] if "closest" in entry else entry["deepest"]
-    return extent
+    closer = meshes.get("closer") or {}
+    answer = "touch" if meshes["touch"] else "closer" if closer else "apart"
+    times = (each.get(key) for each in (meshes, closer) for key in ("frame", "uncertainty"))
+    return (answer, *times, None)
 
 
 def _extent_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
     """Frame, depth, and the gap of what only comes closer than the clearance; depth or gap is empty."""
-    extent = _extent(entry)
-    return extent["frame"], extent.get("depth"), extent.get("gap")
+    found = extent(entry)
+    return found["frame"], found.get("depth"), found.get("gap")
 
 
 def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:
@@ -197,7 +187,7 @@ def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:
 
 def _direction_at(depth: float, intervals: list[dict[str, Any]]) -> tuple[Any, ...]:
     """Direction of the interval with the depth of the contact, or minus its gap; empty if there is none."""
-    spans = (_extent(span)["direction"] for span in intervals if signed_depth(span) == depth)
+    spans = (extent(span)["direction"] for span in intervals if signed_depth(span) == depth)
     return tuple(next(spans, (None,) * 3))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..contact_extents import EXTENTS, extent_frame, signed_depth
+from ..contact_extents import EXTENTS, extent, signed_depth
 from ..wording import quoted
 
 _UNIT_TOLERANCE = 1e-5
@@ -77,7 +77,7 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.first.frame: is not the start of the first interval"
     if not is_unit(first["normal"]):
         yield f"{path}.first.normal: is not a unit vector"
-    if not _is_in_any(extent_frame(contact), intervals):
+    if not _is_in_any(extent(contact)["frame"], intervals):
         yield f"{path}.{_extent_of(contact)}.frame: is outside all intervals"
     yield from _mesh_problems(contact, path)
 
