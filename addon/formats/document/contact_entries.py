@@ -234,7 +234,11 @@ class ContactWriter:
 
     def _vectors(self, vectors: Sequence[Floats]) -> Any:
         """Convert positions or displacements (3,)."""
-        return to_lists(rounded_to_nearest(self.space.vectors(_vectors(vectors)), self.decimals))
+        rounded = rounded_to_nearest(self.space.vectors(_vectors(vectors)), self.decimals)
+        # Numbers of more than 15 digits would change when a document is read and written again.
+        is_long = np.abs(rounded) >= 10.0 ** (15 - self.decimals)
+        rounded[is_long] = [float(f"{value:.15g}") for value in rounded[is_long].tolist()]
+        return to_lists(rounded)
 
     def _directions(self, directions: Sequence[Floats]) -> Any:
         """Convert unit vectors (3,)."""

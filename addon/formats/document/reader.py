@@ -306,7 +306,7 @@ class _Reader:
         first = FirstContact(
             start["frame"],
             start["uncertainty"],
-            self.positions(start["point"]),
+            self.to_blender.vectors(start["point"]),
             self.to_blender.directions(start["normal"]),
             start["atStart"],
             start["tunnelling"],
@@ -326,15 +326,11 @@ class _Reader:
         written = next((entry["clearance"] for entry in entries if "clearance" in entry), max([0.0, *gaps]))
         return float(f"{written / self.source_space.scale:.12g}")
 
-    def positions(self, values: Any) -> Floats:
-        """Convert positions (..., 3), with one rounding: the inverse of the unit would be a second one."""
-        return self.to_blender.directions(values) / self.source_space.scale
-
     def details(self, interval: Mapping[str, Any], fps: float) -> ContactDetails:
         velocity = interval["velocity"]
         return ContactDetails(
             interval["uncertainty"],
-            self.positions(interval["point"]),
+            self.to_blender.vectors(interval["point"]),
             self.to_blender.directions(interval["normal"]),
             None if velocity is None else self.to_blender.vectors(velocity) / fps,
             extent(interval)["frame"],

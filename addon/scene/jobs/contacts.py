@@ -32,6 +32,9 @@ from .scan.preparation import (
 )
 from .scan.scanned_shapes import SHAPES_OF_SCANS
 
+_LATE_MESHES = 0.98
+"""Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""
+
 
 def find_contacts(
     scene: bpy.types.Scene,
@@ -98,7 +101,7 @@ def _find(
     with preserve_frame(scene):
         late, job = LateInstances(), JobProgress()
         # Testing contacts on meshes takes about as long as a scan.
-        job.begin_phase(0.5 if settings.confirm else 1.0)
+        job.begin_phase(0.5 if settings.confirm else _LATE_MESHES)
         prepared, report = yield from job.track(_scan(scene, settings, frames, control, late, job))
         if late.subjects and report.stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
@@ -120,7 +123,7 @@ def confirmed_result(
     prepared, report = found
     confirmed: tuple[Confirmation | NotVerified, ...] = ()
     if settings.confirm:
-        job.begin_phase(1.0)
+        job.begin_phase(_LATE_MESHES)
         contacts, subjects = report.contacts, prepared.bounds.subjects
         motion, stops = prepared.motion, control.stops
         tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
@@ -128,7 +131,9 @@ def confirmed_result(
     result = _result(prepared, settings, times, report, confirmed)
     if report.stopped_at is not None:
         return result
-    return (yield from with_late_meshes(uid, result, times, settings.fit, control.stops))
+    job.begin_phase(1.0)
+    late_meshes = with_late_meshes(uid, result, times, settings.fit, control.stops)
+    return (yield from job.track(late_meshes))
 
 
 def join_shares(

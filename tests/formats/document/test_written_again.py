@@ -156,14 +156,14 @@ class RandomContents:
         frames = np.sort(self.rng.uniform(-5, 20, 4)).tolist()
         normal = self.rng.normal(size=3)
         normal /= np.linalg.norm(normal)
-        # Their numbers are not kept, and farther away they have less than nine decimals.
-        place, other = self.positions() / 100, self.positions() / 100
-        first = FirstContact(frames[0], 1e-3 / 3, place, normal, False, False)
+        first = FirstContact(frames[0], 1e-3 / 3, self.positions(), normal, False, False)
         spans = tuple(ContactInterval(*pair) for pair in (frames[:2], frames[2:]))
         depth = self.lengths(1)[0] * (-1 if self.rng.random() < 0.3 else 1)
         details = (
             ContactDetails(1e-3 / 3, first.point, normal, self.positions() / FPS, frames[1], depth, normal),
-            ContactDetails(0.0, other, normal, None, frames[2], min(depth / 3, 3 * depth), -normal),
+            ContactDetails(
+                0.0, self.positions(), normal, None, frames[2], min(depth / 3, 3 * depth), -normal
+            ),
         )
         return Contact(a, b, first, spans, frames[1], depth, details)
 

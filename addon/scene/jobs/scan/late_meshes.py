@@ -64,14 +64,14 @@ def with_late_meshes(
                 names[item.session_uid], modifiers[item.session_uid] = name_of(item), source
     late: dict[str, float] = {}
     scene = PrivateScene(scene_by_uid(scene_uid), names)
-    for time in times[1:]:
+    for number, time in enumerate(times[1:], 1):
         if len(late) == len(names) or stops():
             break
         for item in scene.evaluate(time).objects:
             uid = item.original.session_uid
             if uid in names and names[uid] not in late and len(vertex_positions(item, modifiers[uid])):
                 late[names[uid]] = time
-        yield Progress(len(times), len(times), time)
+        yield Progress(number, len(times), time)
     if not late:
         return result
     skipped = tuple(
