@@ -3,7 +3,7 @@
 In reading order:
 
 - `naming`: names by a pattern, unique and short enough for Blender.
-- `meshes`: boxes, spheres, capsules and hulls around the vertices of a subject, in its object space.
+- `meshes`: boxes, spheres, capsules and hulls around the vertices of subjects, in their object space.
 - `objects`: creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist.
 - `vertices`: colliders around the selection in Edit Mode, or around a vertex group.

@@ -7,13 +7,9 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from typing import NamedTuple
 
 import bpy
-import numpy as np
 
 from ...core import CollisionBoundsError, Progress
-from ...core.fitting.convex_hull import HullRequest
-from ...core.fitting.many_hulls.together import run_together
 from ...core.messages import message
-from ...core.numeric.arrays import Ints
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..animation.bone_sweeps import BoneSweeps, sweep_bones
@@ -37,7 +33,7 @@ from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, in_bone_space, read_subjects
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
-from .meshes import ColliderMesh, collider_steps
+from .meshes import ColliderMesh, ColliderParts, fit_colliders
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
@@ -50,8 +46,6 @@ _ELSEWHERE = message("is in the background scene: create its collider there")
 _NO_ARMATURE = message("is deformed by an armature that is not in this scene: add the armature to it")
 OTHER_LEVEL = message("is a level of detail: the most detailed one has the collider")
 _PATH = message("is a path, which moves its children: disable Path Animation")
-_ROUNDED = 5e-7
-"""Largest cosine of two axes that rounding in single precision can have without shear."""
 
 
 class CreatedColliders(NamedTuple):
@@ -105,15 +99,6 @@ class _Plan(NamedTuple):
     source: _Source
     names: list[str]
     meshes: list[ColliderMesh]
-
-
-class _Fit(NamedTuple):
-    """Parts of a subject, each of which gets a collider."""
-
-    name: str
-    source: _Source
-    kind: ColliderKind
-    parts: Sequence[SubjectGeometry]
 
 
 def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
@@ -396,7 +381,7 @@ def _meshes(
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
     subjects, skipped = read.subjects, read.skipped
     pieces = {piece.subject: piece for piece in sweeps.sweep_all(iter(read.pieces), subjects)}
-    planned: list[_Fit] = []
+    planned: list[tuple[str, _Source, ColliderParts]] = []
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
@@ -412,15 +397,16 @@ def _meshes(
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
             parts = convex_pieces(piece, settings.parts, settings.parts_tolerance)
-            planned.append(_Fit(subject.name, source, kind, parts))
+            planned.append((subject.name, source, ColliderParts(kind, parts)))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
-    for fit, made in zip(planned, _fitted(planned, settings.max_vertices), strict=True):
+    fitted = fit_colliders([entry for _, _, entry in planned], settings.max_vertices)
+    for (name, source, entry), made in zip(planned, fitted, strict=True):
         if isinstance(made, CollisionBoundsError):
-            skipped.append(Skipped(fit.name, describe_error(made)))
+            skipped.append(Skipped(name, describe_error(made)))
         else:
-            meshes[fit.source] += [(fit.kind, mesh) for mesh in made]
+            meshes[source] += [(entry.kind, mesh) for mesh in made]
     if meshes:
         # Hidden objects and existing colliders are not reported, because the user expects them to be skipped.
         skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, IS_COLLIDER)]
@@ -463,47 +449,6 @@ def check_parent(owner: bpy.types.Object) -> None:
         raise SceneError(_INSTANCER)
     if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
         raise SceneError(_PATH)
-
-
-def _fitted(
-    planned: Sequence[_Fit], max_vertices: int
-) -> Iterator[list[ColliderMesh] | CollisionBoundsError]:
-    """Fit the colliders of each subject, or return the first error of one.
-
-    Hulls, which are slow, are built at the same time, and once for all with the same vertices.
-    """
-    keys: list[list[object]] = []
-    jobs: dict[object, Generator[HullRequest, Ints | None, ColliderMesh]] = {}
-    for fit in planned:
-        keys.append([_shape_key(part, fit.kind) for part in fit.parts])
-        for key, part in zip(keys[-1], fit.parts, strict=True):
-            if key not in jobs:
-                jobs[key] = collider_steps(part.geometry, fit.kind, part.fit, max_vertices)
-    made = dict(zip(jobs, run_together(list(jobs.values())), strict=True))
-    for entry in keys:
-        meshes: list[ColliderMesh] = []
-        for mesh in map(made.__getitem__, entry):
-            if isinstance(mesh, CollisionBoundsError):
-                yield mesh
-                break
-            meshes.append(mesh)
-        else:
-            yield meshes
-
-
-def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
-    """Return a value that is equal for subjects whose colliders have the same mesh."""
-    geometry, fit = piece.geometry, piece.fit
-    if kind != "hull" or fit.padding:
-        return id(piece)
-    linear = geometry.matrix[:3, :3]
-    products = linear.T @ linear
-    lengths = np.diag(products) ** 0.5
-    if (np.abs(products - np.diag(lengths**2)) > _ROUNDED * np.outer(lengths, lengths)).any():
-        # The collider of a sheared object has axes of its own.
-        return geometry.points.tobytes(), linear.tobytes()
-    # The minimum thickness depends on the scale, which is compared to three digits.
-    return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
 
 
 def _remove_empty(scene: bpy.types.Scene) -> None:

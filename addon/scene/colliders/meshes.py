@@ -1,14 +1,15 @@
-"""Collider meshes around the vertices of one subject, in the space of the object that is their parent."""
+"""Collider meshes around the vertices of subjects, in the space of the object that is their parent."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ...core import (
     Capsule,
+    CollisionBoundsError,
     ConvexHull,
     ball_surface,
     box_surface,
@@ -17,6 +18,7 @@ from ...core import (
     sphere_from_points,
 )
 from ...core.fitting.convex_hull import HullRequest, hull_steps, run_hull_steps
+from ...core.fitting.many_hulls.together import run_together
 from ...core.fitting.tessellation import Faces
 from ...core.numeric.arrays import Floats, Ints, require_finite
 from ...formats.export.gltf_collider_nodes import (
@@ -29,10 +31,13 @@ from ..blender.mesh_data import Geometry
 from ..fitting.fit import padding_error
 from ..fitting.inflation import inflated_points
 from ..settings import ColliderKind, FitSettings
+from ..subjects.geometry import SubjectGeometry
 
 _IDENTITY = (0.0, 0.0, 0.0, 1.0)
 _UNIFORM = 1e-6
 """Largest relative difference of the axes' scales for which a scale counts as uniform."""
+_ROUNDED = 5e-7
+"""Largest cosine of two axes that rounding in single precision can have without shear."""
 
 _SINGLE = float(np.finfo(np.float32).eps)
 
@@ -175,3 +180,63 @@ def _thick_radius(radius: float, unit: float, fit: FitSettings, length: Floats |
         raise padding_error(fit.padding)
     largest = 2 * radius + (0.0 if length is None else float(length.max()))
     return max(radius, minimum_thickness(largest * unit) / unit / 2)
+
+
+class ColliderParts(NamedTuple):
+    """Parts of a subject, each of which gets a collider."""
+
+    kind: ColliderKind
+    parts: Sequence[SubjectGeometry]
+
+
+def fit_colliders(
+    subjects: Sequence[ColliderParts], max_vertices: int
+) -> Iterator[list[ColliderMesh] | CollisionBoundsError]:
+    """Fit the colliders of many subjects, each as `make_collider_mesh` does.
+
+    Hulls, which are slow, are built at the same time, and once for all with the same vertices.
+
+    Parameters
+    ----------
+    subjects : sequence of ColliderParts
+        Parts of each.
+    max_vertices : int
+        Maximum number of vertices of a hull.
+
+    Yields
+    ------
+    meshes : list of ColliderMesh or CollisionBoundsError
+        Those of the parts of each subject, or the first error of one.
+    """
+    keys: list[list[object]] = []
+    jobs: dict[object, Generator[HullRequest, Ints | None, ColliderMesh]] = {}
+    for kind, parts in subjects:
+        keys.append([_shape_key(part, kind) for part in parts])
+        for key, part in zip(keys[-1], parts, strict=True):
+            if key not in jobs:
+                jobs[key] = collider_steps(part.geometry, kind, part.fit, max_vertices)
+    made = dict(zip(jobs, run_together(list(jobs.values())), strict=True))
+    for entry in keys:
+        meshes: list[ColliderMesh] = []
+        for mesh in map(made.__getitem__, entry):
+            if isinstance(mesh, CollisionBoundsError):
+                yield mesh
+                break
+            meshes.append(mesh)
+        else:
+            yield meshes
+
+
+def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
+    """Return a value that is equal for subjects whose colliders have the same mesh."""
+    geometry, fit = piece.geometry, piece.fit
+    if kind != "hull" or fit.padding:
+        return id(piece)
+    linear = geometry.matrix[:3, :3]
+    products = linear.T @ linear
+    lengths = np.diag(products) ** 0.5
+    if (np.abs(products - np.diag(lengths**2)) > _ROUNDED * np.outer(lengths, lengths)).any():
+        # The collider of a sheared object has axes of its own.
+        return geometry.points.tobytes(), linear.tobytes()
+    # The minimum thickness depends on the scale, which is compared to three digits.
+    return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
