@@ -423,13 +423,15 @@ class WindowDriver:
     def scroll_sidebar(self, button: int) -> Steps:
         """Scroll the sidebar to its end with the wheel: 5 down, 4 up."""
         region = self.region("UI")
-        yield from self.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 30)
-        for _ in range(8):
-            before = _scrolled(region)
-            self.xdotool("click", "--repeat", 4, "--delay", 20, button)
-            yield 0.1
-            if _scrolled(region) == before:
-                break
+        # Above a list, the wheel scrolls that.
+        for height in (region.height - 30, 30):
+            yield from self.move_mouse(region.x + 0.4 * region.width, region.y + height)
+            for _ in range(8):
+                before = _scrolled(region)
+                self.xdotool("click", "--repeat", 4, "--delay", 20, button)
+                yield 0.1
+                if _scrolled(region) == before:
+                    break
         yield from self.wait_for_redraw()
 
     def open_collider_panel(self) -> Steps:
