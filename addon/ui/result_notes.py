@@ -93,10 +93,8 @@ def _notes_on_pairs(result: Result) -> list[Note]:
         notes.append(Note(iface_("{count} rotating", count=count), text))
     unverified = [index for index, each in enumerate(result.confirmed) if isinstance(each, NotVerified)]
     if unverified:
-        count, names = (
-            len(unverified),
-            _names_of_pairs(result, [result.report.contacts[i] for i in unverified]),
-        )
+        count = len(unverified)
+        names = _names_of_pairs(result, [result.report.contacts[index] for index in unverified])
         text = iface_count(
             count,
             "{count} contact not verified on meshes: {names}",

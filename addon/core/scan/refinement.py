@@ -601,16 +601,14 @@ class Subdivision:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])
             start += len(part.rows)
             if len(open_rows):
-                pairs, ends = (
-                    intervals.rows[open_rows],
-                    (intervals.begin[open_rows], intervals.end[open_rows]),
-                )
-                if (self._is_abrupt[open_rows] | self._ends_at_limit(pairs, *ends)).any():
+                rows = intervals.rows[open_rows]
+                begin, end = intervals.begin[open_rows], intervals.end[open_rows]
+                if (self._is_abrupt[open_rows] | self._ends_at_limit(rows, begin, end)).any():
                     middle = _split_of_jump(part)
                 else:
                     split = _split_position(contacts, assessment, open_rows)
                     middle = part.begin + (part.end - part.begin) * split
-                self._pending.append((part._replace(rows=intervals.rows[open_rows]), middle))
+                self._pending.append((part._replace(rows=rows), middle))
         self._parts = []
 
     def add_sample(self) -> None:
