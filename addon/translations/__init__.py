@@ -1,25 +1,35 @@
 """Dictionaries of the interface, one file per language. `ui/translation.py` registers them in Blender.
 
-- `de`: German.
-- `ja`: Japanese.
+German is in `de.json`, Japanese in `ja.json`, where commas and full stops are the full-width ones of Blender.
 
-Each has `MESSAGES`, from the English text to its translation, sorted by the English text. Both have the same
+Each has `messages`, from the English text to its translation, sorted by the English text. Both have the same
 placeholders. A dictionary contains every text of the interface, also those that Blender knows, because that
 depends on its version. Where both have an entry, Blender shows its own.
 
-`MEANINGS` has words that Blender translates with another meaning. The properties and texts that use them have
-`CONTEXT` as their translation context, in which Blender has no entries.
+Words that Blender translates with another meaning are in `meanings`. The properties and texts that use them
+have `CONTEXT` as their translation context, in which Blender has no entries.
 """
 
 from __future__ import annotations
 
-from types import ModuleType
-
-from . import de, ja
+import json
+from pathlib import Path
+from typing import TypedDict
 
 CONTEXT = "Collision Bounds"
 
-LANGUAGES: dict[str, ModuleType] = {"de": de, "ja": ja}
+
+class Words(TypedDict):
+    """Dictionary of a language, from English."""
+
+    messages: dict[str, str]
+    meanings: dict[str, str]
+
+
+LANGUAGES: dict[str, Words] = {
+    language: json.loads(Path(__file__).with_name(f"{language}.json").read_text("utf-8"))
+    for language in ("de", "ja")
+}
 """Dictionary of each language, by the code of the language alone: it serves all countries, such as ja_JP."""
 
 
@@ -29,8 +39,8 @@ def dictionaries() -> dict[str, dict[tuple[str, str], str]]:
     contexts = "*", "Operator"
     return {
         language: {
-            **{(context, text): entry for text, entry in words.MESSAGES.items() for context in contexts},
-            **{(CONTEXT, text): entry for text, entry in words.MEANINGS.items()},
+            **{(context, text): entry for text, entry in words["messages"].items() for context in contexts},
+            **{(CONTEXT, text): entry for text, entry in words["meanings"].items()},
         }
         for language, words in LANGUAGES.items()
     }

@@ -18,7 +18,7 @@ from .. import translations
 from ..core import CollisionBoundsError
 from ..core.messages import Message
 
-_MEANINGS = frozenset().union(*(words.MEANINGS for words in translations.LANGUAGES.values()))
+_MEANINGS = frozenset().union(*(words["meanings"] for words in translations.LANGUAGES.values()))
 
 
 def n_(text: str) -> str:
@@ -33,7 +33,7 @@ def iface_(text: str, /, **values: Any) -> str:
 
 
 def meaning_(text: str) -> str:
-    """Translate a label with a word that Blender translates with another meaning, if `MEANINGS` has it."""
+    """Translate a label with a word that Blender translates with another meaning, if it is among these."""
     if text in _MEANINGS:
         return pgettext_iface(text, translations.CONTEXT)
     return pgettext_iface(text)

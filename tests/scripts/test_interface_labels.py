@@ -43,12 +43,7 @@ OTHER_PROGRAMS = {
     "Optimizer > Enabled",
 }
 
-# Translations are not sources: a label that is renamed may still have its old entry there.
-QUOTED = "\n".join(
-    path.read_text("utf-8")
-    for path in sorted((TOP / "addon").rglob("*.py"))
-    if path.parent.name != "translations"
-)
+QUOTED = "\n".join(path.read_text("utf-8") for path in sorted((TOP / "addon").rglob("*.py")))
 
 
 PRESETS = {path.stem.replace("_", " ") for path in (TOP / "addon" / "presets").rglob("*.py")}

@@ -18,7 +18,7 @@ __all__ = ["add_mesh", "empty_file", "factory_settings", "settings"]
 @pytest.fixture(autouse=True)
 def only_known_texts_are_translated(monkeypatch):
     """Fail where the interface looks up a text that the dictionaries lack."""
-    known = {*LANGUAGES["de"].MESSAGES, *LANGUAGES["de"].MEANINGS}
+    known = {*LANGUAGES["de"]["messages"], *LANGUAGES["de"]["meanings"]}
 
     def checked(look_up):
         def with_check(text, *context):

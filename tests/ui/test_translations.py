@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import string
-from pathlib import Path
+from itertools import groupby
 
 import pytest
 
@@ -15,6 +14,7 @@ from addon.scene.errors import SceneError
 from addon.ui import translation
 from addon.ui.operators import messages
 from addon.ui.panels.colliders import wrapped_lines
+from tests.paths import TOP
 from tests.ui.interface_texts import faults, texts
 
 LANGUAGES = sorted(translations.LANGUAGES)
@@ -30,7 +30,7 @@ def _enabled():
 
 def dictionary_of(context: str, language: str) -> dict[str, str]:
     words = translations.LANGUAGES[language]
-    return words.MEANINGS if context == translations.CONTEXT else words.MESSAGES
+    return words["meanings"] if context == translations.CONTEXT else words["messages"]
 
 
 def placeholders(text: str) -> list[tuple[str, str, str]]:
@@ -47,23 +47,23 @@ def test_each_text_of_the_interface_has_a_translation(language):
         for (context, text), source in sorted(texts().items())
         if text not in dictionary_of(context, language)
     ]
-    file = f"addon/translations/{language}.py"
-    assert not lacks, f"\n{file} lacks, of MESSAGES or MEANINGS:\n" + "\n".join(lacks)
+    file = f"addon/translations/{language}.json"
+    assert not lacks, f"\n{file} lacks, of messages or meanings:\n" + "\n".join(lacks)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_entry_is_a_text_of_the_interface(language):
     known, words = set(texts()), translations.LANGUAGES[language]
-    surplus = [text for text in words.MESSAGES if ("*", text) not in known]
-    surplus += [text for text in words.MEANINGS if (translations.CONTEXT, text) not in known]
-    file = f"addon/translations/{language}.py"
+    surplus = [text for text in words["messages"] if ("*", text) not in known]
+    surplus += [text for text in words["meanings"] if (translations.CONTEXT, text) not in known]
+    file = f"addon/translations/{language}.json"
     assert not surplus, f"\nremove from {file}:\n" + "\n".join(map(json.dumps, surplus))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_translations_have_the_placeholders_and_line_breaks_of_the_text(language):
     words = translations.LANGUAGES[language]
-    for text, entry in (*words.MESSAGES.items(), *words.MEANINGS.items()):
+    for text, entry in (*words["messages"].items(), *words["meanings"].items()):
         assert placeholders(entry) == placeholders(text), entry
         assert entry.count("\n") == text.count("\n"), entry
         assert entry.endswith("...") == text.endswith("..."), entry
@@ -81,16 +81,16 @@ def test_warnings_of_panels_have_a_colon_at_which_they_are_divided(language):
         "Without restored pairs: find contacts again",
     ]
     for text in warnings:
-        assert ": " in translations.LANGUAGES[language].MESSAGES[text]
+        assert ": " in translations.LANGUAGES[language]["messages"][text]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_entries_are_sorted_and_unique(language):
-    tree = ast.parse(Path(translations.LANGUAGES[language].__file__).read_text("utf-8"))
-    tables = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    lines = (TOP / f"addon/translations/{language}.json").read_text("utf-8").splitlines()
+    tables = [list(table) for is_entry, table in groupby(lines, lambda line: line[0] == " ") if is_entry]
     assert len(tables) == 2
     for table in tables:
-        keys = [key.value for key in table.keys]
+        keys = [json.loads("{" + line.rstrip(",") + "}").popitem()[0] for line in table]
         assert keys == sorted(set(keys))
 
 
@@ -102,13 +102,13 @@ def test_no_text_is_glued_from_pieces_and_names_are_not_translated():
 def test_dictionaries_are_registered_for_languages_without_countries():
     found = translations.dictionaries()
     assert sorted(found) == LANGUAGES
-    entry = translations.LANGUAGES["de"].MESSAGES["Compute Bounds"]
+    entry = translations.LANGUAGES["de"]["messages"]["Compute Bounds"]
     assert found["de"]["*", "Compute Bounds"] == found["de"]["Operator", "Compute Bounds"] == entry
 
 
 @pytest.mark.smoke
 def test_error_is_translated_with_its_values_and_those_that_are_messages(monkeypatch):
-    german = translations.LANGUAGES["de"].MESSAGES
+    german = translations.LANGUAGES["de"]["messages"]
     monkeypatch.setattr(translation, "pgettext_rpt", lambda text: german.get(text, text))
     reason = message("is larger than {size:g} MB", size=12.0)
     error = SceneError(message("{name}: {reason}", name="Cube {0}", reason=reason))

@@ -149,10 +149,11 @@ def test_folder_of_the_code_is_only_read():
     knowing = {
         path.relative_to(ADDON).as_posix() for path, tree in TREES.items() if places_of(tree, "__file__")
     }
-    # The schema, the version in the manifest, the presets, and the manual.
+    # The schema, the version in the manifest, the dictionaries, the presets, and the manual.
     expected = {
         "formats/validation/validate.py",
         "formats/version.py",
+        "translations/__init__.py",
         "ui/panels/presets.py",
         "ui/manual.py",
     }
@@ -189,6 +190,6 @@ def test_code_is_readable_text_in_utf_8():
         if path.is_file() and path.suffix != ".pyc":
             assert path.suffix in {".py", ".json"}, path
             lines = path.read_text("utf-8").splitlines()
-            # Minified code is not accepted. A text and its translation are on one line.
-            is_data = path.suffix == ".json" or path.parent.name == "translations"
+            # Minified code is not accepted.
+            is_data = path.suffix == ".json"
             assert is_data or max(map(len, lines), default=0) < 200, Path(path)

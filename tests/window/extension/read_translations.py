@@ -36,12 +36,12 @@ def read(language: str) -> dict[str, Any]:
     words: Any = translations.LANGUAGES.get(language[:2])
     other = []
     if words is not None:
-        plain = {text: entry for text, entry in words.MESSAGES.items() if text not in words.MEANINGS}
+        plain = {text: entry for text, entry in words["messages"].items() if text not in words["meanings"]}
         for find in (pgettext_iface, pgettext_tip, pgettext_rpt):
             other += [(text, find(text)) for text, entry in plain.items() if find(text) != entry]
         other += [
             (text, pgettext_iface(text, translations.CONTEXT))
-            for text, entry in words.MEANINGS.items()
+            for text, entry in words["meanings"].items()
             if pgettext_iface(text, translations.CONTEXT) != entry
         ]
 
