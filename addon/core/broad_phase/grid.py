@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.table import Table
 
 _FAR = 2.0**40
 """Cell numbers are clipped to this, so that an outlier cannot overflow them."""
@@ -38,7 +39,7 @@ BEGINS_ON_BOTH_AXES = 3
 """The `begins` bits of both axes."""
 
 
-class Boxes(NamedTuple):
+class Boxes(Table, last=True):
     """Boxes (n,) in arrays with the axis first, because the search reads one axis at a time.
 
     Attributes
@@ -52,10 +53,6 @@ class Boxes(NamedTuple):
     ids: Ints
     low: Floats
     high: Floats
-
-    def take(self, rows: Ints) -> Boxes:
-        """Select boxes by index (k,)."""
-        return Boxes(self.ids[rows], self.low.take(rows, axis=1), self.high.take(rows, axis=1))
 
     def sorted_along(self, axis: int) -> Boxes:
         """Return the boxes in the order of their low faces on an axis."""

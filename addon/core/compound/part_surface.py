@@ -8,6 +8,7 @@ import numpy as np
 
 from ..mesh.components import connected_components
 from ..numeric.arrays import Bools, Floats, Ints, cross, dot, length, normalized
+from ..numeric.table import Table
 from .hull_estimate import inner_products
 
 _ON_PLANE = 1e-9
@@ -25,7 +26,7 @@ _FLAT_EDGE = 1e-4
 """Sine of the angle below which an edge is not reflex."""
 
 
-class ReflexEdges(NamedTuple):
+class ReflexEdges(Table):
     """Edges of a mesh at which its surface is concave.
 
     Attributes
@@ -41,10 +42,6 @@ class ReflexEdges(NamedTuple):
     ends: Floats
     normals: Floats
     weight: Floats
-
-    def take(self, rows: object) -> ReflexEdges:
-        """Return some of the edges."""
-        return ReflexEdges(*(values[rows] for values in self))  # type: ignore[call-overload]
 
 
 class PartSurface(NamedTuple):

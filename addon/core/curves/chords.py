@@ -6,18 +6,19 @@ end. Computed in float64, from keys as Blender stores them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
+from ..numeric.table import Table
 from .bezier_parts import cut, derivative, deviation_of_bezier, evaluated, parameter_of_time, polynomial
 from .easing_bounds import eased_part
 from .keyframes import Curves
 from .segments import BEZIER, EASED, EXTRAPOLATED, LINEAR
 
 
-class Chords(NamedTuple):
+class Chords(Table):
     """Curves (m,) over intervals.
 
     Attributes
@@ -31,15 +32,6 @@ class Chords(NamedTuple):
     begin: Floats
     end: Floats
     deviation: Floats
-
-    def take(self, place: Any) -> Chords:
-        """Return those at a place: any index of arrays."""
-        return Chords(*(values[place] for values in self))
-
-    def assign(self, rows: Ints, chords: Chords) -> None:
-        """Overwrite some rows in place."""
-        for values, new in zip(self, chords, strict=True):
-            values[rows] = new
 
 
 def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Chords:

@@ -210,7 +210,7 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         pair, scale = _scaled(first[chunk], second[chunk])
         gap, axis, _ = separating_axis(pair)
         depth = axis * np.minimum(gap, 0)
-        close = zip(*_candidate_points(pair._replace(offset=pair.offset - depth)), strict=True)
+        close = zip(*_candidate_points(pair.replaced(offset=pair.offset - depth)), strict=True)
         points_a, points_b = (np.concatenate(points, axis=1) for points in close)
         offsets = points_b - points_a
         # The shortest offset between two convex shapes is unique, but several pairs of points can have it.

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
+from ..numeric.table import Table
 from ..shapes import Obb
 
 # The next two axes of each axis, in cyclic order.
@@ -29,7 +30,7 @@ _PREFER_FACES = 1e-14
 """In units of the size: a cross product of edges must beat a face axis by at least this."""
 
 
-class BoxPair(NamedTuple):
+class BoxPair(Table, last=True):
     """Pairs (n,) of oriented boxes in the local space of the first.
 
     Attributes
@@ -55,10 +56,6 @@ class BoxPair(NamedTuple):
         offset = np.stack([(axes_a[:, i] * apart).sum(axis=0) for i in range(3)])
         rotation = np.stack([(axes_a[:, i, None] * axes_b).sum(axis=0) for i in range(3)])
         return cls(offset, rotation, batch_last(a.half_extents), batch_last(b.half_extents))
-
-    def take(self, index: Ints) -> BoxPair:
-        """Select pairs by index (k,)."""
-        return BoxPair(*(np.ascontiguousarray(array[..., index]) for array in self))
 
 
 class AxisGaps(NamedTuple):

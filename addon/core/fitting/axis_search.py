@@ -7,12 +7,13 @@ shrinking length. Deterministic: the random numbers are always the same.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..numeric.arrays import CHUNK_ROWS, Floats, cross, length, normalized, perpendicular
 from ..numeric.geodesic import geodesic_directions
+from ..numeric.table import Table
 from .minimal_sphere_batch import minimal_spheres
 from .quickhull import extreme_points
 
@@ -44,7 +45,7 @@ _HALVED_AFTER = (6, 14)
 """Rounds after which the worse half of the lines is dropped."""
 
 
-class Lines(NamedTuple):
+class Lines(Table):
     """Lines (k,) with a growth of the radius beyond the least that reaches all points.
 
     Attributes
@@ -60,10 +61,6 @@ class Lines(NamedTuple):
     direction: Floats
     point: Floats
     growth: Floats
-
-    def take(self, rows: Any) -> Lines:
-        """Lines at `rows`, which indexes them."""
-        return Lines(*(values[rows] for values in self))
 
 
 class Volume(Protocol):
@@ -175,7 +172,7 @@ def _radius_to_half_width(points: Floats, direction: Floats, point: Floats) -> f
 def _with_growths(directions: Floats, centers: Floats, volume: Volume) -> Lines:
     """Lines (g k,) of directions and points (k, 3), with each of the growths to compare."""
     compared = [Lines(directions, centers, np.full(len(centers), growth)) for growth in volume.growths]
-    return Lines(*(np.concatenate(columns) for columns in zip(*compared, strict=True)))
+    return Lines.concatenate(compared)
 
 
 def _distinct_starts(directions: Floats, sizes: Floats) -> list[int]:

@@ -19,7 +19,7 @@ from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Capsule, Obb, Sphere
-from ..sweep.dispatch import closest_time, overlap_span
+from ..sweep.dispatch import closest_time
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from .rotating import (
     contact_bounds,
@@ -85,7 +85,7 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
         raise InvalidShapeError(
             f"a scan follows spheres, boxes and capsules, not {type(a).__name__} and {type(b).__name__}"
         )
-    enter, leave = overlap_span(*pairs, clearance=clearance)
+    enter, leave = pairs.overlap_span(clearance)
     time = closest_time(*pairs)
     least = pairs.separation_at(time)
     ends = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
@@ -212,7 +212,7 @@ def with_raised_bounds(
         return contacts
     low = contacts.low.copy()
     low[rows] = raised_lower_bounds(pairs.take(rows), contacts.enter[rows], low[rows], 0.0, wanted)
-    return contacts._replace(low=low)
+    return contacts.replaced(low=low)
 
 
 def _with_search(
@@ -228,4 +228,4 @@ def _with_search(
         minimum = minimum_separation_of_rotating(subset, contacts.enter[rows], contacts.leave[rows], cutoff)
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
     least[rows], least_time[rows] = minimum
-    return contacts._replace(least=least, least_time=least_time)
+    return contacts.replaced(least=least, least_time=least_time)

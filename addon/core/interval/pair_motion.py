@@ -8,10 +8,11 @@ import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, Ints, dot
+from ..numeric.arrays import Floats, dot
+from ..numeric.table import Table
 from ..shapes import Aabb, Obb
 from ..sweep.aabb import time_within_clearance_aabb_aabb
-from ..sweep.dispatch import time_of_impact
+from ..sweep.dispatch import overlap_span, time_of_impact
 from ..sweep.interpolation import at
 from ..sweep.obb import time_within_clearance_obb_obb
 from .surface_velocity import surface_velocity
@@ -20,7 +21,7 @@ _SPEED_INTERVAL = 1e-3
 """Part of an interval over which a closing speed is measured."""
 
 
-class PairMotion(NamedTuple):
+class PairMotion(Table):
     """Pairs of shapes (m,) at the start and at the end of an interval.
 
     The second shape may be one triangle mesh for all pairs, which is at rest.
@@ -44,9 +45,9 @@ class PairMotion(NamedTuple):
         """Pairs whose separation is smaller by `amount`; oriented boxes touch wherever it would be 0."""
         a0, a1, b0, b1 = self
         if isinstance(b0, TriangleMesh):
-            return PairMotion(a0.padded(amount), a1.padded(amount), b0, b1)  # type: ignore[union-attr]
+            return PairMotion(a0.padded(amount), a1.padded(amount), b0, b1)
         half = np.asarray(amount) / 2
-        return PairMotion(*(shape.padded(half) for shape in self))  # type: ignore[union-attr]
+        return PairMotion(*(shape.padded(half) for shape in self))
 
     def time_within(self, clearance: Floats | float) -> Floats:
         """First time (m,) in [0, 1] at which pairs are within a Euclidean distance (m,); NaN for never.
@@ -66,6 +67,11 @@ class PairMotion(NamedTuple):
     def at(self, time: Floats) -> tuple[Solid, Solid]:
         """Both shapes at `time` (..., m) in [0, 1]."""
         return at(self.a_start, self.a_end, time), at(self.b_start, self.b_end, time)
+
+    def overlap_span(self, clearance: float) -> tuple[Floats, Floats]:
+        """First and last time (m,) in [0, 1] within a clearance; NaN for never."""
+        a0, a1, b0, b1 = self
+        return overlap_span(a0, a1, b0, b1, clearance=clearance)
 
     def separation_at(self, time: Floats) -> Floats:
         """Signed separation (..., m) at `time` (..., m) in [0, 1]."""
@@ -110,7 +116,7 @@ class PairImpact(NamedTuple):
     separation: Floats
 
 
-class IntervalContacts(NamedTuple):
+class IntervalContacts(Table):
     """Contacts and separations of pairs (m,) within an interval; times are in [0, 1].
 
     Attributes
@@ -130,15 +136,6 @@ class IntervalContacts(NamedTuple):
     least_time: Floats
     low: Floats
     high: Floats
-
-    def take(self, rows: Ints) -> IntervalContacts:
-        """Return a copy of some rows."""
-        return IntervalContacts(*(values[rows] for values in self))
-
-    def assign(self, rows: Ints, contacts: IntervalContacts) -> None:
-        """Overwrite some rows in place."""
-        for values, new in zip(self, contacts, strict=True):
-            values[rows] = new
 
 
 def raised_lower_bounds(

@@ -7,12 +7,13 @@ search is needed. A capsule is a box without width and a radius around it, as in
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
 from ..numeric.arrays import Bools, Floats, dot, length
+from ..numeric.table import Table
 from ..shapes import Capsule, Obb, concatenated
 from ..sweep.capsule import boxes_in_motion
 from ..sweep.interpolation import ObbMotion, rotation_angle
@@ -96,7 +97,7 @@ class RoundedPairs(NamedTuple):
         return travel, sagitta
 
 
-class RoundedMotion(NamedTuple):
+class RoundedMotion(Table):
     """Pairs (m,) of boxes with a radius around them, in motion.
 
     Attributes
@@ -121,11 +122,6 @@ class RoundedMotion(NamedTuple):
         a, b = ObbMotion.between(a0, a1), ObbMotion.between(b0, b1)
         return cls(a, b, radius_start, radius_end, pairs.size())
 
-    def take(self, rows: object) -> RoundedMotion:
-        """Return some of the pairs."""
-        numbers: tuple[Any, ...] = self[2:]
-        return RoundedMotion(self.a.take(rows), self.b.take(rows), *(values[rows] for values in numbers))
-
     def separated_at(self, time: Floats) -> SeparatedBoxes:
         """Pairs at `time` (..., m) in [0, 1]."""
         first, second = self.a.at(time), self.b.at(time)
@@ -139,7 +135,7 @@ class RoundedMotion(NamedTuple):
         return np.asarray(slope - (self.radius_end - self.radius_start))
 
 
-class SeparatedBoxes(NamedTuple):
+class SeparatedBoxes(Table):
     """Pairs of boxes (m,) at one time: separations (m,), or less, along the unit axes (m, 3).
 
     The separations are less by the radii (m,).
@@ -150,11 +146,6 @@ class SeparatedBoxes(NamedTuple):
     a: Obb
     b: Obb
     radius: Floats
-
-    def take(self, rows: object) -> SeparatedBoxes:
-        """Return some rows, or one of several times."""
-        fields: tuple[Any, ...] = self
-        return SeparatedBoxes(*(values[rows] for values in fields))
 
     def gap_along(self, axis: Floats) -> Floats:
         """Gap (m,) along unit vectors (m, 3), at most the separation."""

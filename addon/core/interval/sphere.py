@@ -6,7 +6,6 @@ import numpy as np
 
 from ..numeric.arrays import length, power_of_two_scale
 from ..shapes import Sphere
-from ..sweep.dispatch import overlap_span
 from ..sweep.sphere_sphere import time_of_minimum_gap
 from .pair_motion import IntervalContacts, PairMotion
 
@@ -58,7 +57,7 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> Interva
     enter[throughout], leave[throughout] = 0.0, 1.0
     rows = np.flatnonzero(~throughout & (least <= near + UNSURE))
     if len(rows):
-        enter[rows], leave[rows] = overlap_span(*pairs.take(rows), clearance=clearance)
+        enter[rows], leave[rows] = pairs.take(rows).overlap_span(clearance)
     least_time = np.take_along_axis(times, lowest, axis=0)[0]
     least = least * scale
     return IntervalContacts(enter, leave, least, least_time, least, high * scale)

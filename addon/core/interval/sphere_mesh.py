@@ -6,6 +6,7 @@ import numpy as np
 
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats
+from ..numeric.spans import Spans
 from ..shapes import Sphere
 from ..sweep.dispatch import closest_time, overlap_span
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
@@ -29,7 +30,7 @@ def interval_contacts_with_mesh(pairs: PairMotion, clearance: float, deviation: 
         Times in [0, 1]; separations are bounds only, because the search for the least one takes longer
         than the contact.
     """
-    enter, leave = overlap_span(*pairs, clearance=clearance)
+    enter, leave = pairs.overlap_span(clearance)
     # Pairs in contact are nearer than the clearance, by an amount that is not known yet.
     least = np.where(np.isnan(enter), np.inf, clearance)
     low = np.where(np.isnan(enter), clearance, -np.inf)
@@ -88,21 +89,11 @@ def _stays_within(pairs: PairMotion, distance: Floats) -> Bools:
 
 def _overlaps_throughout(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bools:
     """Mask (n,) of spheres that overlap some triangle of the mesh at every time. Exact up to rounding."""
-    spans = [(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
+    spans = [Spans(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
     for i, t in mesh.box_triangle_pairs(a0.aabb().merged(a1.aabb())):
         triangle = mesh.triangles[t]
         begin, end = overlap_span(a0[i], a1[i], triangle, triangle)
         hit = ~np.isnan(begin)
-        spans.append((i[hit], begin[hit], end[hit]))
-    i, begin, end = (np.concatenate(columns) for columns in zip(*spans, strict=True))
-    order = np.lexsort((begin, i))
-    i, begin, end = i[order], begin[order], end[order]
-    # Running maximum of the ends. An offset of 2 per sphere keeps it from carrying over to the next sphere.
-    latest = np.maximum.accumulate(end + 2 * i) - 2 * i
-    before = np.where(np.diff(i, prepend=-1) != 0, 0.0, np.concatenate([[0.0], latest[:-1]])[: len(i)])
-    result = np.zeros(a0.shape, dtype=bool)
-    result[i] = True
-    result[i[begin > before]] = False
-    last_end = np.zeros(a0.shape)
-    np.maximum.at(last_end, i, end)
-    return np.asarray(result & (last_end == 1))
+        spans.append(Spans(i[hit], begin[hit], end[hit]))
+    whole = np.arange(len(a0.radius)), np.zeros(a0.shape), np.ones(a0.shape)
+    return Spans.concatenate(spans).union().cover(Spans(*whole))

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length, transform_points
+from ..numeric.table import Table
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import triangle_corners, triangles_from_corners
 from ..trees.builder import TrianglePartition
@@ -232,28 +233,19 @@ def find_minimum_pair(
             i, j = _child_pairs(a, b, inner.i, inner.j)
             rows, low, high, priority = bounds(i, j, reached)
             reached = min(reached, float(high.min(initial=np.inf)))
-            queue = queue.joined(_PairQueue(i[rows], j[rows], low, priority))
+            queue = _PairQueue.concatenate([queue, _PairQueue(i[rows], j[rows], low, priority)])
         queue = queue.take(np.flatnonzero((queue.low < best) & (queue.low <= reached)))
         batch = min(2 * batch, _MOST_PAIRS)
     return best, best_a, best_b
 
 
-class _PairQueue(NamedTuple):
+class _PairQueue(Table):
     """Pairs of nodes to expand, with their lower bounds and priorities: (n,) each, see MeshPairBounds."""
 
     i: Ints
     j: Ints
     low: Floats
     priority: Floats
-
-    def take(self, rows: Ints | slice) -> _PairQueue:
-        return _PairQueue(self.i[rows], self.j[rows], self.low[rows], self.priority[rows])
-
-    def joined(self, other: _PairQueue) -> _PairQueue:
-        i, j = np.concatenate([self.i, other.i]), np.concatenate([self.j, other.j])
-        return _PairQueue(
-            i, j, np.concatenate([self.low, other.low]), np.concatenate([self.priority, other.priority])
-        )
 
     def split(self, count: int) -> tuple[_PairQueue, _PairQueue]:
         """Split into the `count` pairs of the lowest priority values and the rest."""

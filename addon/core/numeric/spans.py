@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from .arrays import Bools, Floats, Ints
+from .table import Table
 
 
-class Spans(NamedTuple):
+class Spans(Table):
     """Closed spans (m,) from `start` to `end`, each on the line with its number.
 
     Attributes
@@ -23,28 +24,15 @@ class Spans(NamedTuple):
     start: Floats
     end: Floats
 
-    def take(self, rows: Ints | Bools) -> Spans:
-        """Select spans by indices (k,) or a mask (m,)."""
-        return Spans(self.line[rows], self.start[rows], self.end[rows])
-
-    def joined(self, other: Spans) -> Spans:
-        """Join spans that overlap or touch, of both sets. In order of lines, and of starts on each."""
-        line, start, end = (np.concatenate(both) for both in zip(self, other, strict=True))
-        order = np.lexsort((start, line))
-        line, start, end = line[order], start[order], end[order]
-        # The largest end so far on the line: ends are ranked, because lines must not influence each other.
-        rank = np.empty(len(end), dtype=np.int64)
-        by_end = np.argsort(end, kind="stable")
-        rank[by_end] = np.arange(len(end))
-        largest = end[by_end[np.maximum.accumulate(line * len(end) + rank) - line * len(end)]]
-        is_first = np.ones(len(end), dtype=bool)
-        is_first[1:] = (line[1:] != line[:-1]) | (start[1:] > largest[:-1])
-        firsts = np.flatnonzero(is_first)
-        lasts = np.append(firsts[1:], len(end)) - 1 if len(firsts) else firsts
-        return Spans(line[firsts], start[firsts], largest[lasts])
+    def union(self) -> Spans:
+        """Join spans that overlap or touch. In order of lines, and of starts on each."""
+        order, begins, latest = span_runs(self.line, self.start, self.end)
+        firsts = np.flatnonzero(begins)
+        lasts = np.append(firsts[1:], len(order)) - 1 if len(firsts) else firsts
+        return Spans(self.line[order[firsts]], self.start[order[firsts]], latest[lasts])
 
     def cover(self, spans: Spans) -> Bools:
-        """Mask (k,) of other spans (k,) that lie within one of these, which `joined` has put in order."""
+        """Mask (k,) of other spans (k,) that lie within one of these, which `union` has put in order."""
         if not len(self.line):
             return np.zeros(len(spans.line), dtype=bool)
         # Search the line and the start together: by their ranks among all.
@@ -56,6 +44,30 @@ class Spans(NamedTuple):
         last = np.maximum(found, 0)
         is_on_line = (found >= 0) & (self.line[last] == spans.line)
         return np.asarray(is_on_line & (spans.end <= self.end[last]))
+
+
+def span_runs(line: Ints, start: Floats, end: Floats) -> tuple[Ints, Bools, Floats]:
+    """Find the runs of spans (m,) that overlap or share an end.
+
+    Returns
+    -------
+    order : (m,) int
+        Spans by line and start; of those that start together, instants come first.
+    begins : (m,) bool
+        Which of the spans in that order begin a run.
+    latest : (m,) float
+        Latest end so far of the spans of the line in that order.
+    """
+    order = np.lexsort((end > start, start, line))
+    line, start, end = line[order], start[order], end[order]
+    # Running maximum of the ends, as ranks by line, then end: so none carries over to the next line.
+    by_end = np.lexsort((end, line))
+    ranks = np.empty(len(line), dtype=np.int64)
+    ranks[by_end] = np.arange(len(line))
+    latest = end[by_end[np.maximum.accumulate(ranks)]] if len(line) else end
+    begins = np.ones(len(line), dtype=bool)
+    begins[1:] = (line[1:] != line[:-1]) | (start[1:] > latest[:-1])
+    return order, begins, latest
 
 
 class CutLines:

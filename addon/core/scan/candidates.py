@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
+from ..numeric.table import Table
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from .interval_block import Frames, IntervalBlock
 
 _ROUNDING = 1e-12
 
 
-class Candidates(NamedTuple):
+class Candidates(Table):
     """Pairs of shapes that may touch, and what the pair cache holds of each.
 
     Attributes
@@ -40,10 +39,6 @@ class Candidates(NamedTuple):
     least: Floats
     has_contact_before: Bools
     open_least: Floats
-
-    def take(self, rows: object) -> Candidates:
-        """Return the pairs at an index array, slice or mask."""
-        return Candidates(*(values[rows] for values in self))  # type: ignore[call-overload]
 
     def separation_cutoff(self, clearance: float = 0.0) -> Floats:
         """Separations (m,) at or above which a pair's least separation need not be computed.

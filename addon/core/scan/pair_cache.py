@@ -6,13 +6,15 @@ operations. Memory grows with these pairs and their contacts, never with the num
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
 
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.spans import span_runs
+from ..numeric.table import Table
 from ..progress import ContactMotion
 
 MOTIONS: tuple[ContactMotion, ...] = get_args(ContactMotion)
@@ -23,7 +25,7 @@ _DESCRIBED_PER_CHUNK = 1 << 8
 """Contacts whose begin is described at once, which takes about 30 ms."""
 
 
-class IntervalRecords(NamedTuple):
+class IntervalRecords(Table):
     """Contacts and separations of pairs, one row for each pair and interval; times in frames.
 
     Spans of one pair that share an end are one contact.
@@ -93,20 +95,11 @@ class IntervalRecords(NamedTuple):
         return cls.from_separations(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
     @classmethod
-    def concatenate(cls, parts: Sequence[IntervalRecords]) -> IntervalRecords:
-        """All rows of all parts, at least one, in order."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    @classmethod
     def _without_piece(
         cls, keys: Ints, enter: Floats, leave: Floats, least: Floats, least_time: Floats
     ) -> IntervalRecords:
         unknown, linear = np.full(keys.shape, np.nan), np.full(keys.shape, LINEAR)
         return cls(keys, enter, leave, least, least_time, unknown, linear, np.full(keys.shape, -1))
-
-    def take(self, rows: object) -> IntervalRecords:
-        """Return some of the rows."""
-        return IntervalRecords(*(values[rows] for values in self))  # type: ignore[call-overload]
 
 
 def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
@@ -145,7 +138,7 @@ class PieceDescriber(Protocol):
         ...
 
 
-class ContactSpans(NamedTuple):
+class ContactSpans(Table):
     """Spans of time in contact, of pairs (m,); begin and end in frames.
 
     Attributes
@@ -180,40 +173,6 @@ class ContactSpans(NamedTuple):
         unknown = np.full((len(records.keys), 3), np.nan)
         columns = (records.motion, records.least, records.least_time, records.uncertainty)
         return cls(records.keys, records.enter, records.leave, *columns, *(unknown.copy() for _ in range(4)))
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[ContactSpans]) -> ContactSpans:
-        """All spans of all parts, at least one, in order."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def take(self, rows: object) -> ContactSpans:
-        """Return some of the rows."""
-        return ContactSpans(*(values[rows] for values in self))  # type: ignore[call-overload]
-
-
-def joined_runs(keys: Ints, enter: Floats, leave: Floats) -> tuple[Ints, Bools, Floats]:
-    """Find the runs of spans (m,) that overlap or share an end.
-
-    Returns
-    -------
-    order : (m,) int
-        Spans by pair and begin.
-    begins : (m,) bool
-        Which of the spans in that order begin a run.
-    latest : (m,) float
-        Latest end so far of the spans of the pair in that order.
-    """
-    # What begins with a jump is an instant at first, of which the time is not exact.
-    order = np.lexsort((leave > enter, enter, keys))
-    keys, enter, leave = keys[order], enter[order], leave[order]
-    # Running maximum of the ends, as ranks by pair, then end: so none carries over to the next pair.
-    by_end = np.lexsort((leave, keys))
-    ranks = np.empty(len(keys), dtype=np.int64)
-    ranks[by_end] = np.arange(len(keys))
-    latest = leave[by_end[np.maximum.accumulate(ranks)]] if len(keys) else leave
-    begins = np.ones(len(keys), dtype=bool)
-    begins[1:] = (keys[1:] != keys[:-1]) | (enter[1:] > latest[:-1])
-    return order, begins, latest
 
 
 class PairCache:
@@ -323,7 +282,8 @@ class PairCache:
             np.concatenate([getattr(known, name), getattr(records, name)])
             for name in ("keys", "enter", "leave", "least", "least_time")
         )
-        order, begins, latest = joined_runs(keys, enter, leave)
+        # What begins with a jump is an instant at first, of which the time is not exact.
+        order, begins, latest = span_runs(keys, enter, leave)
         yield 0.3
         starts = np.flatnonzero(begins)
         last = np.append(starts[1:], len(order)) - 1 if len(order) else starts
@@ -337,7 +297,7 @@ class PairCache:
         begun = ContactSpans.from_records(records.take(first[is_new] - count))
         joined = ContactSpans.concatenate([known, begun])
         joined = joined.take(np.where(is_new, count + np.cumsum(is_new) - 1, first))
-        joined = joined._replace(
+        joined = joined.replaced(
             leave=latest[last] if len(order) else latest, least=least[deepest], least_time=least_time[deepest]
         )
         rows = np.flatnonzero(is_new)

@@ -19,7 +19,7 @@ from ..interval.linearity import rotation_sagitta
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.spans import CutLines, Spans
+from ..numeric.spans import CutLines, Spans, span_runs
 from .candidates import Candidates
 from .interval_block import (
     IntervalBlock,
@@ -30,7 +30,7 @@ from .interval_block import (
     where_shapes,
 )
 from .motion import SubframeSampler
-from .pair_cache import LINEAR, SAMPLED, joined_runs, time_within
+from .pair_cache import LINEAR, SAMPLED, time_within
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
@@ -169,9 +169,9 @@ def assess_pairs(
 
 def _sagitta(pairs: PairMotion) -> Floats:
     """Return by how much (m,) the separation of pairs may deviate from convex because their shapes turn."""
-    shapes: Any = pairs
-    total = np.zeros(shapes.a_start.shape)
-    for start, end in (shapes[:2], shapes[2:]):
+    a0, a1, b0, b1 = pairs
+    total = np.zeros(a0.shape)
+    for start, end in ((a0, a1), (b0, b1)):
         if not isinstance(start, TriangleMesh):
             total += rotation_sagitta(start, end)
     return np.asarray(total)
@@ -375,7 +375,7 @@ class Subdivision:
         spans = Spans(self._pair_of[intervals.rows], intervals.begin, intervals.end)
         is_certain = (contacts.high + intervals.deviation <= clearance) & (contacts.enter == 0)
         is_certain &= contacts.leave == 1
-        self._certain = self._certain.joined(spans.take(is_certain))
+        self._certain = Spans.concatenate([self._certain, spans.take(is_certain)]).union()
         is_settled = assessment.is_settled | self._certain.cover(spans)
         return assessment._replace(is_settled=is_settled, is_timed=assessment.is_timed | is_settled)
 
@@ -472,7 +472,7 @@ class Subdivision:
         touching = np.flatnonzero(~np.isnan(contacts.enter))
         begin, end = self._block.times[self._interval], self._block.times[self._interval + 1]
         enter, leave = (time_within(begin, end, part)[touching] for part in (contacts.enter, contacts.leave))
-        order, begins, _ = joined_runs(self._pair_of[touching], enter, leave)
+        order, begins, _ = span_runs(self._pair_of[touching], enter, leave)
         first = touching[order[begins]]
         self._run_of[touching[order]] = first[np.cumsum(begins) - 1]
         continued = first[enter[order[begins]] == self._block.times[0]]
@@ -499,7 +499,7 @@ class Subdivision:
         rows = rows[self._ends_at_limit(intervals.rows[rows], *ends)]
         part = SHORT / (intervals.end - intervals.begin)[rows]
         least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), 1 - part)
-        return contacts._replace(least_time=least_time)
+        return contacts.replaced(least_time=least_time)
 
     def _ends_at_limit(self, pair: Ints, begin: Floats, end: Floats) -> Bools:
         """Mask of parts (r,) of candidates at whose ends a shape jumps or disappears, as far as is known."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
+from ..numeric.table import Table
 from ..progress import ContactMotion
 from ..shapes import Sphere
 from .obstacle_space import rotation_between, to_world
@@ -155,7 +156,7 @@ class ContactReport:
     static_pair_count: int = 0
 
 
-class PairRows(NamedTuple):
+class PairRows(Table):
     """Pairs (m,) in the order of the report, and their least separations.
 
     flipped : (m,) whether normals point from b to a
@@ -166,10 +167,6 @@ class PairRows(NamedTuple):
     flipped: Bools
     least: Floats
     least_time: Floats
-
-    def take(self, rows: object) -> PairRows:
-        """Return some of the pairs."""
-        return PairRows(*(values[rows] for values in self))  # type: ignore[call-overload]
 
 
 # There may be many pairs, and converting columns with `tolist` is much faster than element by element.
@@ -227,7 +224,7 @@ def _oriented(spans: ContactSpans, signs: Floats) -> ContactSpans:
     """Reverse the vectors from the first to the second shape where signs (m,) are negative."""
     sign = signs[:, None]
     vectors = {name: getattr(spans, name) * sign for name in ("normal", "velocity", "direction")}
-    return spans._replace(**vectors)
+    return spans.replaced(**vectors)
 
 
 def _details_of(spans: ContactSpans, first_time: float) -> list[ContactDetails]:

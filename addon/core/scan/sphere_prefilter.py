@@ -319,6 +319,6 @@ def _records_of_spans(
     records = IntervalRecords.from_continued_contacts(
         candidates.keys[runs.row], block.times[begin], block.times[end]
     )
-    return records._replace(
+    return records.replaced(
         least=least, least_time=block.times[sample], uncertainty=np.zeros(count), piece=pieces.add(source)
     )

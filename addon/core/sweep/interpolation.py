@@ -6,7 +6,7 @@ evaluated by Rodrigues' formula.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from ..numeric.arrays import (
     transform_vectors,
 )
 from ..numeric.batch import common_batch
+from ..numeric.table import Table
 from ..shapes import Capsule, Cylinder, Obb, Shape
 from ..trees.sphere_tree import SphereTree
 
@@ -136,7 +137,7 @@ def arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
     return about, np.arctan2(sine, dot(start, end))
 
 
-class RotationPath(NamedTuple):
+class RotationPath(Table):
     """Rotations about one axis at a constant rate, beginning at a given rotation.
 
     Attributes
@@ -145,14 +146,15 @@ class RotationPath(NamedTuple):
         Unit vectors in world space.
     angle : (...) float64
         Radians in [0, pi] over the whole interval.
-    terms : three (..., 3, 3) float64
-        Matrices C, S and K. The rotation at t is C + sin(angle t) S + cos(angle t) K. Without rotation it is
-        C.
+    constant, sine, cosine : (..., 3, 3) float64
+        Terms of the rotation at t: constant + sin(angle t) sine + cos(angle t) cosine.
     """
 
     axis: Floats
     angle: Floats
-    terms: tuple[Floats, Floats, Floats]
+    constant: Floats
+    sine: Floats
+    cosine: Floats
 
     @classmethod
     def between(cls, start: Floats, end: Floats) -> RotationPath:
@@ -165,18 +167,17 @@ class RotationPath(NamedTuple):
         # Without rotation the constant term is the whole rotation.
         constant = np.where((angle == 0)[..., None, None], columns, constant)
         sine = cross(np.broadcast_to(about, columns.shape), columns)
-        terms = tuple(np.swapaxes(term, -1, -2) for term in (constant, sine, columns - constant))
-        return cls(axis, angle, terms)  # type: ignore[arg-type]
+        terms = (constant, sine, columns - constant)
+        return cls(axis, angle, *(np.swapaxes(term, -1, -2) for term in terms))
 
     def at(self, time: Floats) -> Floats:
         """Rotations (..., 3, 3) at `time` (...), by Rodrigues' formula."""
-        constant, sine, cosine = self.terms
         angle = np.asarray(self.angle * time)[..., None, None]
-        rotation: Floats = constant + np.sin(angle) * sine + np.cos(angle) * cosine
+        rotation: Floats = self.constant + np.sin(angle) * self.sine + np.cos(angle) * self.cosine
         return rotation
 
 
-class ObbMotion(NamedTuple):
+class ObbMotion(Table):
     """Oriented boxes (...) in motion from `start` to `end`.
 
     Attributes
@@ -195,12 +196,6 @@ class ObbMotion(NamedTuple):
     def between(cls, start: Obb, end: Obb) -> ObbMotion:
         """Motion of boxes, as in `at`."""
         return cls(start, end, RotationPath.between(start.rotation, end.rotation))
-
-    def take(self, rows: object) -> ObbMotion:
-        """Subset of the boxes; `rows` indexes the batch."""
-        axis, angle, terms = self.rotation_path
-        path = RotationPath(axis[rows], angle[rows], tuple(term[rows] for term in terms))  # type: ignore[call-overload]
-        return ObbMotion(self.start[rows], self.end[rows], path)
 
     def at(self, time: Floats) -> Obb:
         """Boxes at `time` (...) in [0, 1]."""

@@ -7,17 +7,16 @@ underflow.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..distance.separating_axis import batch_last
-from ..numeric.arrays import Floats, Ints, power_of_two_scale
+from ..numeric.arrays import Floats, power_of_two_scale
+from ..numeric.table import Table
 from ..shapes import Obb
 from .interpolation import RotationPath
 
 
-class BoxPairMotion(NamedTuple):
+class BoxPairMotion(Table, last=True):
     """Pairs of boxes in motion, batch last, in units of their own size; an axis of 2 is that of the boxes.
 
     Attributes
@@ -47,10 +46,6 @@ class BoxPairMotion(NamedTuple):
     cosine: Floats
     radius: Floats
     radius_change: Floats
-
-    def take(self, rows: Ints) -> BoxPairMotion:
-        """Subset of the pairs."""
-        return BoxPairMotion(*(np.take(field, rows, axis=-1) for field in self))
 
     def at(self, time: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Offset (3, n), half extents (2, 3, n), rotations (2, 3, 3, n) and radius (n,) at `time` (n,)."""
@@ -89,7 +84,8 @@ class BoxPairMotion(NamedTuple):
         paths = [_rotation_path(a0, a1), _rotation_path(b0, b1)]
         angle = np.stack([path.angle for path in paths])
         angular_velocity = np.stack([batch_last(path.axis) for path in paths]) * angle[:, None]
-        constant, sine, cosine = (np.stack([batch_last(path.terms[k]) for path in paths]) for k in range(3))
+        terms = [(path.constant, path.sine, path.cosine) for path in paths]
+        constant, sine, cosine = (np.stack(list(map(batch_last, both))) for both in zip(*terms, strict=True))
         return cls(
             offset,
             change,
@@ -109,5 +105,5 @@ def _rotation_path(start: Obb, end: Obb) -> RotationPath:
     """Rotation paths of boxes (n,), with a shortcut for a batch without rotation."""
     if np.array_equal(start.rotation, end.rotation):
         zero = np.zeros_like(start.rotation)
-        return RotationPath(start.center, np.zeros(start.shape), (start.rotation, zero, zero))
+        return RotationPath(start.center, np.zeros(start.shape), start.rotation, zero, zero)
     return RotationPath.between(start.rotation, end.rotation)

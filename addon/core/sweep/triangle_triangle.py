@@ -18,7 +18,8 @@ from ..distance.triangle_triangle import (
     closest_points_triangle_triangle,
     separating_axes,
 )
-from ..numeric.arrays import Floats, Ints, cross_first, dot_first, power_of_two_scale
+from ..numeric.arrays import Floats, cross_first, dot_first, power_of_two_scale
+from ..numeric.table import Table
 from ..shapes.primitives import triangles_from_corners
 
 _MAX_STEPS = 100
@@ -34,15 +35,11 @@ _TIME_BEFORE = 1e-7
 """Time before a contact at which its separating axes are evaluated."""
 
 
-class MovingTriangles(NamedTuple):
+class MovingTriangles(Table):
     """Triangles (m,) whose corners (m, 3, 3) move in straight lines between both ends of an interval."""
 
     start: Floats
     end: Floats
-
-    def take(self, rows: Ints) -> MovingTriangles:
-        """Subset of the triangles."""
-        return MovingTriangles(self.start[rows], self.end[rows])
 
     def at(self, time: Floats) -> Floats:
         """Corners (m, 3, 3) at times (m,) in [0, 1]; exact at both ends."""
@@ -137,7 +134,7 @@ def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Flo
     return np.where(is_disjoint[:, None], witness.normal, normal)
 
 
-class _TrianglePairs(NamedTuple):
+class _TrianglePairs(Table, last=True):
     """Pairs of triangles in units of their own size, coordinates first and batch last.
 
     Attributes
@@ -169,13 +166,9 @@ class _TrianglePairs(NamedTuple):
         distance = clearance / scale
         return cls(p, p_end - p, q, q_end - q, distance, distance + slack / scale + TOUCH_TOLERANCE)
 
-    def take(self, rows: Ints) -> _TrianglePairs:
-        """Subset of the pairs."""
-        return _TrianglePairs(*(np.take(field, rows, axis=-1) for field in self))
-
     def at(self, time: Floats) -> _TrianglePairs:
         """Pairs at times (m,); the changes stay those of the whole interval."""
-        return self._replace(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
+        return self.replaced(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
 
 
 def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> TrianglePairImpact:

@@ -8,11 +8,12 @@ bound of their element are culled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.table import Table
 
 _ELEMENTS_AT_ONCE = 2048
 """Elements traversed together: frontiers of more elements do not fit the cache."""
@@ -27,7 +28,7 @@ SINGLE_NODE: Ints = np.full((1, 2), -1)
 """The `children` of a shape that is no tree: one node, which is a leaf."""
 
 
-class NodePairs(NamedTuple):
+class NodePairs(Table):
     """Pairs of nodes of two trees, sorted by element.
 
     Attributes
@@ -41,10 +42,6 @@ class NodePairs(NamedTuple):
     element: Ints
     a: Ints
     b: Ints
-
-    def take(self, index: Ints) -> NodePairs:
-        """Select pairs by index (k,)."""
-        return NodePairs(self.element[index], self.a[index], self.b[index])
 
 
 NodePairBounds: TypeAlias = Callable[[NodePairs], tuple[Floats, Floats]]
@@ -162,9 +159,7 @@ def find_candidate_leaf_pairs(
         ends = np.flatnonzero(is_leaf_pair)
         finished.append((rows.take(ends), low[kept[ends]], high[kept[ends]]))
         rows = _child_pairs(rows, *pair_children)
-    leaves = NodePairs(
-        *(np.concatenate([getattr(part, name) for part, _, _ in finished]) for name in NodePairs._fields)
-    )
+    leaves = NodePairs.concatenate([part for part, _, _ in finished])
     low, high = (np.concatenate([part[k] for part in finished]) for k in (1, 2))
     close = np.flatnonzero(low <= best[leaves.element - offset])
     return leaves.take(close), high[close]

@@ -26,7 +26,7 @@ def halves_of(spans):
 def test_joined_spans_hold_the_same_points_and_cover_what_lies_within_one(seed):
     generator = np.random.default_rng(seed)
     first, second = (random_spans(generator, generator.integers(0, 12)) for _ in range(2))
-    joined = first.joined(second)
+    joined = Spans.concatenate([first, second]).union()
     assert halves_of(joined) == halves_of(first) | halves_of(second)
     for line in range(4):
         rows = np.flatnonzero(joined.line == line)
@@ -41,7 +41,7 @@ def test_joined_spans_hold_the_same_points_and_cover_what_lies_within_one(seed):
 
 def test_spans_of_no_line_cover_nothing():
     none = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
-    assert none.joined(none).line.tolist() == []
+    assert none.union().line.tolist() == []
     assert none.cover(Spans(np.array([0]), np.array([1.0]), np.array([2.0]))).tolist() == [False]
 
 

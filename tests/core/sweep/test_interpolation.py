@@ -219,8 +219,8 @@ def test_path_without_rotation_keeps_its_rotation_exactly():
     end = np.nextafter(rotation, 2)
     path = RotationPath.between(rotation, end)
     np.testing.assert_array_equal(path.angle, 0)
-    np.testing.assert_array_equal(path.terms[0], rotation)
-    assert (RotationPath.between(rotation, rotation @ rotation[::-1]).terms[0] != rotation).any()
+    np.testing.assert_array_equal(path.constant, rotation)
+    assert (RotationPath.between(rotation, rotation @ rotation[::-1]).constant != rotation).any()
 
 
 @pytest.mark.parametrize("time", [-0.1, 1.1, [-0.5, 0.5], [0.5, 1.5], np.array([0.2, 1.5]), np.float64(-1)])

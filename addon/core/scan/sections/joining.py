@@ -128,7 +128,7 @@ def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans
     deepest: Ints = np.lexsort((spans.least_time, spans.least, run))
     if len(run):
         deepest = deepest[np.diff(run[deepest], prepend=-1) > 0]
-    return spans.take(first)._replace(
+    return spans.take(first).replaced(
         leave=spans.leave[last],
         least=spans.least[deepest],
         least_time=spans.least_time[deepest],
@@ -148,7 +148,7 @@ def _results(
     since = records.doubtful_since[np.searchsorted(records.keys, spans.keys[firsts])]
     uncertainty = spans.uncertainty.copy()
     uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
-    spans = spans._replace(uncertainty=uncertainty)
+    spans = spans.replaced(uncertainty=uncertainty)
     i, j = np.divmod(records.keys, max(1, pair_filter.count))
     a, b = pair_filter.in_order(i, j)
     # Normals point away from the lower index, or towards the obstacle.

@@ -47,12 +47,12 @@ def share_from_json(data: Any) -> ShareRecords:
 
 def _scanner_as_json(records: ScannerRecords) -> dict[str, Any]:
     fields = records._asdict()
-    spans = {name: _encoded(name, values) for name, values in fields.pop("spans")._asdict().items()}
+    spans = {name: _encoded(name, values) for name, values in vars(fields.pop("spans")).items()}
     return {name: _encoded(name, values) for name, values in fields.items()} | {"spans": spans}
 
 
 def _scanner_from_json(data: dict[str, Any]) -> ScannerRecords:
-    spans = ContactSpans(*(_decoded(name, data["spans"][name]) for name in ContactSpans._fields))
+    spans = ContactSpans(*(_decoded(name, data["spans"][name]) for name in ContactSpans.names()))
     if len({len(values) for values in spans}) != 1:
         raise ValueError("columns of different lengths")
     fields = {name: _decoded(name, data[name]) for name in ScannerRecords._fields if name != "spans"}
