@@ -29,7 +29,7 @@ from .robotics.urdf import URDF_SHAPES, urdf
 from .robotics.usd_physics import USD_SHAPES, USD_SPACE, usd_physics
 from .tileset_3d import TILES_SPACE, tileset
 
-Table: TypeAlias = Literal["bounds", "contacts"]
+CsvKind: TypeAlias = Literal["bounds", "contacts"]
 
 
 class UnknownFormatError(CollisionBoundsError):
@@ -50,7 +50,7 @@ class ExportOptions:
         Whether objects without a parent move freely in MJCF.
     """
 
-    table: Table = "bounds"
+    table: CsvKind = "bounds"
     gltf_extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
     free_joints: bool = False
 
@@ -147,7 +147,7 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     if options is None:
         options = ExportOptions()
     require_type(options, ExportOptions, "options")
-    require_choice(options.table, get_args(Table), "table")
+    require_choice(options.table, get_args(CsvKind), "table")
     as_flag(options.free_joints, "free_joints")
     require_document(document)
     return chosen.parts(document, options)

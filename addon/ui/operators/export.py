@@ -24,7 +24,7 @@ from ...formats import (
     file_text,
     write_text,
 )
-from ...formats.export.file_formats import Table
+from ...formats.export.file_formats import CsvKind
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, GltfExtension
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
@@ -122,7 +122,7 @@ class _Export(ExportHelper):
         path = Path(bpy.path.abspath(self.filepath))
         try:
             document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
-            table: Table = "contacts" if self.has_contact_rows else "bounds"
+            table: CsvKind = "contacts" if self.has_contact_rows else "bounds"
             options = ExportOptions(table, self.gltf_extensions(), self.has_free_joints())
             write_text(path, file_text(document, self.file_format, options))
         except CollisionBoundsError as error:
