@@ -18,7 +18,6 @@ from typing import Any, Unpack, cast, get_args
 import bpy
 
 from .core import CollisionBoundsError, MotionKind, Progress
-from .core.fitting.enclosing import SPHERE_METHODS, SphereMethod
 from .formats import CONVENTIONS, dumps
 from .scene.animation.unkeyed_values import preserve_unkeyed_values
 from .scene.blender.missing_inputs import input_warnings
@@ -167,7 +166,6 @@ def bounds_of(
     shapes: Sequence[str] = DEFAULT_SHAPES,
     frame: float | None = None,
     padding: float = 0.0,
-    method: SphereMethod = "minimal",
     preset: str = "blender",
     **options: Unpack[BoundsOptions],
 ) -> dict[str, Any]:
@@ -186,8 +184,6 @@ def bounds_of(
         Frame, which may be fractional. The current frame by default.
     padding : float, optional
         Margin in Blender units on all sides.
-    method : str, optional
-        Method of fitting spheres: "minimal", "ritter", "centroid" or "box".
     preset : str, optional
         Axes and unit: "blender", "gltf", "unity" or "unreal".
     **options
@@ -207,13 +203,10 @@ def bounds_of(
     names = texts_from(shapes, "shapes")
     for shape in names:
         require_known(shape, BOUND_SHAPES, "shape")
-    require_known(method, SPHERE_METHODS, "method")
     require_number(padding, "padding")
     if frame is not None:
         require_number(frame, "frame")
-    settings = bounds_with_options(
-        _selection(objects), names, FitSettings(method, padding), frame, {**options}
-    )
+    settings = bounds_with_options(_selection(objects), names, FitSettings(padding), frame, {**options})
     job = play_bounds if settings.envelope else bounds_in_parts
     return _run(job(bpy.context.scene, settings), preset, options)
 

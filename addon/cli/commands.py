@@ -394,7 +394,7 @@ def _fit_settings(options: argparse.Namespace) -> FitSettings:
     from ..scene.settings import FitSettings
 
     axes = options.box_axes or FitSettings.axes
-    fit = FitSettings(options.method, options.padding, options.modifiers, axes)
+    fit = FitSettings(options.padding, options.modifiers, axes)
     return replace(fit, bone_frames=options.bone_frames) if "bone_frames" in options else fit
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from ..core import Aabb, Capsule, MotionKind, Obb, Shape, Sphere
-from ..core.fitting.enclosing import SphereMethod
 
 Modifiers = Literal["evaluated", "base"]
 """Source of vertices: the evaluated mesh that the viewport shows, or that before modifiers and shape keys."""
@@ -176,8 +175,6 @@ class FitSettings:
 
     Attributes
     ----------
-    method : SphereMethod
-        Method of fitting spheres, see `core.sphere_from_points`.
     padding : float
         Length in Blender units that is added on every side. A negative padding shrinks the shape.
     modifiers : Modifiers
@@ -199,7 +196,6 @@ class FitSettings:
         Group whose vertices alone are enclosed at one frame, see `bounds_in_parts`. Other jobs ignore it.
     """
 
-    method: SphereMethod = "minimal"
     padding: float = 0.0
     modifiers: Modifiers = "evaluated"
     axes: Axes = "checked"

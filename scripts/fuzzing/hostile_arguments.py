@@ -114,7 +114,6 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "--output": _OUTPUTS,
     "--objects": _PATTERNS,
     "--collection": ("Collection", "Missing", "", "\udcff"),
-    "--method": ("minimal", "ritter", "centroid", "box", "", "best"),
     "--padding": _NUMBERS,
     "--modifiers": ("evaluated", "base", "none"),
     "--preset": ("blender", "gltf", "unity", "unreal", "custom", "quake"),

@@ -299,7 +299,7 @@ def test_no_argument_controls_the_terminal(control_names, tmp_path, sign):
         ("bounds", control_names, "--collection", odd),
         ("bounds", control_names, "--shapes", odd),
         ("bounds", control_names, "--frame", odd),
-        ("bounds", control_names, "--method", odd),
+        ("bounds", control_names, "--box-axes", odd),
         ("bounds", control_names, f"--{odd}"),
         ("bounds", control_names, "-o", f"{odd}.html"),
         ("bounds", control_names, "-o", f"{odd}.blend"),

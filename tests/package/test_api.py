@@ -150,7 +150,6 @@ answer([before, after, boxes, error_of(api.latest_results)])
         ("bounds_of(bpy.data.objects.new('Loose', None))", "object 'Loose': is not in scene"),
         ("bounds_of(shapes=['cube'])", "shape 'cube': choose from sphere, aabb"),
         ("bounds_of(preset='godot')", "preset 'godot': choose from blender, gltf"),
-        ("bounds_of(method='best')", "method 'best': choose from minimal"),
         ("bounds_of(frame=float('nan'))", "frame"),
         ("bounds_of(padding=float('nan'))", "padding"),
         ("contacts_among(shape='hull')", "shape 'hull': choose from aabb"),

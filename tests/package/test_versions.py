@@ -26,7 +26,7 @@ LONG = f"1:{times(40, 40, full=120)}"
 COMMANDS = {
     "bounds": ("bounds", "--shapes", "sphere,aabb,obb", "--envelope", "--tracks", "--frames", SHORT),
     "unreal": ("bounds", "--preset", "unreal", "--decimals", "9", "--padding", "0.01"),
-    "base": ("bounds", "--modifiers", "base", "--method", "ritter"),
+    "base": ("bounds", "--modifiers", "base"),
     "boxes": ("contacts", "--shape", "aabb", "--confirm", "--frames", LONG),
     "spheres": ("contacts", "--shape", "spheres", "--frames", LONG, "--clearance", "0.05"),
     "linear": ("contacts", "--shape", "sphere", "--motion", "linear"),

@@ -45,14 +45,14 @@ def select_objects(*items: bpy.types.Object) -> None:
 
 def fill_settings(settings: bpy.types.PropertyGroup) -> None:
     """Give all settings of an object values that differ from the defaults."""
-    settings.use_object_settings, settings.method, settings.padding = True, "ritter", 0.25
+    settings.use_object_settings, settings.modifiers, settings.padding = True, "base", 0.25
     settings.axes, settings.depth, settings.override = "object", 2, "box"
     settings.center, settings.half_extents, settings.radius = (1, 2, 3), (0.5, 0.25, 2), 0.75
 
 
 def settings_values(settings: bpy.types.PropertyGroup) -> list[object]:
     """Return the values that `fill_settings` sets, for comparison."""
-    scalars = ("use_object_settings", "method", "padding", "axes", "depth", "override", "radius")
+    scalars = ("use_object_settings", "modifiers", "padding", "axes", "depth", "override", "radius")
     return [getattr(settings, name) for name in scalars] + [
         list(settings.center),
         list(settings.half_extents),

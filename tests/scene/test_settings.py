@@ -46,7 +46,7 @@ def test_unknown_kind_raises():
 def test_fit_raises_for_kind_that_is_not_plain(shape):
     offsets = np.array([0, 8])
     with pytest.raises(ValueError, match=shape):
-        fit_in_frame(CUBE.astype(float), offsets, shape, "minimal")
+        fit_in_frame(CUBE.astype(float), offsets, shape)
     with pytest.raises(ValueError, match=shape):
         fit_around_origins([CUBE], np.eye(3)[None], shape, FitSettings(), None)
     geometry = Geometry(CUBE, np.eye(4))

@@ -45,7 +45,6 @@ NAMES = {
     "Godot",
     "KHR (Draft)",
     "OMI (Godot)",
-    "Ritter",
     "USD Physics...",
     "Unity",
     "Unity...",

@@ -581,7 +581,7 @@ class WindowDriver:
             settings = self.settings
             state["has_results"] = bpy.ops.collision_bounds.clear_results.poll()
             state["settings"] = {
-                key: getattr(settings, key) for key in ("scope", "method", "padding", "shape", "active_row")
+                key: getattr(settings, key) for key in ("scope", "box_axes", "padding", "shape", "active_row")
             }
             state["rows"] = [
                 {key: getattr(row, key) for key in ("a", "b", "frame", "tunnelling", "is_near_miss")}

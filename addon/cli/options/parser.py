@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
-from ...core import SPHERE_METHODS, MotionKind
+from ...core import MotionKind
 from ...formats import (
     AXES,
     DEFAULT_DECIMALS,
@@ -453,12 +453,6 @@ def _add_input_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
 
 def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     _add_input_options(parser, opens_file)
-    parser.add_argument(
-        "--method",
-        choices=SPHERE_METHODS,
-        default=_FIT.method,
-        help=f"method of fitting spheres (default: {_FIT.method})",
-    )
     parser.add_argument(
         "--padding",
         type=values.parse_number,

@@ -27,16 +27,6 @@ from ...formats.document.model import COLLISION_GROUPS
 from ...translations import CONTEXT
 from .object_settings import SETTINGS_PROPERTY
 
-METHOD = {
-    "name": "Sphere",
-    "description": "Method to fit spheres",
-    "items": (
-        ("minimal", "Smallest", "The smallest enclosing sphere", 0),
-        ("ritter", "Ritter", "Faster to compute, 5 to 20 % larger than the smallest", 1),
-        ("centroid", "Centroid", "Centered at the mean of the vertices", 2),
-        ("box", "Box Center", "Centered at the middle of the bounding box", 3),
-    ),
-}
 PADDING = {
     "name": "Padding",
     "description": "Distance by which every sphere and box is enlarged on all sides",
@@ -52,7 +42,6 @@ OWN_OPTIONS = (
     "bounds_for",
     "bone_weight",
     "bone_frames",
-    "method",
     "padding",
     "modifiers",
     "axes",
@@ -211,7 +200,6 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             ),
         )
     )
-    method: EnumProperty(**{**METHOD, **_option("Sphere", "Method to fit the sphere")})
     padding: FloatProperty(
         **{
             **PADDING,

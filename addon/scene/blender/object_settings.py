@@ -47,19 +47,19 @@ def object_fit_settings(item: bpy.types.Object, fit: FitSettings) -> FitSettings
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)
     if settings is None or not settings.use_object_settings:
         return fit
-    options = settings.method, settings.padding, settings.modifiers, settings.axes, settings.depth
-    return _own_fit(fit, *options, settings.bone_frames)
+    options = settings.padding, settings.modifiers, settings.axes, settings.depth, settings.bone_frames
+    return _own_fit(fit, *options)
 
 
 @lru_cache(maxsize=1024)
 def _own_fit(
-    fit: FitSettings, method: Any, padding: float, modifiers: Any, axes: Any, depth: int, bone_frames: Any
+    fit: FitSettings, padding: float, modifiers: Any, axes: Any, depth: int, bone_frames: Any
 ) -> FitSettings:
     """Build the fit settings of an object; cached, because the overlay reads them every frame."""
     axes = fit.axes if axes == "checked" else axes
     padding = decimal_from_float32(padding)
     options = {"modifiers": modifiers, "axes": axes, "depth": depth, "bone_frames": bone_frames}
-    return replace(fit, method=method, padding=padding, **options)
+    return replace(fit, padding=padding, **options)
 
 
 def object_padding(item: bpy.types.Object) -> float:

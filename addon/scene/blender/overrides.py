@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import aabb_from_points, sphere_from_points
-from ...core.fitting.enclosing import SphereMethod
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Bools, length
 from ...core.numeric.geodesic import geodesic_directions
 from ..settings import FitSettings
@@ -119,10 +118,10 @@ def fit_override(evaluated: bpy.types.Object, shape: OverrideShape, fit: FitSett
     EmptyGeometryError, NonFiniteGeometryError
     """
     fit = object_fit_settings(evaluated.original, fit)
-    return override_around(vertex_positions(evaluated, fit.modifiers), shape, fit.method)
+    return override_around(vertex_positions(evaluated, fit.modifiers), shape)
 
 
-def override_around(points: NDArray[np.float32], shape: OverrideShape, method: SphereMethod) -> Override:
+def override_around(points: NDArray[np.float32], shape: OverrideShape) -> Override:
     """Fit an override to points (n, 3) in object space, without padding.
 
     All points are inside: the size is rounded outward to single precision.
@@ -130,7 +129,7 @@ def override_around(points: NDArray[np.float32], shape: OverrideShape, method: S
     Raises EmptyGeometryError or NonFiniteGeometryError.
     """
     if shape == "sphere":
-        center = sphere_from_points(points, method).center.astype(np.float32)
+        center = sphere_from_points(points).center.astype(np.float32)
         extent = np.full(3, length(points.astype(np.float64) - center).max())
     else:
         box = aabb_from_points(points)

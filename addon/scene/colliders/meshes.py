@@ -149,7 +149,7 @@ def _volume(
     unit = float(lengths.min())
     growth = slack + (ball + fit.padding) / unit
     if kind == "sphere":
-        sphere = sphere_from_points(points, fit.method)
+        sphere = sphere_from_points(points)
         return ball_surface(sphere.center, _thick_radius(float(sphere.radius) + growth, unit, fit))
     along_axes = (capsule_from_points(points, axis) for axis in np.eye(3)[[2, 0, 1]])
     capsule = min(along_axes, key=lambda each: float(each.volume))

@@ -23,7 +23,7 @@ from ...core import (
     obb_from_points,
     spheres_from_groups,
 )
-from ...core.fitting.enclosing import SphereMethod, enclosing_radii, spheres_from_sorted_groups
+from ...core.fitting.enclosing import spheres_from_sorted_groups
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_columns, transform_vectors
 from ..blender.mesh_data import decompose_matrix
@@ -91,7 +91,7 @@ LEAF_POINTS_AT_ONCE = 1 << 17
 """The same for leaves of sphere trees, of which a quarter is read several times."""
 
 
-def fit_in_frame(points: Floats, offsets: Ints, shape: str, method: SphereMethod) -> Shape:
+def fit_in_frame(points: Floats, offsets: Ints, shape: str) -> Shape:
     """Fit one shape to each group of points, along the axes of the frame that the coordinates are in.
 
     Parameters
@@ -102,8 +102,6 @@ def fit_in_frame(points: Floats, offsets: Ints, shape: str, method: SphereMethod
         Group k is `points[offsets[k]:offsets[k + 1]]`.
     shape : PlainShape
         An "obb" has the axes of the frame, and is described by its center.
-    method : SphereMethod
-        Method of fitting spheres.
 
     Returns
     -------
@@ -118,7 +116,7 @@ def fit_in_frame(points: Floats, offsets: Ints, shape: str, method: SphereMethod
         For a kind of shape that is unknown, or not plain.
     """
     if shape == "sphere":
-        return spheres_from_groups(points, offsets, method)
+        return spheres_from_groups(points, offsets)
     if shape == "aabb":
         return aabbs_from_groups(points, offsets)
     require_plain(shape)
@@ -192,11 +190,8 @@ def fit_around_origins(
         return _fit_parts(points, linear, groups, frames)
     world = transformed_points(points, linear)
     offsets = np.cumsum([0, *map(len, points)])
-    if shape == "sphere" and settings.method != "minimal":
-        centers = transform_vectors(_rotations(linear), own_sphere_centers(points, linear, settings.method))
-        return Sphere.unchecked(centers, enclosing_radii(world, offsets, centers))
     if shape != "obb":
-        return fit_in_frame(world, offsets, shape, settings.method)
+        return fit_in_frame(world, offsets, shape)
     if settings.axes == "world":
         return boxes_along_world(world, offsets)
     rotation = _rotations(linear)
@@ -211,21 +206,6 @@ def _grown_around_origins(
         parts = [len(each.offsets) - 1 for each in groups]
         linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
     return grown_by_point_radii(shape, linear, radii)
-
-
-def own_sphere_centers(points: Sequence[NDArray[Any]], linear: Floats, method: SphereMethod) -> Floats:
-    """Centers (g, 3) of spheres around subjects in their own frames, whose linear maps are (g, 3, 3).
-
-    In these, because the result of the methods depends on the frame.
-
-    points : vertices (n, 3) of each in object space
-    method : not "minimal", whose spheres do not depend on the frame
-
-    Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
-    """
-    for_search = np.concatenate(list(map(points_for_search, points, linear)))
-    offsets = np.cumsum([0, *map(len, points)])
-    return spheres_from_groups(for_search, offsets, method).center
 
 
 def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
@@ -279,7 +259,7 @@ def own_rotation(linear: Floats) -> Floats:
 def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
     local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
-    box = fit_in_frame(local, offsets, "obb", "minimal")
+    box = fit_in_frame(local, offsets, "obb")
     assert isinstance(box, Obb)
     # Rotating the points rounds them, by no more than this part of the farthest coordinate.
     slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(points).max(axis=1), offsets[:-1])

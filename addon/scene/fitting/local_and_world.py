@@ -23,7 +23,6 @@ from ..subjects.geometry import moved_to_frame
 from .fit import (
     fit_in_frame,
     grown_by_point_radii,
-    own_sphere_centers,
     padded,
     per_point,
     require_plain,
@@ -351,17 +350,17 @@ def _fit_points(
     """
     offsets = points.offsets
     if shape == "sphere":
-        return _fit_spheres(points, frames, settings)
+        return _fit_spheres(points, frames)
     if shape == "aabb":
-        local = fit_in_frame(points.local, offsets, "aabb", settings.method)
-        return local, fit_in_frame(points.world, offsets, "aabb", settings.method)
+        local = fit_in_frame(points.local, offsets, "aabb")
+        return local, fit_in_frame(points.world, offsets, "aabb")
     if shape != "obb":
         raise ValueError(f"shape {shape!r} has no method of fitting")
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, offsets)
     if settings.axes == "smallest":
         return _smallest_boxes(points), None
-    return fit_in_frame(points.local, offsets, "obb", settings.method), None
+    return fit_in_frame(points.local, offsets, "obb"), None
 
 
 def _smallest_boxes(points: _Points) -> Shape:
@@ -371,20 +370,13 @@ def _smallest_boxes(points: _Points) -> Shape:
     return concatenated(*(box[None] for box in boxes))
 
 
-def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
+def _fit_spheres(points: _Points, frames: _Frames) -> tuple[Shape, Shape]:
     """Fit a batch of spheres (g,) in the subjects' own frames, and in world space: one moved to the other."""
-    if settings.method == "minimal":
-        # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
-        world = fit_in_frame(points.world, points.offsets, "sphere", settings.method)
-        assert isinstance(world, Sphere)
-        center = transform_vectors(frames.inverse, world.center - frames.origin)
-        return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
-    center = own_sphere_centers(*points.for_search(), settings.method)
-    in_world = transform_vectors(frames.rotation, center) + frames.origin
-    return (
-        Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)),
-        Sphere.unchecked(in_world, enclosing_radii(points.world, points.offsets, in_world)),
-    )
+    # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
+    world = fit_in_frame(points.world, points.offsets, "sphere")
+    assert isinstance(world, Sphere)
+    center = transform_vectors(frames.inverse, world.center - frames.origin)
+    return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
 
 
 def _finished(

@@ -303,9 +303,9 @@ def _boxes(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Ob
 
 
 def _spheres(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Sphere, Sphere]:
-    """Fit a sphere to a part, by the method of its subject."""
+    """Fit a sphere to a part."""
     local, world, turn = _points(piece, placed)
-    sphere = sphere_from_points(local, piece.fit.method)
+    sphere = sphere_from_points(local)
     center = turn @ sphere.center + placed.translation
     radius = enclosing_radii(world, [0, len(world)], center[None])[0]
     growth = _growth(piece) + margin

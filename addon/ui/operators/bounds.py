@@ -10,7 +10,7 @@ from bpy.types import Context, Operator
 
 from ...core import Progress
 from ...core.scan.scan import never
-from ...scene.blender.object_properties import METHOD, PADDING
+from ...scene.blender.object_properties import PADDING
 from ...scene.jobs import result_store
 from ...scene.jobs.bounds import bounds_in_parts
 from ...scene.jobs.envelopes import play_bounds
@@ -63,7 +63,6 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
     vertex_group: StringProperty(**GROUP_OF_BOUNDS, options={"SKIP_SAVE"})
     group_threshold: FloatProperty(**GROUP_THRESHOLD, options={"SKIP_SAVE"})
     box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
-    method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _selection = Selection()
@@ -88,7 +87,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         draw_vertex_group(self.layout, self, context.object, "vertex_group")
         if self.vertex_group:
             self.layout.prop(self, "group_threshold")
-        for name in ("added_shapes", *PART_OPTIONS, "box_axes", "method", "padding"):
+        for name in ("added_shapes", *PART_OPTIONS, "box_axes", "padding"):
             if "compound" in self.added_shapes or name not in PART_OPTIONS:
                 self.layout.prop(self, name)
 
@@ -148,7 +147,6 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
     has_partial_result = False
     busy = n_("Blender is computing swept bounds: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _settings: BoundsSettings | None = None
@@ -163,7 +161,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
     ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
         selection = sync_scope(self, context, settings)
-        sync_with_scene(self, settings, ("method", "padding"))
+        sync_with_scene(self, settings, ("padding",))
         self._settings = BoundsSettings(selection, fit=fit_settings(settings), envelope=True)
         return play_bounds(context.scene, self._settings)
 

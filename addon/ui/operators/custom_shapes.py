@@ -121,7 +121,7 @@ class COLLISION_BOUNDS_OT_override_from_selection(Operator):
             points = selected_vertices(item.evaluated_get(depsgraph), fit.modifiers)
             try:
                 if len(points):
-                    fitted.append((item, override_around(points, self.shape, fit.method)))
+                    fitted.append((item, override_around(points, self.shape)))
             except CollisionBoundsError as error:
                 self.report({"ERROR"}, _problem(item, error))
                 return {"CANCELLED"}
@@ -170,7 +170,7 @@ class COLLISION_BOUNDS_OT_override_from_group(Operator):
             evaluated = item.evaluated_get(depsgraph)
             try:
                 points = group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
-                fitted.append((item, override_around(points, self.shape, fit.method)))
+                fitted.append((item, override_around(points, self.shape)))
             except CollisionBoundsError as error:
                 self.report({"WARNING"}, _problem(item, error))
         if not fitted:

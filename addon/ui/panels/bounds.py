@@ -10,6 +10,7 @@ from bpy.types import Context, Menu, Panel, UILayout
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
+from ...scene.settings import FitSettings
 from ..number_texts import length_text
 from ..operators.bounds import (
     COLLISION_BOUNDS_OT_choose_vertex_group,
@@ -20,7 +21,7 @@ from ..operators.bounds import (
 from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
-from ..translation import iface_, iface_count, n_
+from ..translation import iface_, iface_count
 from .contact_list import measure_texts, sidebar_width
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (
@@ -88,10 +89,9 @@ class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
             self.layout.label(text=_header_text(context, texts), translate=False)
 
     def draw(self, context: Context) -> None:
-        """Draw the sphere method, padding, axes of boxes, vertex group, and the shapes to add."""
+        """Draw padding, axes of boxes, vertex group, and the shapes to add."""
         settings, layout = settings_of(context), self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(settings, "method")
         layout.prop(settings, "padding")
         layout.prop(settings, "box_axes")
         row = layout.row(align=True)
@@ -197,10 +197,9 @@ def _changed_texts(context: Context) -> list[str]:
     if settings.padding:
         length = length_text(decimal_from_float32(settings.padding), context.scene.unit_settings, digits=3)
         texts.append(iface_("Padding {length}", length=length))
-    for name, text in (("method", n_("Sphere: {value}")), ("box_axes", n_("Axes: {value}"))):
-        if getattr(settings, name) != settings.bl_rna.properties[name].default:  # type: ignore[attr-defined]
-            value = UILayout.enum_item_name(settings, name, getattr(settings, name))
-            texts.append(iface_(text, value=value))
+    if settings.box_axes != FitSettings.axes:
+        axes = UILayout.enum_item_name(settings, "box_axes", settings.box_axes)
+        texts.append(iface_("Axes: {value}", value=axes))
     texts += (
         UILayout.enum_item_name(settings, "added_shapes", name)
         for name in bound_shapes(settings)

@@ -68,7 +68,6 @@ def _draw_settings(layout: UILayout, context: Context) -> None:
         column.prop(settings, "bone_frames")
     if settings.use_object_settings and settings.bounds_for == "loose_parts" and settings.override != "none":
         column.label(text="Not with a custom shape", icon="INFO")
-    column.prop(settings, "method")
     row = column.row()
     row.use_property_decorate = True  # padding can be animated
     row.prop(settings, "padding")

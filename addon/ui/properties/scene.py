@@ -19,7 +19,7 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ...scene.blender.instances import MESH_LIKE
-from ...scene.blender.object_properties import METHOD, PADDING
+from ...scene.blender.object_properties import PADDING
 from ...scene.blender.object_settings import (
     collider_owner,
     decimal_from_float32,
@@ -107,7 +107,6 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     """Settings of the panels for one scene."""
 
     scope: EnumProperty(**SCOPE, default="SELECTED")
-    method: EnumProperty(**METHOD, default="minimal", update=property_events.on_display_changed)
     padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
     box_axes: EnumProperty(**BOX_AXES, default="checked", update=property_events.on_display_changed)
     vertex_group: StringProperty(**GROUP_OF_BOUNDS)
@@ -268,7 +267,6 @@ def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
 def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     """Return the fit settings; lengths in single precision become the decimals that were typed."""
     return FitSettings(
-        settings.method,
         decimal_from_float32(settings.padding),
         axes=settings.box_axes,
         parts=settings.parts,

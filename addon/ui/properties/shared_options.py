@@ -172,7 +172,7 @@ PART_OPTIONS = ("parts", "parts_tolerance", "part_shape")
 GROUP_OPTIONS = ("vertex_group", "group_threshold")
 """Options of bounds of a vertex group."""
 
-BOUNDS_OPTIONS = ("method", "padding", "box_axes", *GROUP_OPTIONS, "added_shapes", *PART_OPTIONS)
+BOUNDS_OPTIONS = ("padding", "box_axes", *GROUP_OPTIONS, "added_shapes", *PART_OPTIONS)
 """Options of Compute Bounds, each a property of the scene and of the operator."""
 
 CONTACT_OPTIONS = (

@@ -85,4 +85,4 @@ def test_documentation_has_all_options_and_choices_of_help(capsys, monkeypatch):
     assert options_in(documented) == options_in(options) - {"-h", "--help"}
     documented_choices = choices_in(documented, r"(--[a-z-]+) (\w+(?:\\\|\w+)+)", "\\|")
     assert documented_choices <= choices_in(options, r"(--[a-z-]+) \{([^}]*)\}", ",")
-    assert len(documented_choices) == 10
+    assert len(documented_choices) == 9

@@ -72,7 +72,7 @@ def test_settings_are_undone_and_redone():
 def test_only_padding_can_be_animated():
     settings = add_vertices("A").collision_bounds
     assert settings.keyframe_insert("padding", frame=1)
-    for name in ("method", "use_object_settings", "override", "center", "half_extents", "radius", "depth"):
+    for name in ("modifiers", "use_object_settings", "override", "center", "half_extents", "radius", "depth"):
         with pytest.raises(TypeError, match="not animatable"):
             settings.keyframe_insert(name, frame=1)
 
@@ -94,7 +94,7 @@ def test_settings_can_be_overridden_in_linked_files(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=main)
     bpy.ops.wm.open_mainfile(filepath=main)
     loaded = next(item for item in bpy.data.objects if item.override_library)
-    assert loaded.collision_bounds.padding == 0.5 and loaded.collision_bounds.method == "ritter"
+    assert loaded.collision_bounds.padding == 0.5 and loaded.collision_bounds.modifiers == "base"
 
 
 @pytest.mark.smoke

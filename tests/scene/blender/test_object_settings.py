@@ -10,7 +10,6 @@ import sys
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
 
 from addon.cli.main import main
 from addon.core import Aabb, Obb, Sphere
@@ -38,9 +37,7 @@ def test_disabled_settings_change_nothing():
     add_item("A", **POSE)
     plain, _ = bounds_by_name()
     item = bpy.data.objects["A"]
-    change_settings(
-        item, padding=3.0, method="box", bounds_for="loose_parts"
-    ).collision_bounds.use_object_settings = False
+    change_settings(item, padding=3.0, bounds_for="loose_parts").collision_bounds.use_object_settings = False
     again, _ = bounds_by_name()
     assert again["A"].world[0].radius == plain["A"].world[0].radius
     assert list(again) == ["A"]
@@ -54,24 +51,6 @@ def test_each_subject_has_its_padding(shape):
         assert encloses(frame["Plain"], world_vertices(bpy.data.objects["Plain"]), margin=0.25)
         assert encloses(frame["Padded"], world_vertices(bpy.data.objects["Padded"]), margin=0.75)
         assert not encloses(frame["Plain"], world_vertices(bpy.data.objects["Plain"]), margin=0.5)
-
-
-@pytest.mark.parametrize("method", ["minimal", "ritter", "centroid", "box"])
-def test_each_subject_has_its_method(method):
-    add_item("Plain", **POSE)
-    item = change_settings(add_item("Custom", **POSE), method=method)
-    found, _ = bounds_by_name()
-    sphere = found["Custom"].world[0]
-    assert encloses(sphere[None], world_vertices(item))
-    points = np.array([vertex.co for vertex in item.data.vertices])
-    # The box is along the axes of the object, with which the sphere turns.
-    middle = item.matrix_world @ Vector((points.min(axis=0) + points.max(axis=0)) / 2)
-    center = {
-        "minimal": found["Plain"].world[0].center,
-        "centroid": world_vertices(item).mean(axis=0),
-        "box": np.array(middle),
-    }.get(method)
-    assert center is None or np.allclose(sphere.center, center, atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

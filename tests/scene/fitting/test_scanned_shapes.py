@@ -44,9 +44,6 @@ class Fit:
 
 FITS = {
     "sphere": Fit("sphere", "sphere"),
-    "ritter sphere": Fit("sphere", "sphere", FitSettings(method="ritter")),
-    "centroid sphere": Fit("sphere", "sphere", FitSettings(method="centroid")),
-    "sphere of a box": Fit("sphere", "sphere", FitSettings(method="box")),
     "box": Fit("aabb", ""),
     "box along objects": Fit("aabb", "obb", FitSettings(axes="object")),
     "smallest box": Fit("aabb", "obb", FitSettings(axes="smallest")),

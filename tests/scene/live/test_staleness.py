@@ -18,7 +18,7 @@ def at(x: float, frame: float = 1.0, padding: float = 0.0) -> FrameSnapshot:
     """Return one subject at a position on the x axis, at a frame, with its settings."""
     matrix = np.eye(4)
     matrix[0, 3] = x
-    fits = [FitSettings("minimal", padding, "evaluated")]
+    fits = [FitSettings(padding, "evaluated")]
     return FrameSnapshot(frame, SubjectSnapshot(matrix[None], {}, fits, np.zeros(1)))
 
 

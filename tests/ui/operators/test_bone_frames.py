@@ -56,7 +56,7 @@ def test_f9_has_options_of_bounds_of_one_frame(character, monkeypatch):
     monkeypatch.setattr(Page, "added_shapes", {"compound"}, raising=False)
     monkeypatch.setattr(Page, "vertex_group", "", raising=False)
     page = Page(COLLISION_BOUNDS_OT_compute_bounds)
-    assert {"scope", "added_shapes", "box_axes", "method", "padding"} <= set(page.options)
+    assert {"scope", "added_shapes", "box_axes", "padding"} <= set(page.options)
 
 
 @pytest.mark.parametrize(("operator", "panel"), PLACES)

@@ -136,8 +136,8 @@ def test_outdated_swept_bounds_are_neither_drawn_nor_exported_and_panel_warns(sc
 
 
 def test_options_of_operator_are_stored_in_scene(scene, settings):
-    compute(padding=0.5, method="box")
-    assert (settings.padding, settings.method) == (0.5, "box")
+    compute(padding=0.5)
+    assert settings.padding == 0.5
     assert (10, 11) in drawn(scene)
 
 

@@ -25,7 +25,7 @@ def test_copy_to_selected_copies_to_all_selected_objects():
     select_objects(source, *targets[:3])
     assert bpy.ops.collision_bounds.copy_to_selected() == {"FINISHED"}
     for item in targets[:3]:
-        assert item.collision_bounds.method == "ritter" and item.collision_bounds.padding == 0.25
+        assert item.collision_bounds.modifiers == "base" and item.collision_bounds.padding == 0.25
         assert item.collision_bounds.override == "none", "an override is copied only with override=True"
     assert not targets[3].collision_bounds.use_object_settings
     bpy.ops.collision_bounds.copy_to_selected(settings=False, override=True)
@@ -129,16 +129,16 @@ def test_copy_to_selected_copies_collision_responses_alone():
     settings = source.collision_bounds
     settings.response, settings.collision_group, settings.physics_material = "trigger", 5, "Ice"
     settings.collision_mask = [True, False] * 8
-    settings.method = "ritter"
+    settings.modifiers = "base"
     select_objects(source, target)
     bpy.ops.collision_bounds.copy_to_selected()
     assert target.collision_bounds.response == "solid"
-    target.collision_bounds.method = "minimal"
+    target.collision_bounds.modifiers = "evaluated"
     bpy.ops.collision_bounds.copy_to_selected(settings=False, collision=True)
     copied = target.collision_bounds
     assert (copied.response, copied.collision_group, copied.physics_material) == ("trigger", 5, "Ice")
     assert list(copied.collision_mask) == [True, False] * 8
-    assert copied.method == "minimal"
+    assert copied.modifiers == "evaluated"
 
 
 @pytest.mark.smoke

@@ -39,7 +39,7 @@ def test_panels_of_one_and_of_many_objects(count):
     items = [add_vertices(f"Part {number}") for number in range(count)]
     select_objects(*items)
     settings, custom_shape, statistics = map(Page, PANELS)
-    assert {"use_object_settings", "padding", "bounds_for", "axes", "depth", "modifiers", "method"} <= set(
+    assert {"use_object_settings", "padding", "bounds_for", "axes", "depth", "modifiers"} <= set(
         settings.options
     )
     assert custom_shape.buttons.count("collision_bounds.set_custom_shape") == 3

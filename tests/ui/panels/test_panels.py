@@ -76,9 +76,7 @@ def test_header_of_fit_settings_has_what_is_not_default(settings, monkeypatch):
     assert header_of_fit_settings(monkeypatch) == ["Axes: Smallest +2"]
     settings.box_axes = "checked"
     assert header_of_fit_settings(monkeypatch) == ["Capsules +1"]
-    settings.added_shapes, settings.method = set(), "ritter"
-    assert header_of_fit_settings(monkeypatch) == ["Sphere: Ritter"]
-    settings.method = "minimal"
+    settings.added_shapes = set()
     # Convex parts of the scan are in the Contacts panel.
     settings.parts, settings.shape = 3, "compound"
     assert header_of_fit_settings(monkeypatch) == []

@@ -38,7 +38,7 @@ SCENE_SPECIFIC_VALUES = {
 
 @pytest.mark.smoke
 def test_preset_restores_settings_except_scene_specific_ones(settings, tmp_path):
-    settings.method, settings.padding, settings.shape = "ritter", 0.125, "obb"
+    settings.box_axes, settings.padding, settings.shape = "smallest", 0.125, "obb"
     settings.motion, settings.clearance, settings.static_pairs = "linear", 0.5, True
     for name, value in SCENE_SPECIFIC_VALUES.items():
         setattr(settings, name, value)
@@ -58,8 +58,8 @@ def test_preset_restores_settings_except_scene_specific_ones(settings, tmp_path)
     bpy.ops.script.execute_preset(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {path: eval(path, {"bpy": bpy}) for path in COLLISION_BOUNDS_OT_preset_add.preset_values} == kept
     assert settings.colliders.kind == "hull" and settings.colliders.pattern == "{name}_C"
-    restored = settings.method, settings.padding, settings.shape, settings.motion, settings.clearance
-    assert restored == ("ritter", 0.125, "obb", "linear", 0.5) and settings.static_pairs
+    restored = settings.box_axes, settings.padding, settings.shape, settings.motion, settings.clearance
+    assert restored == ("smallest", 0.125, "obb", "linear", 0.5) and settings.static_pairs
     rna = settings.bl_rna.properties
     assert {name: getattr(settings, name) for name in SCENE_SPECIFIC_VALUES} == {
         name: rna[name].default for name in SCENE_SPECIFIC_VALUES
@@ -114,7 +114,7 @@ def test_preset_for_a_purpose_sets_only_what_it_needs(settings, name):
         "linear" if name == "Exact" else "adaptive",
         False,
     )
-    settings.colliders.naming, settings.method = "custom", "ritter"
+    settings.colliders.naming, settings.box_axes = "custom", "smallest"
     before, path = stored_values(), str(SHIPPED / f"{name}.py")
     bpy.ops.script.execute_preset(filepath=path, menu_idname="COLLISION_BOUNDS_PT_presets")
     after = stored_values()

@@ -7,11 +7,9 @@ import pytest
 
 from addon.scene.settings import COLLIDER_NAME_PATTERNS
 
-METHOD = {"minimal": 0, "ritter": 1, "centroid": 2, "box": 3}
 STORED = {
     "COLLISION_BOUNDS_PG_scene": {
         "scope": {"SELECTED": 0, "VISIBLE": 1},
-        "method": METHOD,
         "box_axes": {"checked": 0, "world": 1, "object": 2, "smallest": 3},
         "added_shapes": {"capsule": 1, "cylinder": 2, "compound": 4},
         "part_shape": {"hull": 0, "box": 1, "sphere": 2, "capsule": 3},
@@ -29,7 +27,6 @@ STORED = {
     "COLLISION_BOUNDS_PG_object": {
         "bounds_for": {"object": 0, "loose_parts": 1, "bones": 2},
         "bone_frames": {"current": 0, "all": 1},
-        "method": METHOD,
         "modifiers": {"evaluated": 0, "base": 1},
         "axes": {"checked": 0, "world": 1, "object": 2, "smallest": 3},
         "override": {"none": 0, "box": 1, "sphere": 2},

@@ -57,9 +57,9 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.set_view((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
     yield from driver.open_tab("Collision Bounds")
     settings = driver.settings
-    settings.padding, settings.method, settings.scope = 0.125, "ritter", "VISIBLE"
+    settings.padding, settings.box_axes, settings.scope = 0.125, "smallest", "VISIBLE"
     bpy.ops.collision_bounds.preset_add(name="Padded")
-    settings.padding, settings.method, settings.scope = 0.0, "minimal", "SELECTED"
+    settings.padding, settings.box_axes, settings.scope = 0.0, "checked", "SELECTED"
     bpy.ops.object.select_all(action="SELECT")
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.note("default settings")

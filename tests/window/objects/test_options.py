@@ -22,7 +22,7 @@ def recording(run_drive_script: Callable[..., Recording]) -> Recording:
 def test_choosing_a_preset_applies_its_settings(recording: Recording) -> None:
     assert recording.notes["default settings"]["settings"]["padding"] == 0
     settings = recording.notes["preset chosen"]["settings"]
-    assert (settings["padding"], settings["method"]) == (0.125, "ritter")
+    assert (settings["padding"], settings["box_axes"]) == (0.125, "smallest")
     assert settings["scope"] == "SELECTED", "a preset does not contain the scope"
     before, after = recording.viewport("default settings"), recording.viewport("preset chosen")
     assert (before != after).any(), "larger bounds"

@@ -39,18 +39,20 @@ def undo_and_redo(driver: WindowDriver) -> Steps:
 
 
 def change_options(driver: WindowDriver) -> Steps:
-    """Compute bounds, and change padding and method in the Adjust Last Operation panel."""
+    """Compute bounds, and change padding and axes in the Adjust Last Operation panel."""
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.move_to_redo_option(0)  # padding
     yield from driver.click(times=2)
     yield from driver.press_keys("ctrl+a", "0", "period", "2", "5", "Return")
     yield from driver.note("padded")
     write_document(driver, "padded")
-    yield from driver.move_to_redo_option(1)  # method
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")  # the wheel steps through a menu's entries
+    yield from driver.move_to_redo_option(1)  # box axes
+    driver.xdotool(
+        "keydown", "ctrl", "click", 5, "click", 5, "keyup", "ctrl"
+    )  # the wheel steps through a menu's entries
     yield from driver.wait_for_redraw()
-    yield from driver.note("other method")
-    write_document(driver, "other method")
+    yield from driver.note("other axes")
+    write_document(driver, "other axes")
 
 
 def stop_a_scan(driver: WindowDriver) -> Steps:

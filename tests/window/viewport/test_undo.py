@@ -52,15 +52,12 @@ def test_changed_padding_recomputes_the_bounds(recording: Recording) -> None:
         assert [a - b for a, b in zip(low, high, strict=True)] == pytest.approx([0.25] * 3, abs=1e-5)
 
 
-def test_changed_method_recomputes_the_bounds(recording: Recording) -> None:
-    assert recording.notes["padded"]["settings"]["method"] == "minimal"
-    assert recording.notes["other method"]["settings"]["method"] != "minimal"
-    assert recording.notes["other method"]["settings"]["padding"] == 0.25
-    before, after = (
-        [entry["world"]["sphere"]["radius"] for entry in recording.document(name)["objects"]]
-        for name in ("padded", "other method")
-    )
-    assert before != after and all(a >= b - 1e-5 for a, b in zip(after, before, strict=True))
+def test_changed_axes_recompute_the_bounds(recording: Recording) -> None:
+    assert recording.notes["padded"]["settings"]["box_axes"] == "checked"
+    assert recording.notes["other axes"]["settings"]["box_axes"] == "object"
+    assert recording.notes["other axes"]["settings"]["padding"] == 0.25
+    for name, has_box in (("padded", False), ("other axes", True)):
+        assert all(("obb" in entry["world"]) == has_box for entry in recording.document(name)["objects"])
 
 
 def test_scan_shows_hints_in_the_status_bar(recording: Recording) -> None:
