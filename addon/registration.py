@@ -20,22 +20,10 @@ from .scene.blender.parts import known_rows
 from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
-from .ui.operators import custom_shapes, vertex_colliders
+from .ui.operators import custom_shapes
 from .ui.operators import export as export_operators
 from .ui.operators import object as object_operators
-from .ui.operators.contacts import (
-    baseline,
-    find,
-    ignored_pairs,
-    kept_results,
-    load_report,
-    markers,
-    move_apart,
-    pair_selection,
-    pointing,
-    rows,
-    touching,
-)
+from .ui.operators.contacts import baseline, find, markers, pair_selection, pairs, pointing, reports, rows
 from .ui.operators.contacts import separation as separation_operators
 from .ui.overlay import handlers as overlay
 from .ui.overlay.charts import separation_image
@@ -69,17 +57,14 @@ _CLASSES = (
     *bounds_operators.CLASSES,
     *find.CLASSES,
     *rows.CLASSES,
-    *ignored_pairs.CLASSES,
+    *pairs.CLASSES,
     *baseline.CLASSES,
     *markers.CLASSES,
-    *load_report.CLASSES,
-    *move_apart.CLASSES,
+    *reports.CLASSES,
     *separation_operators.CLASSES,
     *pointing.CLASSES,
-    *touching.CLASSES,
     *export_operators.CLASSES,
     *collider_operators.CLASSES,
-    *vertex_colliders.CLASSES,
     *presets.CLASSES,
     *menus.CLASSES,
     *gizmos.CLASSES,
@@ -114,7 +99,7 @@ def register() -> None:
             (menus.attach, menus.detach),
             (presets.attach, presets.detach),
             (overlay.attach, overlay.detach),
-            (kept_results.attach, kept_results.detach),
+            (reports.attach, reports.detach),
             (fit_measurements.attach, fit_measurements.detach),
             (pair_selection.attach, pair_selection.detach),
             (pointing.attach, pointing.detach),

@@ -193,3 +193,13 @@ def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bool
 def active_row(settings: COLLISION_BOUNDS_PG_scene) -> COLLISION_BOUNDS_PG_contact_row | None:
     """Return the active row, or None."""
     return settings.rows[settings.active_row] if 0 <= settings.active_row < len(settings.rows) else None
+
+
+def entry_of_row(
+    settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row | None
+) -> Contact | Clearance | None:
+    """Return the contact or near miss of a row; None without one, or if the session has lost its result."""
+    result = result_store.get(settings.result_id).contacts
+    if row is None or result is None or result.report is None:
+        return None
+    return (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from bpy.types import Operator, UILayout
+from bpy.types import UILayout
 
 from ..core import Progress
 from ..formats.wording import format_duration
-from .translation import iface_, n_, tip_
+from .translation import iface_, n_
 
 _RELIABLE_AFTER = 1.0
 """Seconds between two estimates of the time left, and until a second Esc is not an accidental repeat."""
@@ -66,6 +66,8 @@ class RunningJob:
 
     Attributes
     ----------
+    operator : str
+        Identifier of the operator whose job it is.
     busy : str
         Message of operators that have to wait, not translated.
     abort : callable
@@ -77,6 +79,7 @@ class RunningJob:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.operator = "collision_bounds.find_contacts"
         self.busy = n_("Blender is finding contacts: stop it, or wait until it is done")
         self.abort: Callable[[], None] = end
         self.was_scene_edited = False
@@ -216,12 +219,3 @@ def detach() -> None:
     if _state.job is not None:
         _state.job.abort()
     end()
-
-
-def poll_idle(operator: type[Operator]) -> bool:
-    """Return whether no job is running, for the poll of an operator; if one is, set its message."""
-    job = running()
-    if job is None:
-        return True
-    operator.poll_message_set(tip_(job.busy))
-    return False

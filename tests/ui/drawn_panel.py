@@ -59,6 +59,8 @@ class Layout:
 
     def operator(self, name, icon="NONE", **_):
         assert icon in ICONS
+        group, function = name.split(".")
+        assert function in dir(getattr(bpy.ops, group))
         self.page.buttons.append(name)
         if not self.enabled:
             self.page.greyed.append(name)

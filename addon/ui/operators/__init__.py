@@ -6,14 +6,14 @@
 | `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
 | `object.py` | Copy Settings to Selected, Measure Fit |
 | `custom_shapes.py` | Custom Shape from Fit, Custom Shape from Selection, Add and Remove Custom Shape |
-| `colliders.py` | Create Colliders, Remove Colliders, Check Colliders |
-| `vertex_colliders.py` | Colliders from Selection, Colliders from Vertex Group |
+| `colliders.py` | Create, Remove and Check Colliders, Colliders from Selection and from Vertex Group |
 | `export.py` | one operator per file format |
 
 Helpers:
 
+- `command.py`: what a button needs before it can be clicked, and how a command refuses.
 - `modal_job.py`: runs a job in slices, handles Esc, and shows progress in the status bar.
-- `scene_options.py`: passes options between an operator and its scene, and checks the mode.
+- `scene_options.py`: passes options between an operator and its scene.
 - `messages.py`: texts of reports.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.

@@ -17,7 +17,6 @@ from ...scene.jobs.envelopes import play_bounds
 from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, Selection
-from .. import job_state
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import bound_shapes, bounds_fit_settings, fit_settings, has_results, settings_of
@@ -34,7 +33,8 @@ from ..properties.shared_options import (
     SCOPE,
     draw_vertex_group,
 )
-from ..translation import joined, n_, rpt_count, tip_
+from ..translation import joined, n_, rpt_count
+from .command import Command, needs_idle
 from .messages import (
     bounds_counted,
     cleared_contacts_text,
@@ -51,7 +51,6 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
 
     bl_idname = "collision_bounds.compute_bounds"
     bl_label = "Compute Bounds"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     has_partial_result = False
     busy = n_("Blender is computing bounds: stop it, or wait until it is done")
@@ -66,11 +65,6 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _selection = Selection()
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there is a scene, and no job is running."""
-        return job_state.poll_idle(cls) and context.scene is not None
 
     def _takes_long(self, context: Context) -> bool:
         is_given = self.properties.is_property_set("added_shapes")
@@ -106,8 +100,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
         if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
-            self.report({"ERROR"}, problem)
-            return {"CANCELLED"}
+            return self.refuse(problem)
         # New bounds invalidate the contacts: they may be of other objects or settings.
         settings.rows.clear()
         before = result_store.get(settings.result_id)
@@ -121,7 +114,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_choose_vertex_group(Operator):
+class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
     """Enclose the vertices of this group of the active object"""
 
     # A search field for the name would not be undone: Blender adds no step for text that is searched.
@@ -131,10 +124,9 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Operator):
 
     group: StringProperty(**GROUP_OF_BOUNDS, options={"SKIP_SAVE"})
 
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Set the group of the scene."""
         settings_of(context).vertex_group = self.group
-        return {"FINISHED"}
 
 
 class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
@@ -142,7 +134,6 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
 
     bl_idname = "collision_bounds.compute_envelope"
     bl_label = "Compute Swept Bounds"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     has_partial_result = False
     busy = n_("Blender is computing swept bounds: stop it, or wait until it is done")
@@ -150,11 +141,6 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _settings: BoundsSettings | None = None
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there is a scene, and no job is running."""
-        return job_state.poll_idle(cls) and context.scene is not None
 
     def _create_job(
         self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
@@ -169,8 +155,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
         settings = settings_of(context)
         assert self._settings is not None, "_create_job sets it"
         if problem := empty_result_error(len(result.objects), result.skipped, self._settings.selection):
-            self.report({"ERROR"}, problem)
-            return {"CANCELLED"}
+            return self.refuse(problem)
         before = result_store.get(settings.result_id)
         after = before.with_envelopes(result, self._settings.fit, is_stale)
         if after.contacts is None:
@@ -185,30 +170,23 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_clear_results(Operator):
+def _needs_results(context: Context) -> str:
+    return "" if has_results(context) else n_("There are no results to clear")
+
+
+class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
     """Remove bounds and contacts from the viewport and the list. Objects are not changed"""
 
     bl_idname = "collision_bounds.clear_results"
     bl_label = "Clear Results"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
+    needs = (needs_idle, _needs_results)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there are results, and no job is running."""
-        if not job_state.poll_idle(cls):
-            return False
-        if has_results(context):
-            return True
-        cls.poll_message_set(tip_("There are no results to clear"))
-        return False
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Clear bounds, contacts and the rows of the list."""
         settings = settings_of(context)
         settings.rows.clear()
         settings.result_id = ""
         overlay.refresh(context)
-        return {"FINISHED"}
 
 
 CLASSES = (

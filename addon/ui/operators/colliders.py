@@ -1,16 +1,16 @@
-"""Operators of collider objects: create, remove and check them, and select those with problems."""
+"""Operators of collider objects: around meshes or chosen vertices, remove and check them, select problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
-from ...core import CollisionBoundsError, Progress
+from ...core import Progress
 from ...core.scan.scan import never
 from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
@@ -19,9 +19,9 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import check_colliders
 from ...scene.colliders.check_records import ColliderCheck
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
+from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import ColliderCheckSettings, ColliderSettings, Selection
-from .. import job_state
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties.colliders import (
@@ -35,49 +35,67 @@ from ..properties.colliders import (
     pattern_of,
 )
 from ..properties.scene import fit_settings, settings_of
-from ..properties.shared_options import PARTS_TOLERANCE, SCOPE
-from ..translation import error_text, joined, n_, rpt_, rpt_count, sentences, tip_, translated
+from ..properties.shared_options import (
+    GROUP_THRESHOLD,
+    PARTS_TOLERANCE,
+    SCOPE,
+    VERTEX_GROUP,
+    draw_vertex_group,
+)
+from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
+from .command import Command, needs_edit_mode, needs_object_mode
 from .contacts.pair_selection import select_only
 from .messages import empty_result_error, input_warning_texts, skipped_texts
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
-
-def poll_object_mode(cls: type[Operator], context: Context) -> bool:
-    """Return whether Blender is in Object Mode and no job runs; else set the reason."""
-    if not job_state.poll_idle(cls):
-        return False
-    if context.mode == "OBJECT":
-        return True
-    cls.poll_message_set(tip_("Go to Object Mode first"))
-    return False
+_VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
+"""Options of colliders around chosen vertices."""
 
 
-class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
-    """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
+def _collider_settings(
+    operator: Any, context: Context, selection: Selection, names: tuple[str, ...]
+) -> ColliderSettings:
+    """Return the settings of an operator, of which those of `names` are shared with the scene."""
+    settings = initialized_settings(context)
+    sync_with_scene(operator, settings, ("padding",))
+    sync_with_scene(operator, settings.colliders, names)
+    options = settings.colliders
+    return ColliderSettings(
+        selection,
+        fit_settings(settings),
+        options.kind,
+        pattern_of(options),
+        options.collection,
+        options.max_vertices,
+    )
 
-    bl_idname = "collision_bounds.create_colliders"
-    bl_label = "Create Colliders"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
 
-    has_partial_result = False
-    busy = n_("Blender is creating colliders: stop it, or wait until it is done")
-    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+class _Options:
+    """Options of all operators that create colliders."""
+
     kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
-    parts: IntProperty(**COLLIDER_PARTS, default=1, options={"SKIP_SAVE"})
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
     max_vertices: IntProperty(**MAX_VERTICES, default=255, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
     naming: EnumProperty(**NAMING, options={"SKIP_SAVE"})
     pattern: StringProperty(**PATTERN, options={"SKIP_SAVE"})
     collection: StringProperty(**COLLECTION, options={"SKIP_SAVE"})
 
-    _selection = Selection()
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether Blender is in Object Mode, because other modes have undo steps of their own."""
-        return poll_object_mode(cls, context)
+class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
+    """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
+
+    bl_idname = "collision_bounds.create_colliders"
+    bl_label = "Create Colliders"
+    needs = (needs_object_mode,)
+
+    has_partial_result = False
+    busy = n_("Blender is creating colliders: stop it, or wait until it is done")
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    parts: IntProperty(**COLLIDER_PARTS, default=1, options={"SKIP_SAVE"})
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
+
+    _selection = Selection()
 
     def _takes_long(self, context: Context) -> bool:
         is_given = self.properties.is_property_set("parts")
@@ -95,35 +113,19 @@ class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
     def _create_job(
         self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, CreatedColliders]:
-        settings = initialized_settings(context)
-        self._selection = sync_scope(self, context, settings)
-        sync_with_scene(self, settings, ("padding",))
-        sync_with_scene(self, settings.colliders, COLLIDER_OPTIONS)
-        options = settings.colliders
-        collider_settings = ColliderSettings(
-            self._selection,
-            fit_settings(settings),
-            options.kind,
-            pattern_of(options),
-            options.collection,
-            options.max_vertices,
-            options.parts,
-            decimal_from_float32(options.parts_tolerance),
-        )
-        if options.parts == 1:
-            return colliders_in_parts(context.scene, collider_settings)
-        fit = replace(
-            collider_settings.fit,
-            parts=collider_settings.parts,
-            parts_tolerance=collider_settings.parts_tolerance,
-        )
+        self._selection = sync_scope(self, context, initialized_settings(context))
+        settings = _collider_settings(self, context, self._selection, COLLIDER_OPTIONS)
+        parts, tolerance = self.parts, decimal_from_float32(self.parts_tolerance)
+        settings = replace(settings, parts=parts, parts_tolerance=tolerance)
+        if parts == 1:
+            return colliders_in_parts(context.scene, settings)
+        fit = replace(settings.fit, parts=parts, parts_tolerance=tolerance)
         splits = split_meshes(context.scene, self._selection, fit, of_bones=True)
-        return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, collider_settings))
+        return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, settings))
 
     def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> set[str]:
         if problem := empty_result_error(result.sources, result.skipped, self._selection):
-            self.report({"ERROR"}, problem)
-            return {"CANCELLED"}
+            return self.refuse(problem)
         overlay.refresh(context)
         is_incomplete = result.skipped or result.warnings
         text = sentences([created_summary(result), *input_warning_texts(result)])
@@ -131,71 +133,103 @@ class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_remove_colliders(Operator):
+class COLLISION_BOUNDS_OT_colliders_from_selection(_Options, Command, Operator):
+    """Add a collider around the selected vertices, edges or faces of each mesh in Edit Mode"""
+
+    bl_idname = "collision_bounds.colliders_from_selection"
+    bl_label = "Colliders from Selection"
+    needs = (needs_edit_mode,)
+
+    def draw(self, _context: Context) -> None:
+        """Draw the options."""
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        draw_options(self.layout, self, ("padding", *_VERTEX_OPTIONS))
+
+    def run(self, context: Context) -> None:
+        """Create the colliders."""
+        settings = _collider_settings(self, context, Selection(), _VERTEX_OPTIONS)
+        _show_created(self, context, make_selection_colliders(context.scene, settings))
+
+
+class COLLISION_BOUNDS_OT_colliders_from_group(_Options, Command, Operator):
+    """Add a collider around the vertices of a vertex group of each object"""
+
+    bl_idname = "collision_bounds.colliders_from_group"
+    bl_label = "Colliders from Vertex Group"
+    needs = (needs_object_mode,)  # where weights are up to date
+
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    group: StringProperty(**VERTEX_GROUP)
+    threshold: FloatProperty(**GROUP_THRESHOLD)
+
+    def draw(self, context: Context) -> None:
+        """Draw the options, with the groups of the active object to choose from."""
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        draw_vertex_group(self.layout, self, context.object)
+        draw_options(self.layout, self, ("threshold", "scope", "padding", *_VERTEX_OPTIONS))
+
+    def run(self, context: Context) -> None:
+        """Create the colliders."""
+        selection = sync_scope(self, context, initialized_settings(context))
+        settings = _collider_settings(self, context, selection, _VERTEX_OPTIONS)
+        created = make_group_colliders(context.scene, settings, self.group, self.threshold)
+        _show_created(self, context, created)
+
+
+def _show_created(operator: Operator, context: Context, created: CreatedColliders) -> None:
+    """Draw and report colliders around chosen vertices."""
+    overlay.refresh(context)
+    operator.report({"WARNING" if created.skipped else "INFO"}, created_summary(created))
+
+
+def _needs_colliders(context: Context) -> str:
+    text = n_("No colliders created by Collision Bounds in this scene")
+    return "" if has_colliders(context.scene) else text
+
+
+class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
     """Remove all colliders that Collision Bounds created in this scene"""
 
     bl_idname = "collision_bounds.remove_colliders"
     bl_label = "Remove Colliders"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
+    needs = (needs_object_mode, _needs_colliders)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether the scene has colliders."""
-        if not poll_object_mode(cls, context):
-            return False
-        if context.scene is not None and has_colliders(context.scene):
-            return True
-        cls.poll_message_set(tip_("No colliders created by Collision Bounds in this scene"))
-        return False
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Remove the colliders."""
         count = remove_colliders(context.scene)
         overlay.refresh(context)
         self.report({"INFO"}, rpt_count(count, "{count} collider removed", "{count} colliders removed"))
-        return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_check_colliders(Operator):
+class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
     """Check all objects that are named as colliders: names, shapes, enclosed meshes, and filled holes"""
 
     bl_idname = "collision_bounds.check_colliders"
     bl_label = "Check Colliders"
     bl_options: ClassVar = {"REGISTER"}
+    needs = (needs_object_mode,)  # meshes in Edit Mode are not up to date
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether Blender is in Object Mode, because meshes in Edit Mode are not up to date."""
-        return poll_object_mode(cls, context)
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Check the colliders, and store the result for the panel."""
-        scene = context.scene
         settings = ColliderCheckSettings(fit=fit_settings(settings_of(context)))
-        try:
-            check = check_colliders(scene, settings)
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, error_text(error))
-            return {"CANCELLED"}
-        store_check(scene, check)
+        check = check_colliders(context.scene, settings)
+        store_check(context.scene, check)
         self.report({"WARNING" if check.problems else "INFO"}, check_summary(check))
-        return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_clear_collider_check(Operator):
+class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
     """Remove the list of problems. The objects are unchanged"""
 
     bl_idname = "collision_bounds.clear_collider_check"
     bl_label = "Clear Problems"
     bl_options: ClassVar = {"INTERNAL"}
 
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Drop the stored result."""
         store_check(context.scene, None)
-        return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_select_collider_problem(Operator):
+class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
     """Select the object"""
 
     bl_idname = "collision_bounds.select_collider_problem"
@@ -213,23 +247,20 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Operator):
         problem = check.findings[properties.index]
         return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> set[str] | None:
         """Select the object, or all objects of a collection that is treated as one."""
         check = stored_check(context.scene)
         if check is None or not 0 <= self.index < len(check.findings):
-            self.report({"ERROR"}, "The list is out of date: check the colliders again")
-            return {"CANCELLED"}
+            return self.refuse(rpt_("The list is out of date: check the colliders again"))
         id = check.findings[self.index].id
         items = [item for item in context.scene.objects if full_name_of(item) == id]
         if not items:
             items = [item for home in _collections_named(context.scene, id) for item in home.all_objects]
         if not items:
-            self.report({"ERROR"}, "This object no longer exists: check the colliders again")
-            return {"CANCELLED"}
+            return self.refuse(rpt_("This object no longer exists: check the colliders again"))
         if not select_only(context, items):
-            self.report({"ERROR"}, "This object cannot be selected: it is hidden, or not in Object Mode")
-            return {"CANCELLED"}
-        return {"FINISHED"}
+            return self.refuse(rpt_("This object cannot be selected: it is hidden, or not in Object Mode"))
+        return None
 
 
 def _collections_named(scene: bpy.types.Scene, name: str) -> list[bpy.types.Collection]:
@@ -279,6 +310,8 @@ def created_summary(created: CreatedColliders) -> str:
 
 CLASSES = (
     COLLISION_BOUNDS_OT_create_colliders,
+    COLLISION_BOUNDS_OT_colliders_from_selection,
+    COLLISION_BOUNDS_OT_colliders_from_group,
     COLLISION_BOUNDS_OT_remove_colliders,
     COLLISION_BOUNDS_OT_check_colliders,
     COLLISION_BOUNDS_OT_clear_collider_check,

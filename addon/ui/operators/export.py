@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
-from bpy.types import Context, Event, Operator, UILayout
+from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
-from ...core import CollisionBoundsError
 from ...formats import (
     AXES,
     CONVENTIONS,
@@ -24,14 +22,13 @@ from ...formats import (
     file_text,
     write_text,
 )
-from ...formats.export.file_formats import CsvKind
-from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, GltfExtension
+from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
-from .. import job_state
 from ..properties.scene import envelopes_on, exported_result, has_results, settings_of
-from ..translation import error_text, n_, rpt_, tip_
+from ..translation import n_, rpt_
+from .command import Command, needs_idle
 
 _SPACE_ITEMS = (
     ("blender", "Blender", "Z up, right-handed, Blender units"),
@@ -54,27 +51,24 @@ def _suggested_path(source: str, name: str) -> str:
     return str(file.with_name(name.format(file=file.stem)))
 
 
-class _Export(ExportHelper):
+def _needs_results(context: Context) -> str:
+    return "" if has_results(context) else n_("Compute bounds or find contacts first")
+
+
+class _Export(Command, ExportHelper):
     """Base of the operators that export a file."""
 
     bl_options: ClassVar = {"REGISTER"}
+    needs = (needs_idle, _needs_results)
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = n_("Export JSON...")
     suggested_name: ClassVar[str] = "{file}.json"
     is_wide: ClassVar[bool] = False
-    has_contact_rows = False
-    _was_suggested = False
-    filename_ext = ".json"
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+    filter_glob: StringProperty(options={"HIDDEN"})
     # Not kept by Blender, which would suggest the path of another blend file.
     filepath: StringProperty(
         name="File Path", description="File to write", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
-    if TYPE_CHECKING:
-        bl_idname: str
-        bl_label: str
-        report: Callable[[set[str], str], None]
-
     decimals: IntProperty(
         name="Decimals",
         description="Decimals of lengths. Shapes are rounded outward",
@@ -82,52 +76,41 @@ class _Export(ExportHelper):
         min=LEAST_DECIMALS,
         max=MOST_DECIMALS,
     )
+    _was_suggested = False
+    filename_ext: ClassVar[str]
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there are results, and no job is running that would replace them."""
-        if not job_state.poll_idle(cls):  # type: ignore[arg-type]
-            return False
-        if has_results(context):
-            return True
-        cls.poll_message_set(tip_("Compute bounds or find contacts first"))  # type: ignore[attr-defined]
-        return False
+    def __init_subclass__(cls) -> None:
+        cls.filename_ext = Path(cls.suggested_name).suffix
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Suggest the path of the last export from this blend file, or a new one next to it."""
+        self.filter_glob = f"*{self.filename_ext}"
         if not self.filepath:
             source = context.blend_data.filepath
             last = _last_paths.get((self.bl_idname, source))
             self.filepath = last or _suggested_path(source, self.suggested_name)
             self._was_suggested = True
-        return super().invoke(context, event)
+        invoked: Any = super().invoke(context, event)  # the type stubs return literals
+        return set(invoked)
 
     def convention(self) -> Convention:
         """Return the convention of the file's space."""
         return CONVENTIONS["blender"]
 
-    def gltf_extensions(self) -> Sequence[GltfExtension]:
-        """Return the glTF extensions to write."""
-        return DEFAULT_GLTF_EXTENSIONS
-
-    def has_free_joints(self) -> bool:
-        """Return whether objects without a parent move freely in the file."""
-        return False
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Export the displayed results."""
         results = result_store.get(settings_of(context).result_id)
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
-        assert result is not None, "poll requires results"
+        assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))
-        try:
-            document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
-            table: CsvKind = "contacts" if self.has_contact_rows else "bounds"
-            options = ExportOptions(table, self.gltf_extensions(), self.has_free_joints())
-            write_text(path, file_text(document, self.file_format, options))
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(error_text(error)))
-            return {"CANCELLED"}
+        document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
+        extensions = getattr(self, "extensions", DEFAULT_GLTF_EXTENSIONS)
+        options = ExportOptions(
+            getattr(self, "table", "bounds"),
+            [extension for extension in GLTF_EXTENSIONS if extension in extensions],
+            getattr(self, "free_joints", False),
+        )
+        write_text(path, file_text(document, self.file_format, options))
         if self._was_suggested:
             _last_paths[self.bl_idname, context.blend_data.filepath] = self.filepath
         name = message_line(path.name)
@@ -143,7 +126,6 @@ class _Export(ExportHelper):
             self.report({"WARNING"}, rpt_(text, file=name))
         else:
             self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))
-        return {"FINISHED"}
 
 
 class _ExportInAnySpace(_Export):
@@ -183,7 +165,7 @@ class _ExportInAnySpace(_Export):
 
     def draw(self, _context: Context) -> None:
         """Draw the options; custom axes only where they apply."""
-        layout: UILayout = self.layout  # type: ignore[attr-defined]
+        layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(self, "preset")
         if self.preset == "custom":
@@ -206,8 +188,6 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
     bl_label = "Export CSV"
     file_format, button_text, suggested_name = "csv", "CSV...", "{file}.csv"
 
-    filename_ext = ".csv"
-    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
     table: EnumProperty(
         name="Table",
         description="Rows of the table",
@@ -216,11 +196,6 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
             ("contacts", "Contacts", "One row per contact or near miss"),
         ),
     )
-
-    @property
-    def has_contact_rows(self) -> bool:
-        """True if the rows of the table are contacts instead of objects."""
-        return bool(self.table == "contacts")
 
     def draw(self, context: Context) -> None:
         """Draw the options of the space and the kind of rows."""
@@ -243,8 +218,6 @@ class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
     bl_label = "Export glTF Colliders"
     file_format, button_text, suggested_name = "gltf", "glTF...", "{file}.colliders.gltf"
 
-    filename_ext = ".gltf"
-    filter_glob: StringProperty(default="*.gltf", options={"HIDDEN"})
     extensions: EnumProperty(
         name="Extensions",
         description="glTF extensions that describe the colliders",
@@ -256,10 +229,6 @@ class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
         options={"ENUM_FLAG"},
         default=set(DEFAULT_GLTF_EXTENSIONS),
     )
-
-    def gltf_extensions(self) -> Sequence[GltfExtension]:
-        """Return the selected extensions, in a fixed order."""
-        return [extension for extension in GLTF_EXTENSIONS if extension in self.extensions]
 
 
 class COLLISION_BOUNDS_OT_export_unity(_Export, Operator):
@@ -286,9 +255,6 @@ class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
     is_wide = True
     file_format, button_text, suggested_name = "urdf", n_("URDF (Robots)..."), "{file}.urdf"
 
-    filename_ext = ".urdf"
-    filter_glob: StringProperty(default="*.urdf", options={"HIDDEN"})
-
 
 class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
     """Export the displayed bounds as bodies of a MuJoCo model, in meters with Z up"""
@@ -298,17 +264,11 @@ class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
     is_wide = True
     file_format, button_text, suggested_name = "mjcf", "MuJoCo (MJCF)...", "{file}.xml"
 
-    filename_ext = ".xml"
-    filter_glob: StringProperty(default="*.xml", options={"HIDDEN"})
     free_joints: BoolProperty(
         name="Free Joints",
         description="Let objects without a parent move freely. Otherwise, all objects are fixed",
         default=False,
     )
-
-    def has_free_joints(self) -> bool:
-        """Return whether objects without a parent move freely in the file."""
-        return bool(self.free_joints)
 
 
 class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
@@ -319,9 +279,6 @@ class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
     is_wide = True
     file_format, button_text, suggested_name = "usd", "USD Physics...", "{file}.colliders.usda"
 
-    filename_ext = ".usda"
-    filter_glob: StringProperty(default="*.usda", options={"HIDDEN"})
-
 
 class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     """Export the displayed spheres, or the leaves of sphere trees, as collision spheres of cuRobo"""
@@ -330,9 +287,6 @@ class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     bl_label = "Export cuRobo Spheres"
     is_wide = True
     file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"
-
-    filename_ext = ".yml"
-    filter_glob: StringProperty(default="*.yml", options={"HIDDEN"})
 
 
 CLASSES = (

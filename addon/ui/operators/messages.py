@@ -67,10 +67,10 @@ _WARNING_TEXTS = {
 """Texts of the kinds of `InputWarning`, the most serious first."""
 
 
-def _first_and_count(names: Sequence[str]) -> str:
+def first_and_count(names: Sequence[str], shown: int = 1) -> str:
     """Return the first of names, and how many more there are."""
-    first, *remaining = names
-    return rpt_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
+    first, more = ", ".join(names[:shown]), len(names) - shown
+    return rpt_("{first} and {count} more", first=first, count=more) if more > 0 else first
 
 
 def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
@@ -79,7 +79,7 @@ def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
     for entry in result.warnings:
         text = _WARNING_TEXTS.get(entry.kind, n_("Warnings: {names}"))
         names.setdefault(text, []).append(single_line(entry.name))
-    return [rpt_(text, names=_first_and_count(entries)) for text, entries in names.items()]
+    return [rpt_(text, names=first_and_count(entries)) for text, entries in names.items()]
 
 
 def cleared_contacts_text(before: Result | None) -> list[str]:
@@ -121,7 +121,7 @@ def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
     if not names:
         return []
     groups = [
-        rpt_("{name}: {reason}", name=_first_and_count(entries), reason=translated(reason))
+        rpt_("{name}: {reason}", name=first_and_count(entries), reason=translated(reason))
         for reason, entries in names.items()
     ]
     count = sum(map(len, names.values()))

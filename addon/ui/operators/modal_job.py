@@ -6,10 +6,10 @@ import time
 import traceback
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import bpy
-from bpy.types import Context, Event, Header, Operator
+from bpy.types import Context, Event, Header
 
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
@@ -18,6 +18,7 @@ from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
 from ..translation import error_text, iface_
+from .command import Command, Need, needs_idle
 
 _SLICE, _LONGEST_SLICE = 0.035, 0.045
 """Least and most seconds of a slice; Blender handles events between slices."""
@@ -35,7 +36,7 @@ _SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
 """Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
 
 
-class ModalJob(Operator if TYPE_CHECKING else object):
+class ModalJob(Command):
     """Mixin of operators that run a job: in slices from a window, in one piece from a script.
 
     Attributes
@@ -49,6 +50,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
 
     has_partial_result: ClassVar[bool | None] = True
     busy: ClassVar[str]
+    needs: ClassVar[tuple[Need, ...]] = (needs_idle,)
 
     def draw(self, _context: Context) -> None:
         """Draw no options for F9: changing one would run the job again in one piece and block the window."""
@@ -94,8 +96,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         except StopIteration as stop:
             return self._apply_result(context, stop.value)
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, error_text(error))
-            return {"CANCELLED"}
+            return self.refuse(error_text(error))
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
         """Start the job in slices."""
@@ -104,7 +105,8 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         running = job_state.begin()
-        running.busy, running.has_partial_result = self.busy, self.has_partial_result
+        running.operator, running.busy = type(self).bl_idname, self.busy
+        running.has_partial_result = self.has_partial_result
         self._job = self._create_job(context, lambda: running.is_stopping, lambda: running.drops_unsolved)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
@@ -170,8 +172,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             return self._apply_result(context, stop.value, running.was_scene_edited)
         except CollisionBoundsError as error:
             self._end_slices(context)
-            self.report({"ERROR"}, error_text(error))
-            return {"CANCELLED"}
+            return self.refuse(error_text(error))
         except Exception:
             self._end_slices(context)
             # If it were raised here, Blender would add a step of undo.

@@ -9,8 +9,6 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Operator
 
-from ...core import CollisionBoundsError
-from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import (
     OVERRIDE_OPTIONS,
@@ -22,30 +20,21 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ..fit_measurements import active_with_geometry, measure
 from ..overlay import handlers as overlay
 from ..properties.scene import settings_of
-from ..translation import error_text, joined, rpt_, rpt_count, tip_
+from ..translation import joined, n_, rpt_, rpt_count
+from .command import Command, is_editable, needs_geometry, selected_with_geometry
 
 
-def poll_active(cls: type[Operator], context: Context) -> bool:
-    """Return whether the active object has geometry, and say why not."""
-    if active_with_geometry(context) is not None:
-        return True
-    cls.poll_message_set(tip_("The active object has no geometry: click a mesh"))
-    return False
+def _needs_several(context: Context) -> str:
+    is_several = len(selected_with_geometry(context)) > 1
+    return "" if is_several else n_("Select at least one other object with geometry")
 
 
-def selected_with_geometry(context: Context) -> list[bpy.types.Object]:
-    """Return the selected objects with geometry, the active one first even if it is not selected."""
-    active = active_with_geometry(context)
-    rest = (item for item in context.selected_objects if item != active and item.type in MESH_LIKE)
-    return [*([active] if active else []), *rest]
-
-
-class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
+class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
     """Copy the object settings of the active object to all selected objects"""
 
     bl_idname = "collision_bounds.copy_to_selected"
     bl_label = "Copy Settings to Selected"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
+    needs = (needs_geometry, _needs_several)
 
     settings: BoolProperty(name="Object Settings", description="Copy the settings of the fit", default=True)
     override: BoolProperty(name="Custom Shape", description="Copy the custom shape")
@@ -53,17 +42,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
         name="Collision Response", description="Copy response, group, mask and physics material"
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there is an active object, and others are selected."""
-        if not poll_active(cls, context):
-            return False
-        if len(selected_with_geometry(context)) > 1:
-            return True
-        cls.poll_message_set(tip_("Select at least one other object with geometry"))
-        return False
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Copy the settings."""
         source, *targets = selected_with_geometry(context)
         names = (
@@ -88,33 +67,23 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
         if skipped:
             text = joined([text, rpt_("{count} skipped (linked from other files)", count=skipped)])
         self.report({"INFO"}, text)
-        return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_measure_fit(Operator):
+class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
     """Measure how tightly the bounds of the active object fit: volumes, and vertices on the surface"""
 
     bl_idname = "collision_bounds.measure_fit"
     bl_label = "Measure Fit"
     bl_options: ClassVar = {"REGISTER"}
+    needs = (needs_geometry,)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there is an active object."""
-        return poll_active(cls, context)
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Measure the fit for the panel."""
         item: Any = active_with_geometry(context)
-        try:
-            measure(item, settings_of(context))
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, error_text(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
+        measure(item, settings_of(context))
 
 
-class COLLISION_BOUNDS_OT_copy_value(Operator):
+class COLLISION_BOUNDS_OT_copy_value(Command, Operator):
     """Copy these numbers to the clipboard, in Blender units"""
 
     bl_idname = "collision_bounds.copy_value"
@@ -123,11 +92,10 @@ class COLLISION_BOUNDS_OT_copy_value(Operator):
 
     value: StringProperty(name="Value", description="Text to copy")
 
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Copy the text."""
         context.window_manager.clipboard = self.value
         self.report({"INFO"}, rpt_("Copied {value}", value=self.value))
-        return {"FINISHED"}
 
 
 def add_to_undo_step(context: Context) -> None:
@@ -135,11 +103,6 @@ def add_to_undo_step(context: Context) -> None:
     if context.mode != "OBJECT":
         # Undo steps of other modes store the edited data only, unless data-blocks were added before them.
         bpy.data.texts.remove(bpy.data.texts.new("Undo"))
-
-
-def is_editable(item: bpy.types.Object) -> bool:
-    """Return whether an object is stored in this file."""
-    return item.library is None
 
 
 def _copy(source: Any, target: Any, names: Iterable[str]) -> None:

@@ -8,10 +8,8 @@ from bpy.types import Context, Operator
 
 from ...scene.animation.bone_sweeps import may_sweep
 from ...scene.settings import Selection
-from .. import job_state
 from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, fit_settings, has_objects, settings_of
-from ..translation import tip_
 
 
 def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
@@ -20,16 +18,6 @@ def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
     if not settings.is_property_set("padding") and preferences().padding:
         settings.padding = preferences().padding
     return settings
-
-
-def poll_edit_mode(cls: type[Operator], context: Context) -> bool:
-    """Return whether Blender is in Edit Mode of meshes and no job runs; else set the reason."""
-    if not job_state.poll_idle(cls):
-        return False
-    if context.mode == "EDIT_MESH":
-        return True
-    cls.poll_message_set(tip_("Go to Edit Mode of a mesh, and select vertices, edges or faces"))
-    return False
 
 
 def reads_all_frames(context: Context) -> bool:

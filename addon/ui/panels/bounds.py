@@ -12,12 +12,6 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from ...scene.settings import FitSettings
 from ..number_texts import length_text
-from ..operators.bounds import (
-    COLLISION_BOUNDS_OT_choose_vertex_group,
-    COLLISION_BOUNDS_OT_clear_results,
-    COLLISION_BOUNDS_OT_compute_bounds,
-    COLLISION_BOUNDS_OT_compute_envelope,
-)
 from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
@@ -42,7 +36,6 @@ _HEADER_SURROUNDINGS = 96
 class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
     """Panel to fit bounds."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_bounds"
     bl_label = "Bounds"
 
     def draw_header_preset(self, _context: Context) -> None:
@@ -58,16 +51,9 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         # A line in all cases: the buttons below stay in place when the selection changes.
         objects.label(text=_selection_text(context), translate=False, icon="INFO")
         # Progress of both buttons is here, where it is seen while the panel of swept bounds is folded.
-        job = running_job(COLLISION_BOUNDS_OT_compute_bounds) or running_job(
-            COLLISION_BOUNDS_OT_compute_envelope
-        )
-        results = with_button(
-            self.layout,
-            COLLISION_BOUNDS_OT_compute_bounds,
-            "MESH_UVSPHERE",
-            COLLISION_BOUNDS_OT_clear_results,
-            job,
-        ).column()
+        main, clear = "collision_bounds.compute_bounds", "collision_bounds.clear_results"
+        job = running_job(main, "collision_bounds.compute_envelope")
+        results = with_button(self.layout, main, "MESH_UVSPHERE", clear, job).column()
         results.use_property_split = False
         if job is not None:
             results.label(text=job.esc_text, translate=False, icon="INFO")
@@ -78,9 +64,8 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
 class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
     """Panel of the options of the shapes that are fitted."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_fit_settings"
     bl_label = "Fit Settings"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw_header_preset(self, context: Context) -> None:
@@ -98,7 +83,7 @@ class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
         row.prop(settings, "vertex_group")
         groups = row.row(align=True)
         groups.enabled = bool(_vertex_groups(context))
-        groups.menu(COLLISION_BOUNDS_MT_vertex_groups.bl_idname, text="", icon="DOWNARROW_HLT")
+        groups.menu("COLLISION_BOUNDS_MT_vertex_groups", text="", icon="DOWNARROW_HLT")
         if settings.vertex_group:
             layout.prop(settings, "group_threshold")
         # Not in the column of values, which is too narrow for both names.
@@ -116,7 +101,6 @@ class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
 class COLLISION_BOUNDS_MT_vertex_groups(Menu):
     """Vertex groups of the active object"""
 
-    bl_idname = "COLLISION_BOUNDS_MT_vertex_groups"
     bl_label = "Vertex Group"
 
     def draw(self, context: Context) -> None:
@@ -124,7 +108,7 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
         for group in _vertex_groups(context):
             name = name_of(group)
             entry: Any = self.layout.operator(
-                COLLISION_BOUNDS_OT_choose_vertex_group.bl_idname, text=name, translate=False
+                "collision_bounds.choose_vertex_group", text=name, translate=False
             )
             entry.group = name
 
@@ -132,15 +116,14 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
 class COLLISION_BOUNDS_PT_swept_bounds(Tab, Panel):
     """Panel to fit bounds around whole animations."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_swept_bounds"
     bl_label = "Swept Bounds"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Draw the button, and how many objects have swept bounds."""
         layout, settings = self.layout, settings_of(context)
-        layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
+        layout.operator("collision_bounds.compute_envelope", icon="CON_FOLLOWPATH")
         found = envelopes_on(settings)
         if found is not None:
             time, (one, many) = found.time, swept_counted()
@@ -149,13 +132,12 @@ class COLLISION_BOUNDS_PT_swept_bounds(Tab, Panel):
         elif result_store.get(settings.result_id).envelopes is None:
             layout.label(text="No swept bounds yet", icon="INFO")
         else:
-            draw_warning_button(layout, COLLISION_BOUNDS_PT_bounds_warnings, _warnings(settings)[-1:])
+            draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", _warnings(settings)[-1:])
 
 
 class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
     """Why bounds may be wrong or out of date"""
 
-    bl_idname = "COLLISION_BOUNDS_PT_bounds_warnings"
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
@@ -166,7 +148,6 @@ class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
 class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
     """Objects that have no bounds, and why"""
 
-    bl_idname = "COLLISION_BOUNDS_PT_bounds_notes"
     bl_label = "Notes"
 
     def draw(self, context: Context) -> None:
@@ -221,7 +202,7 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     results = result_store.get(settings.result_id)
     result = results.bounds
     if warnings := _warnings(settings):
-        draw_warning_button(layout, COLLISION_BOUNDS_PT_bounds_warnings, warnings)
+        draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", warnings)
     elif result is None:
         layout.label(text="No bounds yet", icon="INFO")
     else:
@@ -234,7 +215,7 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
             text = iface_count(count, "Computing clears {count} contact", "Computing clears {count} contacts")
             layout.label(text=text, translate=False, icon="INFO")
     elif notes := notes_on_bounds(results):
-        draw_note_button(layout, COLLISION_BOUNDS_PT_bounds_notes, notes)
+        draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds_notes", notes)
 
 
 def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:

@@ -11,17 +11,8 @@ from ...formats.wording import valid_text
 from ...scene.colliders.check_records import ColliderCheck
 from ..collider_check import is_outdated, stored_check
 from ..operators.colliders import (
-    COLLISION_BOUNDS_OT_check_colliders,
-    COLLISION_BOUNDS_OT_clear_collider_check,
-    COLLISION_BOUNDS_OT_create_colliders,
-    COLLISION_BOUNDS_OT_remove_colliders,
-    COLLISION_BOUNDS_OT_select_collider_problem,
     check_summary,
     draw_options,
-)
-from ..operators.vertex_colliders import (
-    COLLISION_BOUNDS_OT_colliders_from_group,
-    COLLISION_BOUNDS_OT_colliders_from_selection,
 )
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import selected_count, settings_of
@@ -38,7 +29,6 @@ _SURROUNDINGS = 84
 class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
     """Panel to create and check collider objects."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_colliders"
     bl_label = "Colliders"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
@@ -46,10 +36,10 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
         """Draw the button to create colliders, that to remove them, and the options."""
         layout = with_button(
             self.layout,
-            COLLISION_BOUNDS_OT_create_colliders,
+            "collision_bounds.create_colliders",
             "MESH_CUBE",
-            COLLISION_BOUNDS_OT_remove_colliders,
-            running_job(COLLISION_BOUNDS_OT_create_colliders),
+            "collision_bounds.remove_colliders",
+            running_job("collision_bounds.create_colliders"),
             _button_text(context),
         )
         settings = settings_of(context)
@@ -58,9 +48,9 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
         row.active = settings.display.show_overlay
         row.prop(settings.colliders, "show_surfaces")
         column = self.layout.column(align=True)
-        column.operator(COLLISION_BOUNDS_OT_colliders_from_selection.bl_idname, icon="EDITMODE_HLT")
-        column.operator(COLLISION_BOUNDS_OT_colliders_from_group.bl_idname, icon="GROUP_VERTEX")
-        self.layout.operator(COLLISION_BOUNDS_OT_check_colliders.bl_idname, icon="CHECKMARK")
+        column.operator("collision_bounds.colliders_from_selection", icon="EDITMODE_HLT")
+        column.operator("collision_bounds.colliders_from_group", icon="GROUP_VERTEX")
+        self.layout.operator("collision_bounds.check_colliders", icon="CHECKMARK")
         check = stored_check(context.scene)
         if check is not None:
             _draw_check(self.layout.box(), context, check)
@@ -79,7 +69,7 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
         row.label(text="The scene changed: check again", icon="ERROR")
     else:
         row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
-    row.operator(COLLISION_BOUNDS_OT_clear_collider_check.bl_idname, text="", icon="X", emboss=False)
+    row.operator("collision_bounds.clear_collider_check", text="", icon="X", emboss=False)
     width = max(sidebar_width(context) - _SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
     fits = measure_texts(context, width)
     for index, problem in enumerate(check.findings[:_LISTED]):
@@ -87,7 +77,7 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
         name = column.row(align=True)
         name.alignment = "LEFT"
         select: Any = name.operator(
-            COLLISION_BOUNDS_OT_select_collider_problem.bl_idname,
+            "collision_bounds.select_collider_problem",
             text=valid_text(problem.name),
             translate=False,
             icon="RESTRICT_SELECT_OFF" if index < len(check.problems) else "INFO",

@@ -14,11 +14,6 @@ from ..contact_rows import active_row
 from ..number_texts import frame_text, length_text, playhead_text
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
-from ..operators.contacts.separation import (
-    COLLISION_BOUNDS_OT_compute_separation,
-    COLLISION_BOUNDS_OT_export_separation,
-    COLLISION_BOUNDS_OT_key_separation,
-)
 from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
@@ -58,7 +53,7 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
         if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
             for direction, arrow in (("PREVIOUS", "TRIA_LEFT"), ("NEXT", "TRIA_RIGHT")):
                 button = line.operator(
-                    COLLISION_BOUNDS_OT_go_to_interval.bl_idname,
+                    "collision_bounds.go_to_interval",
                     text="",
                     icon=arrow,  # type: ignore[arg-type]
                     emboss=False,
@@ -105,10 +100,10 @@ def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOU
 
 def _draw_separation_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw the buttons below the graph."""
-    line.operator(COLLISION_BOUNDS_OT_compute_separation.bl_idname, text="", icon="FILE_REFRESH")
+    line.operator("collision_bounds.compute_separation", text="", icon="FILE_REFRESH")
     line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
-    line.operator(COLLISION_BOUNDS_OT_export_separation.bl_idname, text="", icon="EXPORT")
-    line.operator(COLLISION_BOUNDS_OT_key_separation.bl_idname, text="", icon="KEYINGSET")
+    line.operator("collision_bounds.export_separation", text="", icon="EXPORT")
+    line.operator("collision_bounds.key_separation", text="", icon="KEYINGSET")
 
 
 def _lines(

@@ -11,7 +11,6 @@ from bpy.types import Context, UILayout, UIList
 
 from ..contact_rows import counts_of_rows, prefixes_of_names, sorted_and_filtered
 from ..number_texts import frame_text
-from ..operators.contacts.rows import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..short_names import shortened_pair
@@ -36,8 +35,6 @@ _NARROWEST_NAME = 50
 
 class COLLISION_BOUNDS_UL_contacts(UIList):
     """One row per pair: its objects, the frame, and the depth or gap."""
-
-    bl_idname = "COLLISION_BOUNDS_UL_contacts"
 
     def draw_item(
         self,
@@ -142,7 +139,7 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
                 else " \N{BLACK DOWN-POINTING TRIANGLE}"
             )
         button: Any = part.operator(
-            COLLISION_BOUNDS_OT_sort_contacts.bl_idname, text=text, translate=False, depress=is_active
+            "collision_bounds.sort_contacts", text=text, translate=False, depress=is_active
         )
         button.column = name
 

@@ -9,7 +9,6 @@ from bpy.types import Context, UILayout
 
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
-from ..operators.contacts.ignored_pairs import COLLISION_BOUNDS_OT_restore_pairs
 from ..properties.pickers import OPTIONS_WITH_PICKER
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, is_outside_scene, names_of_option
 from ..translation import iface_, iface_count, n_
@@ -119,6 +118,6 @@ def _draw_ignored(layout: UILayout) -> None:
         names = line.split(factor=0.5)
         names.label(text=valid_text(a), translate=False)
         names.label(text=valid_text(b), translate=False)
-        restore: Any = line.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="", icon="X")
+        restore: Any = line.operator("collision_bounds.restore_pairs", text="", icon="X")
         restore.a, restore.b = valid_text(a), valid_text(b)
-    column.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="Restore All")
+    column.operator("collision_bounds.restore_pairs", text="Restore All")

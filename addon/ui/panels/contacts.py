@@ -13,14 +13,6 @@ from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
 from ..number_texts import frame_text
-from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
-from ..operators.contacts.baseline import COLLISION_BOUNDS_OT_clear_baseline
-from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
-from ..operators.contacts.ignored_pairs import (
-    COLLISION_BOUNDS_OT_ignore_pair,
-)
-from ..operators.contacts.load_report import COLLISION_BOUNDS_OT_load_report
-from ..operators.contacts.rows import COLLISION_BOUNDS_OT_frame_pair, COLLISION_BOUNDS_OT_go_to_contact
 from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
@@ -32,9 +24,8 @@ from ..properties.scene import (
 from ..result_notes import notes_on_contacts
 from ..translation import iface_, iface_count, meaning_, translated
 from .contact_details import draw_details, draw_small_graph
-from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
+from .contact_list import draw_counts, draw_headings
 from .contact_options import draw_contact_options
-from .menus import COLLISION_BOUNDS_MT_contact_list
 from .sidebar import (
     Popover,
     Tab,
@@ -53,21 +44,20 @@ _COMPARED_SHOWN = 20
 class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
     """Panel to find contacts and read them."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_contacts"
     bl_label = "Contacts"
 
     def draw(self, context: Context) -> None:
         """Draw button, state, results and settings; while a scan runs, its progress instead of the button."""
-        settings, scan = settings_of(context), running_job(COLLISION_BOUNDS_OT_find_contacts)
+        settings, scan = settings_of(context), running_job("collision_bounds.find_contacts")
         text, icon = _button_text(context)
-        layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, icon, job=scan, text=text)
+        layout = with_button(self.layout, "collision_bounds.find_contacts", icon, job=scan, text=text)
         # Results before options, so that folding options does not move what is read.
         results = layout.column()
         results.use_property_split = False
         # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
         if scan is None and (notes := notes_on_contacts(result_store.get(settings.result_id), context.scene)):
-            draw_note_button(results, COLLISION_BOUNDS_PT_contact_notes, notes)
+            draw_note_button(results, "COLLISION_BOUNDS_PT_contact_notes", notes)
         results = results.column()
         results.enabled = scan is None
         if scan is None and settings.baseline:
@@ -82,7 +72,6 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
 class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
     """Why contacts may be incomplete or out of date"""
 
-    bl_idname = "COLLISION_BOUNDS_PT_contact_warnings"
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
@@ -94,7 +83,6 @@ class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
 class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
     """Objects that were not checked, and why"""
 
-    bl_idname = "COLLISION_BOUNDS_PT_contact_notes"
     bl_label = "Notes"
 
     def draw(self, context: Context) -> None:
@@ -130,7 +118,7 @@ def _draw_state(
         return
     column = layout.column(align=True)
     if warnings := _warnings(settings, results):
-        draw_warning_button(column, COLLISION_BOUNDS_PT_contact_warnings, warnings)
+        draw_warning_button(column, "COLLISION_BOUNDS_PT_contact_warnings", warnings)
     elif source := results.source:
         source = translated(source) if isinstance(source, Message) else source
         column.label(text=iface_("From {source}", source=source), translate=False, icon="FILE_TICK")
@@ -155,7 +143,6 @@ def _frames_text(time: TimeSettings) -> str:
 class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
     """Contacts that are new or gone, compared with the baseline"""
 
-    bl_idname = "COLLISION_BOUNDS_PT_baseline"
     bl_label = "Baseline"
     bl_ui_units_x = 24  # names in full, up to about 25 characters each
 
@@ -191,9 +178,9 @@ def _draw_baseline(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> Non
     text = iface_("Not compared")
     if comparison is not None:
         text = iface_("{new} new, {gone} gone", new=len(comparison.new), gone=len(comparison.gone))
-    line.popover(COLLISION_BOUNDS_PT_baseline.bl_idname, text=text, translate=False, icon="FILE_REFRESH")
+    line.popover("COLLISION_BOUNDS_PT_baseline", text=text, translate=False, icon="FILE_REFRESH")
     line.prop(settings.contact_list, "new_only", text="", icon="FILTER")
-    line.operator(COLLISION_BOUNDS_OT_clear_baseline.bl_idname, text="", icon="X")
+    line.operator("collision_bounds.clear_baseline", text="", icon="X")
 
 
 def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -203,16 +190,15 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         if results.contacts is not None:
             _draw_static_overlaps(layout, results.contacts)
         line = layout.row(align=True)
-        load = COLLISION_BOUNDS_OT_load_report
-        line.operator(load.bl_idname, text="Load Report...", icon="IMPORT")
+        line.operator("collision_bounds.load_report", text="Load Report...", icon="IMPORT")
         if results.contacts is not None:
-            line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
+            line.operator("collision_bounds.clear_results", text="", icon="X")
         return
     column = layout.column(align=True)
     draw_counts(column, settings)
     draw_headings(column, settings)
     column.template_list(
-        COLLISION_BOUNDS_UL_contacts.bl_idname,
+        "COLLISION_BOUNDS_UL_contacts",
         "",
         settings,
         "rows",
@@ -240,9 +226,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
             "{count} overlaps of objects that\nnever move: skipped",
         )
         draw_note(column, text)
-        include = column.operator(
-            COLLISION_BOUNDS_OT_find_contacts.bl_idname, text=meaning_("Include"), translate=False
-        )
+        include = column.operator("collision_bounds.find_contacts", text=meaning_("Include"), translate=False)
         # A click on a row selects its pair: the scan is to check all objects of the one before.
         include.static_pairs = include.same_objects = True
 
@@ -263,12 +247,12 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
 
 def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw the buttons of the list and of its active row; the rare ones are in a menu."""
-    row, go_to = active_row(settings), COLLISION_BOUNDS_OT_go_to_contact.bl_idname
+    row, go_to = active_row(settings), "collision_bounds.go_to_contact"
     part = line.row(align=True)
     part.operator(go_to, text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
     part.operator(go_to, text="", icon="NEXT_KEYFRAME").direction = "NEXT"
     part = line.row(align=True)
-    part.operator(COLLISION_BOUNDS_OT_frame_pair.bl_idname, text="", icon="ZOOM_SELECTED")
+    part.operator("collision_bounds.frame_pair", text="", icon="ZOOM_SELECTED")
     part.prop(settings.contact_list, "view_follows", text="", icon="VIEW_CAMERA")
     part = line.row(align=True)
     if row is not None:
@@ -278,9 +262,9 @@ def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         placeholder = part.row(align=True)
         placeholder.enabled = False
         placeholder.label(text="", icon="HIDE_OFF")
-    part.operator(COLLISION_BOUNDS_OT_ignore_pair.bl_idname, text="", icon="UNLINKED")
-    line.menu(COLLISION_BOUNDS_MT_contact_list.bl_idname, text="", icon="DOWNARROW_HLT")
-    line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
+    part.operator("collision_bounds.ignore_pair", text="", icon="UNLINKED")
+    line.menu("COLLISION_BOUNDS_MT_contact_list", text="", icon="DOWNARROW_HLT")
+    line.operator("collision_bounds.clear_results", text="", icon="X")
 
 
 CLASSES = (

@@ -15,7 +15,6 @@ from .sidebar import Tab, folded
 class COLLISION_BOUNDS_PT_display(Tab, Panel):
     """Panel of the overlay."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_display"
     bl_label = "Display"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 

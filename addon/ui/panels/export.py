@@ -15,7 +15,6 @@ _BUTTONS_IN_ROW, _WIDE_BUTTONS_IN_ROW = 3, 2
 class COLLISION_BOUNDS_PT_export(Tab, Panel):
     """Panel to export files."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_export"
     bl_label = "Export"
 
     def draw(self, context: Context) -> None:

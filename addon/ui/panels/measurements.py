@@ -10,13 +10,8 @@ from ...scene.blender.names import name_of
 from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import active_with_geometry, find_measurement
 from ..number_texts import length_text
-from ..operators.object import (
-    COLLISION_BOUNDS_OT_copy_value,
-    COLLISION_BOUNDS_OT_measure_fit,
-)
 from ..properties.scene import settings_of
 from ..translation import iface_, iface_count, meaning_, n_
-from .bounds import COLLISION_BOUNDS_PT_bounds
 from .sidebar import Tab, draw_note
 
 _DIGITS = 3
@@ -26,9 +21,8 @@ _DIGITS = 3
 class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
     """Sizes, positions and tightness of the bounds of the active object."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_measurements"
     bl_label = "Measurements"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
     # Closed at first, so that the list of contacts is on the screen.
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
@@ -53,7 +47,7 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
             else (meaning_("Measure"), "NONE")
         )
         measure: Any = column.row()
-        measure.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, text=text, translate=False, icon=icon)
+        measure.operator("collision_bounds.measure_fit", text=text, translate=False, icon=icon)
 
 
 def draw_reason(layout: UILayout, context: Context) -> None:
@@ -96,9 +90,7 @@ def _draw_value(
     parts.label(text=label, translate=False)
     value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
     parts.label(text=iface_(template, value=value), translate=False)
-    copy: Any = line.operator(
-        COLLISION_BOUNDS_OT_copy_value.bl_idname, text="", icon="COPYDOWN", emboss=False
-    )
+    copy: Any = line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False)
     copy.value = ", ".join(f"{number:.7g}" for number in numbers)
 
 

@@ -13,18 +13,8 @@ from bpy.types import Context, Panel, UILayout
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ..fit_measurements import active_with_geometry, find_measurement
-from ..operators.custom_shapes import (
-    COLLISION_BOUNDS_OT_add_custom_shape,
-    COLLISION_BOUNDS_OT_override_from_fit,
-    COLLISION_BOUNDS_OT_override_from_group,
-    COLLISION_BOUNDS_OT_override_from_selection,
-    COLLISION_BOUNDS_OT_remove_custom_shape,
-    COLLISION_BOUNDS_OT_set_custom_shape,
-)
-from ..operators.object import COLLISION_BOUNDS_OT_copy_to_selected
 from ..properties.scene import settings_of
 from ..translation import iface_, meaning_
-from .bounds import COLLISION_BOUNDS_PT_bounds
 from .measurements import draw_reason, outside_text
 from .sidebar import Tab
 
@@ -73,7 +63,7 @@ def _draw_settings(layout: UILayout, context: Context) -> None:
     row.prop(settings, "padding")
     for option in ("modifiers", "axes", "depth"):
         column.prop(settings, option)
-    layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
+    layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
     _draw_collections(layout, settings.id_data)
 
 
@@ -104,7 +94,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
         ("sphere", meaning_("Sphere")),
     ):
         button: Any = row.operator(
-            COLLISION_BOUNDS_OT_set_custom_shape.bl_idname,
+            "collision_bounds.set_custom_shape",
             text=label,
             translate=False,
             depress=settings.override == shape,
@@ -113,12 +103,12 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
     if settings.override != "none":
         _draw_all_shapes(layout, settings)
     column = layout.column(align=True)
-    column.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
-    column.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
-    column.operator(COLLISION_BOUNDS_OT_override_from_group.bl_idname, icon="GROUP_VERTEX")
+    column.operator("collision_bounds.override_from_fit", icon="SHADING_BBOX")
+    column.operator("collision_bounds.override_from_selection", icon="EDITMODE_HLT")
+    column.operator("collision_bounds.override_from_group", icon="GROUP_VERTEX")
     if settings.override != "none" and context.mode == "EDIT_MESH":
         add: Any = column.operator(
-            COLLISION_BOUNDS_OT_override_from_selection.bl_idname, text="Add Shape from Selection", icon="ADD"
+            "collision_bounds.override_from_selection", text="Add Shape from Selection", icon="ADD"
         )
         add.add = True
     measure = find_measurement(settings.id_data, settings_of(context))
@@ -137,7 +127,7 @@ def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
     row = layout.row(align=True)
     for shape, label in (("box", iface_("Add Box")), ("sphere", iface_("Add Sphere"))):
         button: Any = row.operator(
-            COLLISION_BOUNDS_OT_add_custom_shape.bl_idname, text=label, translate=False, icon="ADD"
+            "collision_bounds.add_custom_shape", text=label, translate=False, icon="ADD"
         )
         button.shape = shape
 
@@ -146,9 +136,7 @@ def _draw_shape_title(layout: UILayout, number: int, kind: str) -> None:
     row = layout.row()
     text = iface_("Box {number}" if kind == "box" else "Sphere {number}", number=number + 1)
     row.label(text=text, translate=False)
-    button: Any = row.operator(
-        COLLISION_BOUNDS_OT_remove_custom_shape.bl_idname, text="", icon="X", emboss=False
-    )
+    button: Any = row.operator("collision_bounds.remove_custom_shape", text="", icon="X", emboss=False)
     button.index = number
 
 
@@ -197,7 +185,7 @@ def _draw_collision(layout: UILayout, context: Context) -> None:
     column.active = settings.response != "none"
     for option in ("collision_group", "collision_mask", "physics_material"):
         column.prop(settings, option)
-    button: Any = layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
+    button: Any = layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
     button.settings, button.collision = False, True
 
 
@@ -229,28 +217,24 @@ class _Physics:
 class COLLISION_BOUNDS_PT_object_settings(_ObjectSettings, Tab, Panel):
     """Settings of the active object that replace those of the scene."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_object_settings"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
 
 
 class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, Tab, Panel):
     """Custom shape of the active object."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_custom_shape"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
 
 
 class COLLISION_BOUNDS_PT_collision_response(_CollisionResponse, Tab, Panel):
     """Collision response of the active object."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_collision_response"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
 
 
 class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
     """Parent of the panels in the Physics tab; without a switch, because all objects get bounds."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_physics"
     bl_label = "Collision Bounds"
 
     def draw(self, _context: Context) -> None:
@@ -260,28 +244,24 @@ class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
 class COLLISION_BOUNDS_PT_physics_object_settings(_ObjectSettings, _Physics, Panel):
     """Object settings in the Properties editor."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_physics_object_settings"
-    bl_parent_id = COLLISION_BOUNDS_PT_physics.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
 
 class COLLISION_BOUNDS_PT_physics_custom_shape(_CustomShape, _Physics, Panel):
     """Custom shape in the Properties editor."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_physics_custom_shape"
-    bl_parent_id = COLLISION_BOUNDS_PT_physics.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
 
 class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _Physics, Panel):
     """Collision response in the Properties editor."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_physics_collision_response"
-    bl_parent_id = COLLISION_BOUNDS_PT_physics.bl_idname
+    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
 
 class COLLISION_BOUNDS_PT_collection(Panel):
     """Settings of a collection, in the Properties editor."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_collection"
     bl_label = "Collision Bounds"
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"

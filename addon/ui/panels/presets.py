@@ -58,7 +58,7 @@ class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):
     bl_label = "Collision Bounds Presets"
     preset_subdir = COLLISION_BOUNDS_OT_preset_add.preset_subdir
     preset_operator = "script.execute_preset"
-    preset_add_operator = COLLISION_BOUNDS_OT_preset_add.bl_idname
+    preset_add_operator = "collision_bounds.preset_add"
 
 
 def attach() -> None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.types import Context, Operator, Panel, UILayout
+from bpy.types import Context, UILayout
 
 from .. import job_state, property_events
-from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..properties.preferences import NAME, Preferences, preferences
 from ..result_notes import Note
 from ..translation import iface_
@@ -63,9 +62,9 @@ class Popover:
 
 def with_button(
     layout: UILayout,
-    operator: type[Operator],
+    operator: str,
     icon: Any,
-    clear: type[Operator] | None = None,
+    clear: str = "",
     job: job_state.RunningJob | None = None,
     text: str = "",
 ) -> UILayout:
@@ -81,32 +80,32 @@ def with_button(
     row.scale_y = 1.4
     if job is not None:
         job.draw(row.row(align=True))
-        row.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="", icon="CANCEL")
+        row.operator("collision_bounds.stop_scan", text="", icon="CANCEL")
         return layout
     part = row.row(align=True)
     if text:
-        part.operator(operator.bl_idname, text=text, translate=False, icon=icon)
+        part.operator(operator, text=text, translate=False, icon=icon)
     else:
-        part.operator(operator.bl_idname, icon=icon)
-    if clear is not None:
-        row.operator(clear.bl_idname, text="", icon="X")
+        part.operator(operator, icon=icon)
+    if clear:
+        row.operator(clear, text="", icon="X")
     return layout
 
 
-def running_job(operator: Any) -> job_state.RunningJob | None:
-    """Return the job that is running, if it is that of an operator."""
+def running_job(*operators: str) -> job_state.RunningJob | None:
+    """Return the job that is running, if it is that of one of these operators."""
     job = job_state.running()
-    return job if job is not None and job.busy == operator.busy else None
+    return job if job is not None and job.operator in operators else None
 
 
-def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence[str]) -> None:
+def draw_warning_button(layout: UILayout, panel: str, warnings: Sequence[str]) -> None:
     """Draw the first warning, up to its colon, as a button that shows all of them in full."""
     first, *remaining = (warning.split(": ", 1)[0] for warning in warnings)
     text = iface_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
-    layout.popover(panel.__name__, text=text, translate=False, icon="ERROR")
+    layout.popover(panel, text=text, translate=False, icon="ERROR")
 
 
-def draw_note_button(layout: UILayout, panel: type[Panel], notes: Sequence[Note]) -> None:
+def draw_note_button(layout: UILayout, panel: str, notes: Sequence[Note]) -> None:
     """Draw a note, up to its colon, or several in short, as a button that shows all of them in full."""
     texts = list(dict.fromkeys(note.short for note in notes))
     if len(notes) == 1:
@@ -115,7 +114,7 @@ def draw_note_button(layout: UILayout, panel: type[Panel], notes: Sequence[Note]
         # A sidebar that nobody has resized has room for three.
         texts[2:] = [f"+{len(texts) - 2}"]
     text = ", ".join(texts)
-    layout.popover(panel.__name__, text=text, translate=False, icon="INFO")
+    layout.popover(panel, text=text, translate=False, icon="INFO")
 
 
 def draw_warnings(layout: UILayout, warnings: Sequence[str], icon: Any = "ERROR") -> None:

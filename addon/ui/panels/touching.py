@@ -13,7 +13,6 @@ from ...scene.errors import SceneError
 from ...scene.live.touching import TouchingPairs
 from ...scene.subjects.subject import Subject
 from ..number_texts import length_text
-from ..operators.contacts.touching import COLLISION_BOUNDS_OT_select_touching
 from ..short_names import shared_prefixes, shortened_pair
 from ..touching import pairs_now
 from ..translation import error_text, iface_, iface_count
@@ -31,7 +30,6 @@ _SURROUNDINGS = 90
 class COLLISION_BOUNDS_PT_touching(Tab, Panel):
     """Panel of the pairs that touch at the playhead."""
 
-    bl_idname = "COLLISION_BOUNDS_PT_touching"
     bl_label = "Touching Now"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
@@ -77,7 +75,7 @@ def _draw_pairs(
             cell = both.row(align=True)
             cell.alignment = "LEFT"
             select: Any = cell.operator(
-                COLLISION_BOUNDS_OT_select_touching.bl_idname, text=name, translate=False, emboss=False
+                "collision_bounds.select_touching", text=name, translate=False, emboss=False
             )
             select.a, select.b = a, b
         line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)

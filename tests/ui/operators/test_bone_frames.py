@@ -62,7 +62,7 @@ def test_f9_has_options_of_bounds_of_one_frame(character, monkeypatch):
 @pytest.mark.parametrize(("operator", "panel"), PLACES)
 def test_progress_is_in_the_place_of_the_button(character, operator, panel):
     assert operator.bl_idname in Page(panel).buttons
-    job_state.begin().busy = operator.busy
+    job_state.begin().operator = operator.bl_idname
     try:
         buttons = Page(panel).buttons
     finally:

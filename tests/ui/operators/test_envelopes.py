@@ -9,7 +9,6 @@ import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import job_state
-from addon.ui.operators import bounds as bounds_operators
 from addon.ui.panels import bounds as bounds_panel
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
@@ -142,7 +141,7 @@ def test_options_of_operator_are_stored_in_scene(scene, settings):
 
 
 def test_swept_bounds_and_scan_cannot_run_at_once(scene):
-    job_state.begin().busy = bounds_operators.COLLISION_BOUNDS_OT_compute_envelope.busy
+    job_state.begin().operator = "collision_bounds.compute_envelope"
     try:
         assert not bpy.ops.collision_bounds.compute_envelope.poll()
         assert not bpy.ops.collision_bounds.find_contacts.poll()
@@ -152,7 +151,7 @@ def test_swept_bounds_and_scan_cannot_run_at_once(scene):
 
 def test_progress_of_swept_bounds_is_shown_while_their_panel_is_folded(scene):
     job = job_state.begin()
-    job.busy = bounds_operators.COLLISION_BOUNDS_OT_compute_envelope.busy
+    job.operator = "collision_bounds.compute_envelope"
     try:
         page = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds)
         assert job.esc_text in page.labels and page.progress_bars == 1

@@ -118,7 +118,7 @@ def test_only_object_settings_have_switch_in_physics_tab():
     assert "padding" in Page(object_panels.COLLISION_BOUNDS_PT_physics_object_settings).options
     assert (
         object_panels.COLLISION_BOUNDS_PT_physics_object_settings.bl_parent_id
-        == object_panels.COLLISION_BOUNDS_PT_physics.bl_idname
+        == object_panels.COLLISION_BOUNDS_PT_physics.__name__
     )
 
 

@@ -50,7 +50,7 @@ def test_bounds_panel_is_short_and_its_options_are_in_folded_panels(settings):
     for name in ("fit_settings", "swept_bounds"):
         panel = getattr(bounds_panel, f"COLLISION_BOUNDS_PT_{name}")
         assert panel.bl_options == {"DEFAULT_CLOSED"}
-        assert panel.bl_parent_id == bounds_panel.COLLISION_BOUNDS_PT_bounds.bl_idname
+        assert panel.bl_parent_id == bounds_panel.COLLISION_BOUNDS_PT_bounds.__name__
 
 
 def header_of_fit_settings(monkeypatch, room: int = 100) -> list[str]:

@@ -158,7 +158,7 @@ def test_more_than_three_notes_are_cut_to_the_width_of_the_sidebar(settings):
     layout = SimpleNamespace(popover=lambda _panel, text, **_: drawn.append(text))
     notes = [Note(f"{count} of a kind", "") for count in range(1, 5)]
     for count in (3, 4):
-        draw_note_button(layout, COLLISION_BOUNDS_PT_bounds, notes[:count])
+        draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds", notes[:count])
     assert drawn == ["1 of a kind, 2 of a kind, 3 of a kind", "1 of a kind, 2 of a kind, +2"]
 
 

@@ -4,17 +4,14 @@
 |---|---|
 | `find.py` | Find Contacts, Stop |
 | `rows.py` | Go to Contact, Frame Pair, Show Hidden Rows, Copy Contacts |
-| `ignored_pairs.py` | Ignore This Pair, Restore Ignored Pairs |
-| `baseline.py` | Load Baseline, Clear Baseline, Accept Contacts, Revoke Acceptance |
+| `pairs.py` | Ignore This Pair, Restore Ignored Pairs, Accept Contacts, Revoke Acceptance, Move Apart |
+| `baseline.py` | Load Baseline, Clear Baseline |
 | `markers.py` | Contact Markers |
-| `load_report.py` | Load Report |
-| `move_apart.py` | Move Apart |
-| `touching.py` | Select Touching Pair |
+| `reports.py` | Load Report; saves contacts with the file, and restores them |
 | `separation.py` | Compute Separation, Export Separation, Key Separation, clicks in the graph |
 | `pointing.py` | clicks on bounds in the viewport and on bars in the timeline |
 
 Helpers:
 
 - `pair_selection.py`: selects the pair of a row, and explains why it cannot be selected.
-- `kept_results.py`: saves contacts with the file, and restores them.
 """

@@ -39,7 +39,8 @@ from ...properties.shared_options import (
     SHAPE,
     STATIC_PAIRS,
 )
-from ...translation import joined, n_, rpt_, rpt_count, sentences, tip_
+from ...translation import joined, n_, rpt_, rpt_count, sentences
+from ..command import Command
 from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
 from ..modal_job import ModalJob
 from ..scene_options import initialized_settings, sync_scope, sync_with_scene
@@ -52,7 +53,6 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
 
     bl_idname = "collision_bounds.find_contacts"
     bl_label = "Find Contacts"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     busy = n_("Blender is finding contacts: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
@@ -80,11 +80,6 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
     _selection = Selection()
     _selected_uids: frozenset[int] | None = None
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there is a scene, and no job is running."""
-        return job_state.poll_idle(cls) and context.scene is not None
-
     def _create_job(
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
@@ -110,8 +105,7 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
         if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
-            self.report({"ERROR"}, problem)
-            return {"CANCELLED"}
+            return self.refuse(problem)
         assert result.report is not None, "this job always reports"
         before = result_store.get(settings.result_id)
         if self._selection.selected_only and not result.has_pairs and before.contacts is not None:
@@ -134,28 +128,26 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_stop_scan(Operator):
+def _needs_job(_context: Context) -> str:
+    scan = job_state.running()
+    if scan is None:
+        return n_("No job is running")
+    return n_("The job is stopping already") if scan.is_stopping else ""
+
+
+class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
     """Stop the running scan (Esc). Contacts found so far are kept; unfinished swept bounds are discarded"""
 
     bl_idname = "collision_bounds.stop_scan"
     bl_label = "Stop"
     bl_options: ClassVar = {"INTERNAL"}
+    needs = (_needs_job,)
 
-    @classmethod
-    def poll(cls, _context: Context) -> bool:
-        """Return whether a job is running and has not been stopped."""
-        scan = job_state.running()
-        if scan is not None and not scan.is_stopping:
-            return True
-        cls.poll_message_set(tip_("No job is running" if scan is None else "The job is stopping already"))
-        return False
-
-    def execute(self, _context: Context) -> set[str]:
+    def run(self, _context: Context) -> None:
         """Stop the running job."""
         scan = job_state.running()
-        assert scan is not None, "poll requires a scan"
+        assert scan is not None, "a job is needed"
         scan.stop()
-        return {"FINISHED"}
 
 
 def _summary(result: Result, comparison: Comparison | None) -> str:

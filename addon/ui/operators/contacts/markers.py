@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import Any, ClassVar
+from typing import Any
 
-import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator, Scene
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from ....translations import CONTEXT
 from ...properties.scene import settings_of, settings_on
-from ...translation import rpt_count, tip_
+from ...translation import n_, rpt_count
+from ..command import Command
 from .pair_selection import frame_of_row, starts_of_row
 
 _ROUNDING = 1e-4
@@ -97,12 +97,20 @@ def renew(scene: Scene) -> None:
         add(scene, settings_on(scene).contact_list.marks_all_intervals)
 
 
-class COLLISION_BOUNDS_OT_contact_markers(Operator):
+def _needs_contacts_or_markers(context: Context) -> str:
+    rows = settings_of(context).rows
+    # Contacts come before near misses, so the first row shows whether there are contacts.
+    if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
+        return ""
+    return n_("There are no contacts to mark: find contacts first")
+
+
+class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     """Add timeline markers for the listed contacts, or remove them"""
 
     bl_idname = "collision_bounds.contact_markers"
     bl_label = "Contact Markers"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
+    needs = (_needs_contacts_or_markers,)
 
     action: EnumProperty(
         name="Action",
@@ -121,29 +129,15 @@ class COLLISION_BOUNDS_OT_contact_markers(Operator):
         options={"SKIP_SAVE"},
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether there are contacts to mark, or markers to remove."""
-        if context.scene is None:
-            return False
-        rows = settings_of(context).rows
-        # Contacts come before near misses, so the first row shows whether there are contacts.
-        if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
-            return True
-        cls.poll_message_set(tip_("There are no contacts to mark: find contacts first"))
-        return False
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Add the markers, or remove them."""
-        scene: bpy.types.Scene = context.scene
-        removes = self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene))
-        if removes:
+        scene: Scene = context.scene
+        if self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene)):
             text = rpt_count(remove(scene), "{count} marker removed", "{count} markers removed")
         else:
             added = add(scene, self.all_intervals)
             text = rpt_count(added, "{count} marker added", "{count} markers added")
         self.report({"INFO"}, text)
-        return {"FINISHED"}
 
 
 CLASSES = (COLLISION_BOUNDS_OT_contact_markers,)

@@ -16,7 +16,7 @@ from ....scene.blender.frames import go_to
 from ....scene.blender.names import full_name_of
 from ....scene.jobs import result_store
 from ... import property_events
-from ...contact_rows import active_row
+from ...contact_rows import active_row, entry_of_row
 from ...overlay.state import object_by_uid, subject_identities
 from ...properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ...properties.scene import COLLISION_BOUNDS_PG_scene
@@ -73,22 +73,18 @@ def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_c
     The result has it in double precision, the row only in single precision. The row is used if the session no
     longer has the result.
     """
-    result = result_store.get(settings.result_id).contacts
-    if result is None or result.report is None:
+    entry = entry_of_row(settings, row)
+    if entry is None:
         return row.frame
-    if row.is_near_miss:
-        return result.report.clearances[row.index].frame
-    return result.report.contacts[row.index].first.frame
+    return entry.first.frame if isinstance(entry, Contact) else entry.frame
 
 
 def contact_of_row(
     settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
 ) -> Contact | None:
     """Return the contact of a row; None for a near miss, or if the session no longer has the result."""
-    result = result_store.get(settings.result_id).contacts
-    if result is None or result.report is None or row.is_near_miss:
-        return None
-    return result.report.contacts[row.index]
+    entry = entry_of_row(settings, row)
+    return entry if isinstance(entry, Contact) else None
 
 
 def starts_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row) -> list[float]:
@@ -106,10 +102,9 @@ def pair_of_row(
     layer: bpy.types.ViewLayer, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
-    result = result_store.get(settings.result_id).contacts
-    if result is None or result.report is None:
+    pair, result = entry_of_row(settings, row), result_store.get(settings.result_id).contacts
+    if pair is None or result is None:
         return [(name, _find_object(layer, name)) for name in (row.a, row.b)]
-    pair = (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
     known = subject_identities(settings.result_id, result)
     names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
     # By session_uid, because objects may have been renamed since the scan.

@@ -19,31 +19,29 @@ from ....formats import write_text
 from ....formats.export.csv_table import separation_csv
 from ....formats.wording import message_line, valid_text
 from ....scene.blender.frames import go_to
-from ....scene.errors import SceneError
 from ....scene.jobs import result_store
 from ....scene.jobs.pair_separation import SeparationCurve, separation_over_time
 from ....scene.jobs.separation_keys import MAX_NAME, key_separation
-from ... import job_state
-from ...contact_rows import active_row
 from ...overlay import handlers as overlay
 from ...overlay.charts.separation import frame_at
 from ...overlay.state import redraw
 from ...properties.scene import contact_settings, settings_of
 from ...separation import ActivePair, active_curve, active_pair, record
-from ...translation import error_text, n_, rpt_, rpt_count, tip_
+from ...translation import n_, rpt_, rpt_count
+from ..command import Command, needs_idle, needs_row, row_of
 from ..modal_job import ModalJob
-from .ignored_pairs import requires_row
 from .pair_selection import pair_of_row
 
 
-def _requires_curve(cls: type[Operator], context: Context) -> bool:
-    """Return whether the separation of the active row is known; set the operator's message if not."""
-    if not (job_state.poll_idle(cls) and requires_row(cls, context)):
-        return False
-    if active_curve(settings_of(context)) is not None:
-        return True
-    cls.poll_message_set(tip_("Compute the separation of this pair first"))
-    return False
+def _needs_fresh_result(context: Context) -> str:
+    active = active_pair(settings_of(context))
+    is_fresh = active is not None and not result_store.get(active.result_id).stale
+    return "" if is_fresh else n_("The scene changed since the scan: find contacts again")
+
+
+def _needs_curve(context: Context) -> str:
+    curve = active_curve(settings_of(context))
+    return n_("Compute the separation of this pair first") if curve is None else ""
 
 
 class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
@@ -56,25 +54,14 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
 
     has_partial_result = None
     busy = n_("Blender is computing a separation: stop it, or wait until it is done")
-    _active: ActivePair | None = None
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether a row is active whose result is up to date, and no job is running."""
-        if not (job_state.poll_idle(cls) and requires_row(cls, context)):
-            return False
-        active = active_pair(settings_of(context))
-        if active is None or result_store.get(active.result_id).stale:
-            cls.poll_message_set(tip_("The scene changed since the scan: find contacts again"))
-            return False
-        return True
+    needs = (needs_idle, needs_row, _needs_fresh_result)
 
     def _create_job(
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Any]:
         settings = settings_of(context)
-        self._active = active = active_pair(settings)
-        assert active is not None, "poll requires a pair"
+        active = active_pair(settings)
+        assert active is not None, "a pair is needed"
         used = result_store.get(active.result_id).scan_settings or contact_settings(settings)
         return _with_record(active, separation_over_time(context.scene, active.result, used, active.pair))
 
@@ -126,22 +113,18 @@ class COLLISION_BOUNDS_OT_click_graph(Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_export_separation(Operator, ExportHelper):
+class COLLISION_BOUNDS_OT_export_separation(Command, Operator, ExportHelper):
     """Export the separation of this pair over time as CSV: frame, separation and unit"""
 
     bl_idname = "collision_bounds.export_separation"
     bl_label = "Export Separation"
     bl_options: ClassVar = {"REGISTER"}
+    needs = (needs_idle, needs_row, _needs_curve)
 
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
     if TYPE_CHECKING:
         filepath: str  # ExportHelper declares it as a property
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether the separation of the active row is known."""
-        return _requires_curve(cls, context)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Suggest a file next to the blend file, named after the pair."""
@@ -153,29 +136,24 @@ class COLLISION_BOUNDS_OT_export_separation(Operator, ExportHelper):
         invoked: Any = super().invoke(context, event)  # the type stubs return literals
         return set(invoked)
 
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Write the file."""
         curve = active_curve(settings_of(context))
-        assert curve is not None, "poll requires a curve"
+        assert curve is not None, "a curve is needed"
         units, path = context.scene.unit_settings, Path(bpy.path.abspath(self.filepath))
         has_units = units.system != "NONE"
         lengths = curve.values * (units.scale_length if has_units else 1.0)
         cells = [None if np.isnan(length) else length for length in lengths.tolist()]
-        try:
-            write_text(path, separation_csv(curve.frames.tolist(), cells, "m" if has_units else "units"))
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(error_text(error)))
-            return {"CANCELLED"}
+        write_text(path, separation_csv(curve.frames.tolist(), cells, "m" if has_units else "units"))
         self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))
-        return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_key_separation(Operator):
+class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     """Key the separation of this pair as a custom property, for drivers, sound and Geometry Nodes"""
 
     bl_idname = "collision_bounds.key_separation"
     bl_label = "Key Separation"
-    bl_options: ClassVar = {"REGISTER", "UNDO"}
+    needs = (needs_idle, needs_row, _needs_curve)
 
     target: EnumProperty(
         name="Object",
@@ -192,31 +170,19 @@ class COLLISION_BOUNDS_OT_key_separation(Operator):
         maxlen=MAX_NAME,
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether the separation of the active row is known."""
-        return _requires_curve(cls, context)
-
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> set[str] | None:
         """Write the keys."""
-        settings = settings_of(context)
-        row, curve = active_row(settings), active_curve(settings)
-        assert row is not None and curve is not None, "poll requires a curve"
+        settings, row = row_of(context)
+        curve = active_curve(settings)
+        assert curve is not None, "a curve is needed"
         name, item = pair_of_row(context.view_layer, settings, row)[int(self.target == "SECOND")]
-        try:
-            if item is None:
-                raise SceneError(
-                    message(
-                        "{name} is no longer in the scene: choose the other object", name=valid_text(name)
-                    )
-                )
-            with overlay.paused():
-                # A property that only this operator has set makes no contact out of date.
-                count = key_separation(context.scene, item, self.property_name, curve)
-                context.view_layer.update()
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(error_text(error)))
-            return {"CANCELLED"}
+        if item is None:
+            text = n_("{name} is no longer in the scene: choose the other object")
+            return self.refuse(rpt_(text, name=valid_text(name)))
+        with overlay.paused():
+            # A property that only this operator has set makes no contact out of date.
+            count = key_separation(context.scene, item, self.property_name, curve)
+            context.view_layer.update()
         overlay.refresh(context)
         text = rpt_count(
             count,
@@ -226,7 +192,7 @@ class COLLISION_BOUNDS_OT_key_separation(Operator):
             name=valid_text(item.name),
         )
         self.report({"INFO"}, message_line(text))
-        return {"FINISHED"}
+        return None
 
 
 CLASSES = (

@@ -49,6 +49,7 @@ def test_second_scan_is_refused_while_one_runs_and_stop_ends_it(settings):
     scanned_scene.build()
     assert not bpy.ops.collision_bounds.stop_scan.poll()
     scan = job_state.begin()
+    scan.operator = COLLISION_BOUNDS_OT_compute_envelope.bl_idname
     scan.busy = COLLISION_BOUNDS_OT_compute_envelope.busy
     try:
         with pytest.raises(

@@ -1,27 +1,80 @@
-"""Contacts that are kept with the file: the JSON document of each scene that wants it, in a text block."""
+"""Reports: load contacts from a JSON file, and keep those of each scene that wants it in its blend file."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.app.handlers import persistent
+from bpy.props import StringProperty
+from bpy.types import Context, Operator
+from bpy_extras.io_utils import ImportHelper
 
 from ....core import CollisionBoundsError
 from ....core.messages import message
-from ....formats import file_text, parse_document, read_document
+from ....formats import file_text, parse_document, read_document, read_file
 from ....formats.wording import message_line
 from ....scene.blender.names import name_of
 from ....scene.jobs import result_store
-from ....scene.jobs.loaded_report import loaded_report
+from ....scene.jobs.loaded_report import LoadedReport, loaded_report
+from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
-from ...properties.scene import settings_on
-from .load_report import show_report
+from ...properties.scene import fit_settings, settings_of, settings_on
+from ...translation import rpt_, rpt_count
+from ..command import Command, needs_idle
+from ..messages import first_and_count
+from . import markers
+from .baseline import compared
 
+_NAMED = 3
+"""Number of missing objects that are named in the message."""
 _STALE = "collision_bounds_stale"
 """Custom property of a text block whose contacts are older than the last change of the scene."""
 _UNREADABLE = "collision_bounds_unreadable"
 """Custom property of a text block that could not be read; it stays in the file until the next scan."""
+
+
+class COLLISION_BOUNDS_OT_load_report(Command, Operator, ImportHelper):
+    """Load contacts from a JSON report and list them for this scene"""
+
+    bl_idname = "collision_bounds.load_report"
+    bl_label = "Load Report"
+    needs = (needs_idle,)
+
+    filename_ext = ".json"
+    if TYPE_CHECKING:
+        filepath: str  # ImportHelper declares it as a property
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+    def run(self, context: Context) -> None:
+        """Read the report and fill the list."""
+        path = Path(bpy.path.abspath(self.filepath))
+        loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
+        show_report(context.scene, loaded, file)
+        markers.renew(context.scene)
+        with overlay.paused():
+            # Filling rows updates the scene, whose rigid bodies are then reported as moved although nothing
+            # did.
+            context.view_layer.update()
+        overlay.refresh(context)
+        if loaded.missing:
+            names = first_and_count(loaded.missing, _NAMED)
+            self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
+        else:
+            count = len(settings_of(context).rows)
+            text = rpt_count(count, "{file}: {count} row", "{file}: {count} rows", file=file)
+            self.report({"INFO"}, text)
+
+
+def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale: bool = False) -> None:
+    """List the contacts of a report as the results of a scene; `source` names where it is from."""
+    settings = settings_on(scene)
+    fill_rows(settings, loaded.result)
+    results = result_store.Results(loaded.result, loaded.result, stale, source=source)
+    if any(entry.envelope for entry in loaded.result.objects):
+        results = results.with_envelopes(loaded.result, fit_settings(settings), stale)
+    settings.result_id = result_store.put(compared(settings, results)[0])
 
 
 def store(owner: bpy.types.Scene) -> None:
@@ -85,3 +138,6 @@ def detach() -> None:
     """Remove the handlers."""
     bpy.app.handlers.load_post.remove(_on_load)
     bpy.app.handlers.save_pre.remove(_on_save)
+
+
+CLASSES = (COLLISION_BOUNDS_OT_load_report,)

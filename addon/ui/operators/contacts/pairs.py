@@ -1,0 +1,305 @@
+"""Operators of a pair: ignore or accept its contacts for good, move it apart, select it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.types import Context, Event, Operator
+from mathutils import Matrix
+
+from ....core.messages import message
+from ....formats.wording import valid_text
+from ....scene.blender.names import full_name_of
+from ....scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
+from ....scene.errors import SceneError
+from ....scene.jobs import result_store
+from ....scene.live.touching import separating_translation
+from ....translations import CONTEXT
+from ...contact_rows import active_row, entry_of_row
+from ...number_texts import length_text
+from ...overlay.state import find_overlay, object_by_uid
+from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ...touching import overlay_now, pairs_now
+from ...translation import n_, rpt_, rpt_count, sentences, tip_
+from ..command import Command, needs_contacts, needs_idle, needs_row, row_of
+from .baseline import compared, show_changed_results
+from .pair_selection import pair_of_row, select_only
+
+_LOST = n_("Find contacts again: this session has lost their result")
+_ATTEMPTS = 3
+"""A parent with a scale, or a location of large numbers, rounds a movement: it is then repeated."""
+
+
+class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
+    """Ignore contacts of this pair from now on, in all scans of this file"""
+
+    bl_idname = "collision_bounds.ignore_pair"
+    bl_label = "Ignore This Pair"
+    needs = (needs_idle, needs_row)
+
+    def run(self, context: Context) -> set[str] | None:
+        """Add the pair to the settings of one of its objects, and drop it from the results."""
+        settings, row = row_of(context)
+        before = result_store.get(settings.result_id)
+        if before.contacts is None:
+            return self.refuse(rpt_(_LOST))
+        (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
+        names = {"a": valid_text(name_a), "b": valid_text(name_b)}
+        if a is None or b is None:
+            text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
+            return self.refuse(rpt_(text, name=names["a" if a is None else "b"]))
+        owner, partner = (b, a) if a.library is not None else (a, b)
+        if owner.library is not None:
+            text = n_("{a} and {b} are linked: make a library override of one of them")
+            return self.refuse(rpt_(text, **names))
+        _settings_of_object(owner).ignored.add().name = full_name_of(partner)
+        contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
+        show_changed_results(context, settings, replace(before, contacts=contacts))
+        self.report({"INFO"}, rpt_("Contacts of {a} and {b} are ignored in this file", **names))
+        return None
+
+
+def _needs_ignored_pairs(_context: Context) -> str:
+    return "" if ignored_pairs() else n_("No pair is ignored in this file")
+
+
+class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
+    """Find contacts of this pair again, or of all pairs that are ignored in this file"""
+
+    bl_idname = "collision_bounds.restore_pairs"
+    bl_label = "Restore Ignored Pairs"
+    needs = (needs_idle, _needs_ignored_pairs)
+
+    a: StringProperty(
+        name="A", description="First object of the pair; empty for all pairs", options={"SKIP_SAVE"}
+    )
+    b: StringProperty(name="B", description="Second object", options={"SKIP_SAVE"})
+
+    def run(self, context: Context) -> None:
+        """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
+        count = 0
+        for item in bpy.data.objects:
+            ignored = _settings_of_object(item).ignored
+            for index in reversed(range(len(ignored))):
+                pair = {valid_text(full_name_of(item)), valid_text(ignored[index].name)}
+                if item.library is None and (not self.a or pair == {self.a, self.b}):
+                    ignored.remove(index)
+                    count += 1
+        settings = settings_of(context)
+        before = result_store.get(settings.result_id)
+        if count and before.contacts is not None:
+            show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
+        self.report({"INFO"}, rpt_count(count, "{count} pair restored", "{count} pairs restored"))
+
+
+class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
+    """Accept contacts of this pair, with a comment: they stay in the list, and are never new"""
+
+    bl_idname = "collision_bounds.accept_contacts"
+    bl_label = "Accept Contacts"
+    needs = (needs_row, needs_idle, needs_contacts)
+
+    comment: StringProperty(
+        name="Comment",
+        description="Why contacts of this pair are accepted",
+        translation_context=CONTEXT,
+        options={"SKIP_SAVE"},
+    )
+
+    def invoke(self, context: Context, _event: Event) -> set[str]:
+        """Show a dialog for the comment."""
+        self.comment = row_of(context)[1].comment
+        outcome: Any = context.window_manager.invoke_props_dialog(self, width=400)
+        return set(outcome)
+
+    def draw(self, context: Context) -> None:
+        """Draw the names of the pair, and the comment, ready to type."""
+        layout: Any = self.layout
+        row = active_row(settings_of(context))
+        for name in (row.a, row.b) if row is not None else ():
+            layout.label(text=name, translate=False, icon="OBJECT_DATA")
+        layout.activate_init = True
+        layout.prop(self, "comment")
+
+    def run(self, context: Context) -> set[str] | None:
+        """Add the pair and the comment to the settings of one of its objects."""
+        settings, row = row_of(context)
+        (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
+        names = {"a": valid_text(name_a), "b": valid_text(name_b)}
+        owner, partner = (b, a) if a is not None and a.library is not None else (a, b)
+        if owner is None or partner is None or owner.library is not None:
+            text = n_("{a} and {b}: only pairs with an object of this file can be accepted")
+            return self.refuse(rpt_(text, **names))
+        _remove_accepted(owner, partner)
+        entry = _settings_of_object(owner).accepted.add()
+        entry.name, entry.comment = full_name_of(partner), self.comment
+        _show_accepted(context, settings)
+        self.report({"INFO"}, rpt_("Contacts of {a} and {b} are accepted in this file", **names))
+        return None
+
+
+def _needs_accepted_row(context: Context) -> str:
+    row = active_row(settings_of(context))
+    return "" if row is not None and row.accepted else n_("Contacts of this pair are not accepted")
+
+
+class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
+    """Accept contacts of this pair no longer"""
+
+    bl_idname = "collision_bounds.revoke_acceptance"
+    bl_label = "Revoke Acceptance"
+    needs = (needs_row, needs_idle, needs_contacts, _needs_accepted_row)
+
+    def run(self, context: Context) -> None:
+        """Remove the pair from the settings of its objects."""
+        settings, row = row_of(context)
+        (_, a), (_, b) = pair_of_row(context.view_layer, settings, row)
+        if a is not None and b is not None:
+            _remove_accepted(a, b)
+        _show_accepted(context, settings)
+
+
+def _settings_of_object(item: bpy.types.Object) -> Any:
+    return getattr(item, SETTINGS_PROPERTY)
+
+
+def _remove_accepted(a: bpy.types.Object, b: bpy.types.Object) -> None:
+    """Remove a pair from the accepted ones of both of its objects, unless they are linked."""
+    for owner, partner in ((a, b), (b, a)):
+        accepted = _settings_of_object(owner).accepted
+        for index in reversed(range(len(accepted))):
+            if owner.library is None and accepted[index].name == full_name_of(partner):
+                accepted.remove(index)
+
+
+def _show_accepted(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Show the results of the scene with what is accepted now, compared again. The active row stays."""
+    results, active = result_store.get(settings.result_id), settings.active_row
+    assert results.contacts is not None, "contacts are needed"
+    results = replace(results, contacts=results.contacts.with_accepted_pairs())
+    show_changed_results(context, settings, compared(settings, results)[0], active)
+
+
+class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
+    """Move one object by the shortest distance that ends the overlap of this pair's bounds at this frame"""
+
+    bl_idname = "collision_bounds.move_apart"
+    bl_label = "Move Apart"
+    needs = (needs_idle, needs_row)
+
+    moved: EnumProperty(
+        name="Move",
+        description="Object to move",
+        items=(
+            ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
+            ("FIRST", "First Object", "The first object of the row"),
+            ("SECOND", "Second Object", "The second object of the row"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: Context) -> set[str] | None:
+        """Move the object, and say how far."""
+        settings, row = row_of(context)
+        pair, result = entry_of_row(settings, row), result_store.get(settings.result_id).contacts
+        if pair is None or result is None:
+            return self.refuse(rpt_(_LOST))
+        objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
+        second = self.moved == "SECOND" or (
+            self.moved == "ACTIVE" and context.view_layer.objects.active != objects[0]
+        )
+        subjects = (pair.b, pair.a) if second else (pair.a, pair.b)
+        item, name = objects[int(second)], valid_text(result.subjects[subjects[0]].name)
+        if item is None or result.subjects[subjects[0]].key[2]:
+            return self.refuse(rpt_("{name} is not an object of this scene: move the other one", name=name))
+        if item.library is not None:
+            return self.refuse(
+                rpt_("{name} is linked: make a library override, or move the other one", name=name)
+            )
+        distance = _move(context, item, subjects)
+        if distance == 0:
+            self.report({"INFO"}, "They do not overlap at this frame")
+            return {"CANCELLED"}
+        length = length_text(distance, context.scene.unit_settings)
+        text = rpt_("{name} moved by {distance}", name=name, distance=length)
+        if _is_animated(item):
+            warning = rpt_("It is animated: insert a key, or the next frame moves it back")
+            self.report({"WARNING"}, sentences([text, warning]))
+        else:
+            self.report({"INFO"}, text)
+        return None
+
+
+def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -> float:
+    """Move an object, the first of two subjects, and return how far; 0 without an overlap.
+
+    Raises SceneError if the object does not move, as with a constraint.
+    """
+    shape = settings_of(context).shape
+    before, distance = item.matrix_world.copy(), 0.0
+    for _ in range(_ATTEMPTS):
+        translation = separating_translation(overlay_now(context).shapes[shape], *subjects)
+        if not translation.any():
+            if distance and context.scene.tool_settings.use_keyframe_insert_auto:
+                item.keyframe_insert("location", frame=context.scene.frame_current_final)
+            return distance
+        item.matrix_world = Matrix.Translation(translation.tolist()) @ item.matrix_world
+        context.view_layer.update()
+        distance = (item.matrix_world.translation - before.translation).length
+    item.matrix_world = before
+    context.view_layer.update()
+    name = valid_text(item.name)
+    raise SceneError(
+        message("{name} cannot be moved apart: a constraint, a driver or its parent holds it", name=name)
+    )
+
+
+def _is_animated(item: bpy.types.Object) -> bool:
+    """Return whether keys or drivers may set the location of an object."""
+    data: Any = item.animation_data
+    return data is not None and (data.action is not None or bool(data.nla_tracks) or bool(data.drivers))
+
+
+class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
+    """Select both objects"""
+
+    bl_idname = "collision_bounds.select_touching"
+    bl_label = "Select Touching Pair"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    a: IntProperty(options={"SKIP_SAVE"})
+    b: IntProperty(options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_touching) -> str:
+        """Return the tooltip, with the full names."""
+        try:
+            subjects, _ = pairs_now(context)
+            a, b = (valid_text(subjects[side].name) for side in (properties.a, properties.b))
+            return tip_("Select {a} and {b}", a=a, b=b)
+        except (SceneError, IndexError):
+            return tip_("Select both objects")
+
+    def run(self, context: Context) -> set[str] | None:
+        """Select the pair; of an instance, the object that creates it."""
+        cached = find_overlay(context.scene, context.view_layer)
+        if cached is None or max(self.a, self.b) >= len(cached.subjects.owners):
+            return self.refuse(rpt_("The list is out of date: click the pair again"))
+        uids = cached.subjects.owners[[self.a, self.b]].tolist()
+        if not select_only(context, [object_by_uid(uid) for uid in uids]):
+            text = n_("These objects cannot be selected: they are hidden, or not in Object Mode")
+            return self.refuse(rpt_(text))
+        return None
+
+
+CLASSES = (
+    COLLISION_BOUNDS_OT_ignore_pair,
+    COLLISION_BOUNDS_OT_restore_pairs,
+    COLLISION_BOUNDS_OT_accept_contacts,
+    COLLISION_BOUNDS_OT_revoke_acceptance,
+    COLLISION_BOUNDS_OT_move_apart,
+    COLLISION_BOUNDS_OT_select_touching,
+)
