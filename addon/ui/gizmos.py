@@ -17,7 +17,7 @@ from ..scene.blender.object_properties import OVERRIDE_OPTIONS
 from ..scene.blender.object_settings import SETTINGS_PROPERTY
 from .fit_measurements import measure_active
 from .overlay.state import redraw
-from .overlay.unit_meshes import box_segments, sphere_segments
+from .overlay.unit_meshes import box_lines, sphere_lines
 
 _FACES = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
 """Axis and side of each face of a box."""
@@ -205,7 +205,7 @@ class SphereOutline(Gizmo):
 
     def setup(self) -> None:
         """Create the circles, of radius 1."""
-        self.circles = self.new_custom_shape("LINES", sphere_segments(48).tolist())
+        self.circles = self.new_custom_shape("LINES", sphere_lines(48).segments.tolist())
 
     def draw(self, context: Context) -> None:
         """Draw the circles at the size of the sphere."""
@@ -222,7 +222,7 @@ class BoxOutline(Gizmo):
 
     def setup(self) -> None:
         """Create the edges, of a box with half extents 1."""
-        self.edges = self.new_custom_shape("LINES", box_segments().tolist())
+        self.edges = self.new_custom_shape("LINES", box_lines().segments.tolist())
 
     def draw(self, context: Context) -> None:
         """Draw the edges at the size of the box."""

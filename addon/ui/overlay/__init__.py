@@ -3,11 +3,10 @@
 Files, in reading order:
 
 - `handlers.py`: Blender's callbacks: what each event changes in the overlay. Start here.
-- `update.py`: reads a scene's subjects and makes their draw data; `compose.py`: the pure part of that.
-- `state.py`: cached draw data of each view layer, and identities of subjects.
+- `update.py`: reads a scene's subjects and makes their draw data.
+- `state.py`: cached draw data of each view layer and 3D view, and identities of subjects.
 - `staleness.py`: passes edits and undo on to the state machine of `scene/live/staleness.py`.
 - `draw_data.py`: instances of unit meshes as arrays; `colors.py`: the colors of all of them.
-- `view_filter.py`: the part of the draw data that one 3D view draws.
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
 - `colliders/`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.

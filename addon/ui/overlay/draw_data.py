@@ -6,16 +6,17 @@ a graphics card.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, Capsule, Contact, Cylinder, Obb, Shape, Sphere, stacked
 from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, perpendicular
+from ...core.numeric.table import Table
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes, OwnedShapes
 from ...scene.settings import DrawnShape, ShapeName
@@ -27,25 +28,13 @@ _ARROW_HEAD = 0.2
 InstanceRows = NDArray[np.float32]
 """(n, 4, 4): three rows of a matrix from a unit mesh to the world, and a color, red to alpha."""
 
-_NO_ROWS = np.empty((0, 4, 4), dtype=np.float32)
-_NO_OWNERS = np.empty(0, dtype=np.int64)
-
 UnitMesh: TypeAlias = Literal["spheres", "boxes", "capsules", "cylinders", "edges"]
 """Fields of `DrawData` that hold the instances of one unit mesh."""
 
 UNIT_MESHES: tuple[UnitMesh, ...] = get_args(UnitMesh)
 
-_UNIT_MESHES: dict[type, UnitMesh] = {
-    Sphere: "spheres",
-    Aabb: "boxes",
-    Obb: "boxes",
-    Capsule: "capsules",
-    Cylinder: "cylinders",
-}
 
-
-@dataclass(frozen=True)
-class Instances:
+class Instances(Table):
     """Instances of one unit mesh.
 
     Attributes
@@ -56,27 +45,40 @@ class Instances:
         Index of the subject that each instance belongs to.
     """
 
-    rows: InstanceRows = field(default_factory=lambda: _NO_ROWS)
-    owners: Ints = field(default_factory=lambda: _NO_OWNERS)
+    rows: InstanceRows = field(default_factory=lambda: np.empty((0, 4, 4), dtype=np.float32))
+    owners: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __add__(self, other: Instances) -> Instances:
-        if not len(other):
-            return self
-        return Instances(np.concatenate([self.rows, other.rows]), np.concatenate([self.owners, other.owners]))
-
-    def of_subjects(self, is_included: Bools) -> Instances:
-        """Return the instances of the subjects for which `is_included` (k,) holds."""
-        keep = is_included[self.owners]
-        return Instances(self.rows[keep], self.owners[keep])
-
-    def with_color(self, color: Sequence[float]) -> Instances:
-        """Return the instances in one color."""
+    def with_color(self, color: Any) -> Instances:
+        """Return the instances in one color (4,), or each in one of (n, 4)."""
         rows = self.rows.copy()
         rows[:, 3] = color
         return Instances(rows, self.owners)
+
+
+class Labels(Table):
+    """Names of subjects.
+
+    Attributes
+    ----------
+    texts : (k,) object
+    positions : (k, 3) float32
+        Centers of what is labeled, in world space.
+    sizes : (k, 3) float32
+        Half extents of the box around it along the world's axes.
+    ranks : (k,) int
+        The labels of lower ranks take precedence.
+    owners : (k,) int
+        Index of the subject that each label belongs to.
+    """
+
+    texts: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, dtype=object))
+    positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
+    sizes: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
+    ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    owners: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -90,16 +92,7 @@ class DrawData:
         Lines of hulls, each an instance of the unit segment.
     marker : Instances
         Lines of the marker at the active contact.
-    labels : tuple of k str
-        Names of subjects.
-    label_positions : (k, 3) float32
-        Centers of what is labeled, in world space.
-    label_sizes : (k, 3) float32
-        Half extents of the box around it along the world's axes.
-    label_ranks : (k,) int
-        The labels of lower ranks take precedence.
-    label_owners : (k,) int
-        Index of the subject that each label belongs to.
+    labels : Labels
     strong : (n,) bool
         Whether each subject has strong lines; empty if none has.
     """
@@ -110,11 +103,7 @@ class DrawData:
     cylinders: Instances = field(default_factory=Instances)
     edges: Instances = field(default_factory=Instances)
     marker: Instances = field(default_factory=Instances)
-    labels: tuple[str, ...] = ()
-    label_positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
-    label_sizes: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
-    label_ranks: Ints = field(default_factory=lambda: _NO_OWNERS)
-    label_owners: Ints = field(default_factory=lambda: _NO_OWNERS)
+    labels: Labels = field(default_factory=Labels)
     strong: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
 
     @cached_property
@@ -131,41 +120,58 @@ class DrawData:
 
     def of_subjects(self, is_included: Bools) -> DrawData:
         """Return the data of the subjects for which `is_included` (k,) holds, and the marker."""
-        keep = is_included[self.label_owners]
-        labels = tuple(label for label, kept in zip(self.labels, keep.tolist(), strict=True) if kept)
-        shown: dict[str, Any] = {mesh: part.of_subjects(is_included) for mesh, part in self.by_mesh.items()}
-        return replace(
-            self,
-            **shown,
-            labels=labels,
-            label_positions=self.label_positions[keep],
-            label_sizes=self.label_sizes[keep],
-            label_ranks=self.label_ranks[keep],
-            label_owners=self.label_owners[keep],
-        )
+        parts = {**self.by_mesh, "labels": self.labels}
+        shown: dict[str, Any] = {name: part.take(is_included[part.owners]) for name, part in parts.items()}
+        return replace(self, **shown)
 
-    def drawn_over(self, other: DrawData, spheres: bool, boxes: bool) -> DrawData:
-        """Return the data with the spheres of `other` below, or its boxes, or both."""
-        return replace(
-            self,
-            spheres=other.spheres + self.spheres if spheres else self.spheres,
-            boxes=other.boxes + self.boxes if boxes else self.boxes,
-        )
-
-    def with_ghosts(self, ghosts: DrawData) -> DrawData:
-        """Return the data with the shapes of `ghosts`, in the color of ghosts."""
-        together: dict[str, Any] = {
-            mesh: getattr(self, mesh) + added.with_color(GHOST_COLOR)
-            for mesh, added in ghosts.by_mesh.items()
-        }
-        return replace(self, **together)
+    def added(self, instances: Mapping[UnitMesh, Instances], below: bool = False) -> DrawData:
+        """Return the data with further instances, drawn over those of the same mesh, or below them."""
+        joined: dict[str, Any] = {}
+        for mesh, more in instances.items():
+            parts = [part for part in (more, getattr(self, mesh)) if len(part)][:: 1 if below else -1]
+            if len(more):
+                joined[mesh] = more if len(parts) == 1 else Instances.concatenate(parts)
+        return replace(self, **joined)
 
 
-def unit_mesh_of(kind: type) -> UnitMesh:
-    """Return the unit mesh of a class of shapes. Raises TypeError for a class that cannot be drawn."""
-    if kind not in _UNIT_MESHES:
-        raise TypeError(f"the overlay cannot draw {kind.__name__}")
-    return _UNIT_MESHES[kind]
+def _along_axis(shape: Capsule | Cylinder, reach: Floats) -> Floats:
+    """Return the columns (n, 3, 3) of radius, radius and `reach` (n,) along the axes of shapes."""
+    side, radius = perpendicular(shape.axis), shape.radius[:, None]
+    return np.stack([side * radius, cross(shape.axis, side) * radius, shape.axis * reach[:, None]], axis=-1)
+
+
+_DRAWN: dict[type, tuple[UnitMesh, Callable[[Any], Floats]]] = {
+    Sphere: ("spheres", lambda shape: shape.radius[:, None]),
+    Aabb: ("boxes", lambda shape: shape.half_extents),
+    Obb: ("boxes", lambda shape: shape.rotation * shape.half_extents[:, None]),
+    Capsule: ("capsules", lambda shape: _along_axis(shape, shape.half_length + shape.radius)),
+    Cylinder: ("cylinders", lambda shape: _along_axis(shape, shape.half_length)),
+}
+"""Unit mesh of each class, and its axes in the world: as columns (n, 3, 3), or lengths along X, Y and Z."""
+
+
+def instance_rows(shape: Shape) -> InstanceRows:
+    """Return the matrices from the unit mesh to each of (n,) shapes; colors are zero.
+
+    Raises TypeError for shapes that cannot be drawn.
+    """
+    if type(shape) not in _DRAWN:
+        raise TypeError(f"the overlay cannot draw {type(shape).__name__}")
+    rows = np.zeros((len(shape.center), 4, 4), dtype=np.float32)
+    rows[:, :3, 3] = shape.center
+    axes = _DRAWN[type(shape)][1](shape)
+    if axes.ndim == 2:
+        rows[:, range(3), range(3)] = axes
+    else:
+        rows[:, :3, :3] = axes
+    return rows
+
+
+def _segment_rows(starts: Floats, directions: Floats) -> InstanceRows:
+    """Return the matrices from the unit segment to lines (n, 3); colors are zero."""
+    rows = np.zeros((len(starts), 4, 4), dtype=np.float32)
+    rows[:, :3, 3], rows[:, :3, 2] = starts, directions
+    return rows
 
 
 def draw_data_from_shapes(
@@ -202,83 +208,110 @@ def draw_data_from_shapes(
     strong = live.in_contact.copy()
     strong[list(active)] = True
     faint = faded(bright)
-    instances: dict[str, Any] = {mesh: Instances() for mesh in UNIT_MESHES}
+    data = DrawData(strong=strong)
     for name in drawn:
         colored = bright if name == checked else faint
-        for mesh, rows, owners in _drawn_as(live, name):
-            rows[:, 3] = colored[owners]
-            instances[mesh] = Instances(rows, owners) + instances[mesh]
-    return DrawData(**instances, strong=strong)
+        for mesh, instances in _drawn_as(live, name):
+            instances.rows[:, 3] = colored[instances.owners]
+            data = data.added({mesh: instances}, below=True)
+    return data
 
 
-def _drawn_as(live: LiveShapes, name: DrawnShape) -> Iterator[tuple[UnitMesh, InstanceRows, Ints]]:
-    """Yield unit mesh, rows and owners of the shapes of one name; convex parts can be of several kinds."""
+def _drawn_as(live: LiveShapes, name: DrawnShape) -> Iterator[tuple[UnitMesh, Instances]]:
+    """Yield unit mesh and instances of the shapes of one name; convex parts can be of several kinds."""
     shapes = [live.shapes[name]]
     if name == "compound" and live.parts is not None:
         (shape, owners), parts = shapes[0], live.parts
         is_box = ~parts.is_shown[owners]
         shapes = [OwnedShapes(shape[is_box], owners[is_box]), *parts.shapes]
-        yield (
-            "edges",
-            _segment_rows(parts.edges[:, 0], parts.edges[:, 1] - parts.edges[:, 0]),
-            parts.edge_owners,
-        )
+        starts, stops = parts.edges[:, 0], parts.edges[:, 1]
+        yield "edges", Instances(_segment_rows(starts, stops - starts), parts.edge_owners)
     for shape, owners in shapes:
-        yield unit_mesh_of(type(shape)), instance_rows(shape), owners
-
-
-def _segment_rows(starts: Floats, directions: Floats) -> InstanceRows:
-    """Return the matrices from the unit segment to lines (n, 3); colors are zero."""
-    rows = np.zeros((len(starts), 4, 4), dtype=np.float32)
-    rows[:, :3, 3], rows[:, :3, 2] = starts, directions
-    return rows
+        rows = instance_rows(shape)
+        yield _DRAWN[type(shape)][0], Instances(rows, owners)
 
 
 def draw_data_from_envelopes(result: Result, envelopes: Result, color: Sequence[float]) -> DrawData:
     """Make the draw data, in one color, of the envelopes of all subjects of `result` that have envelopes.
 
-    Raises TypeError for envelopes that are neither spheres nor boxes.
+    Raises TypeError for envelopes that cannot be drawn.
     """
     indices = {subject.id: index for index, subject in enumerate(result.subjects)}
-    by_kind: dict[type, list[tuple[int, Shape]]] = {Sphere: [], Aabb: []}
+    data, by_kind = DrawData(), dict[type, list[tuple[int, Shape]]]()
     for entry in envelopes.objects:
         if entry.id in indices:
             for shape in entry.envelope:
                 by_kind.setdefault(type(shape), []).append((indices[entry.id], shape))
-    instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
     for kind, owned in by_kind.items():
-        if owned:
-            mesh = unit_mesh_of(kind)
-            rows = instance_rows(stacked([shape for _, shape in owned]))
-            owners = np.array([index for index, _ in owned])
-            instances[mesh] = instances[mesh] + Instances(rows, owners).with_color(color)
-    return DrawData(instances["spheres"], instances["boxes"])
+        rows = instance_rows(stacked([shape for _, shape in owned]))
+        owners = np.array([index for index, _ in owned])
+        data = data.added({_DRAWN[kind][0]: Instances(rows, owners).with_color(color)})
+    return data
 
 
-def instance_rows(shape: Shape) -> InstanceRows:
-    """Return the matrices from the unit mesh to each of (n,) shapes; colors are zero.
+class Additions(NamedTuple):
+    """Values drawn in addition to bounds; each is needed only if its option is on.
 
-    Raises TypeError for shapes that cannot be drawn.
+    Attributes
+    ----------
+    names : sequence of str
+        Current names of all subjects.
+    active : sequence of int
+        Both subjects of the active row; empty without one.
+    contact : Contact or None
+        The active contact.
+    ghosts : DrawData or None
+        The active pair at its first contact.
+    envelopes : DrawData
+    marker_color : sequence of float
+        Of the mark at the active contact.
     """
-    unit_mesh_of(type(shape))
-    center = shape.center
-    rows = np.zeros((len(center), 4, 4), dtype=np.float32)
-    rows[:, :3, 3] = center
-    if isinstance(shape, Sphere):
-        rows[:, [0, 1, 2], [0, 1, 2]] = shape.radius[:, None]
-    elif isinstance(shape, Aabb):
-        rows[:, [0, 1, 2], [0, 1, 2]] = shape.half_extents
-    elif isinstance(shape, Capsule | Cylinder):
-        side, reach = perpendicular(shape.axis), shape.half_length
-        if isinstance(shape, Capsule):
-            reach = reach + shape.radius
-        rows[:, :3, 0] = side * shape.radius[:, None]
-        rows[:, :3, 1] = cross(shape.axis, side) * shape.radius[:, None]
-        rows[:, :3, 2] = shape.axis * reach[:, None]
-    else:
-        assert isinstance(shape, Obb), "unit_mesh_of accepts no other class"
-        rows[:, :3, :3] = shape.rotation * shape.half_extents[:, None, :]
-    return rows
+
+    names: Sequence[str]
+    active: Sequence[int]
+    contact: Contact | None
+    ghosts: DrawData | None
+    envelopes: DrawData
+    marker_color: Sequence[float]
+
+
+def compose_draw_data(bounds: DrawData, live: LiveShapes, additions: Additions, display: Any) -> DrawData:
+    """Compose the draw data of a scene.
+
+    Parameters
+    ----------
+    bounds : DrawData
+        Bounds of all subjects; see `draw_data_from_shapes`.
+    live : LiveShapes
+        Shapes of all subjects, and whether each is selected and visible.
+    additions : Additions
+        Labels, marker, ghosts and envelopes.
+    display : COLLISION_BOUNDS_PG_display
+        Display settings.
+    """
+    data = bounds.of_subjects(live.selected) if display.only_selected else bounds
+    if display.show_names:
+        data = with_labels(data, additions.names, label_ranks(live, additions.active))
+    if additions.ghosts is not None and display.show_ghosts:
+        ghosts = additions.ghosts.by_mesh
+        data = data.added({mesh: each.with_color(GHOST_COLOR) for mesh, each in ghosts.items()})
+    if additions.contact is not None and display.show_contact:
+        # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
+        sized_by = data if additions.ghosts is None else additions.ghosts
+        data = replace(data, marker=contact_marker(additions.contact, sized_by, additions.marker_color))
+    if display.show_envelopes:
+        is_shown = live.visible & live.selected if display.only_selected else live.visible
+        envelopes = additions.envelopes.of_subjects(is_shown).by_mesh
+        switches: dict[UnitMesh, bool] = {"spheres": display.show_spheres, "boxes": display.show_boxes}
+        data = data.added({mesh: envelopes[mesh] for mesh, on in switches.items() if on}, below=True)
+    return data
+
+
+def label_ranks(live: LiveShapes, active: Sequence[int]) -> Ints:
+    """Return the rank (n,) of each subject's label: the active pair, selected, in contact, then the rest."""
+    ranks: Ints = np.select([live.selected, live.in_contact], [1, 2], 3)
+    ranks[list(active)] = 0
+    return ranks
 
 
 def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
@@ -286,8 +319,7 @@ def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
 
     A label is about the box around its subject's shapes. `names` and `ranks` (n,) are those of all subjects.
     """
-    owners = np.concatenate([instances.owners for instances in data.by_mesh.values()])
-    rows = np.concatenate([instances.rows for instances in data.by_mesh.values()])
+    rows, owners = Instances.concatenate([*data.by_mesh.values()])
     # Extents along the world's axes; a matrix of a sphere has one entry in each row.
     half = np.abs(rows[:, :3, :3]).sum(axis=2)
     low, high = np.full((2, len(names), 3), np.inf, dtype=np.float32)
@@ -296,11 +328,13 @@ def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
     labeled = np.flatnonzero(np.isfinite(low[:, 0]))
     return replace(
         data,
-        labels=tuple(names[k] for k in labeled.tolist()),
-        label_positions=((low[labeled] - high[labeled]) / 2).astype(np.float32),
-        label_sizes=((-high[labeled] - low[labeled]) / 2).astype(np.float32),
-        label_ranks=ranks[labeled],
-        label_owners=labeled,
+        labels=Labels(
+            np.array(names, dtype=object)[labeled],
+            ((low[labeled] - high[labeled]) / 2).astype(np.float32),
+            ((-high[labeled] - low[labeled]) / 2).astype(np.float32),
+            ranks[labeled],
+            labeled,
+        ),
     )
 
 
@@ -319,15 +353,11 @@ def contact_marker(contact: Contact, data: DrawData, color: Sequence[float]) -> 
         lines.append((point, shaft))
         for across in (side, -side):
             lines.append((point + shaft, _ARROW_HEAD * size * (0.5 * across - normal)))
-    rows = _segment_rows(np.array([start for start, _ in lines]), np.array([along for _, along in lines]))
-    rows[:, 3] = color
-    return Instances(rows, np.full(len(lines), contact.a))
+    rows = _segment_rows(*(np.array(column) for column in zip(*lines, strict=True)))
+    return Instances(rows, np.full(len(lines), contact.a)).with_color(color)
 
 
 def _drawn_size(data: DrawData, subject: int) -> float:
     """Return the largest half extent of a subject's shapes; 0 if none is drawn."""
-    sizes: list[Floats] = []
-    for instances in data.by_mesh.values():
-        linear = instances.rows[instances.owners == subject, :3, :3].astype(np.float64)
-        sizes += list(np.abs(linear).max(axis=(1, 2)))
-    return float(max(sizes, default=0.0))
+    rows, owners = Instances.concatenate([*data.by_mesh.values()])
+    return float(np.abs(rows[owners == subject, :3, :3]).max(initial=0.0))

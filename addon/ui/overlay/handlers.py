@@ -27,7 +27,8 @@ from ..properties.scene import settings_on
 from .charts.separation import draw_large_graph
 from .charts.timeline import draw_bars
 from .colliders.painter import ColliderPainter
-from .painter import Style
+from .labels import draw_labels
+from .painter import Painter, Style
 from .staleness import on_edit, on_undo, record_snapshot
 from .state import CachedOverlay, find_overlay, redraw, state
 from .update import update_all_overlays, update_overlay
@@ -201,13 +202,14 @@ def _draw_shapes() -> None:
     cached = _overlay_in(context)
     if cached is not None:
         style = Style.of(settings_on(context.scene).display, context.preferences.system.ui_scale)
-        state.view_painter.draw_shapes(cached.drawn, style, context)
+        painter = state.painter = state.painter or Painter()
+        painter.draw(cached.drawn.in_view(context), style, (context.region.width, context.region.height))
 
 
 def _draw_labels() -> None:
     cached = _overlay_in(bpy.context)
     if cached is not None:
-        state.view_painter.draw_labels(cached.drawn, bpy.context)
+        draw_labels(cached.drawn.in_view(bpy.context), bpy.context)
 
 
 def _overlay_in(context: Any) -> CachedOverlay | None:

@@ -141,13 +141,15 @@ def _covered(boxes: Floats, points: Floats) -> Ints:
 
 def draw_labels(data: DrawData, context: Any) -> None:
     """Draw labels into the region that Blender is drawing, in pixels."""
-    if not data.labels:
+    if not len(data.labels.owners):
         return
     region, view = context.region, context.region_data
     matrix = np.array(view.perspective_matrix, dtype=np.float64)
     viewport = region.width, region.height
-    rectangles, depths, indices = screen_rectangles(data.label_positions, data.label_sizes, matrix, viewport)
-    order = np.lexsort((depths, data.label_ranks[indices]))[:_MAX_CANDIDATES]
+    rectangles, depths, indices = screen_rectangles(
+        data.labels.positions, data.labels.sizes, matrix, viewport
+    )
+    order = np.lexsort((depths, data.labels.ranks[indices]))[:_MAX_CANDIDATES]
     font, scale = 0, context.preferences.system.ui_scale
     blf.size(font, _FONT_SIZE * scale)
 
@@ -155,7 +157,7 @@ def draw_labels(data: DrawData, context: Any) -> None:
         extent: Any = blf.dimensions(font, text)  # the type stubs of Blender 4.2 lack the return type
         return bool(extent[0] <= _MAX_TEXT * scale)
 
-    prefixes, labels = shared_prefixes(data.labels), [data.labels[index] for index in indices[order].tolist()]
+    prefixes, labels = shared_prefixes(data.labels.texts), data.labels.texts[indices[order]].tolist()
     names = [shortened(label, prefixes[label], fits) for label in labels]
     # Annotated because the type stubs of Blender 4.2 lack the return type.
     extents: list[Any] = [blf.dimensions(font, name) for name in names]

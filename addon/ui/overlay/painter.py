@@ -6,7 +6,7 @@ Blender before 5.2 has no graphics in background.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import gpu
 import numpy as np
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
 from ..properties.display import COLLISION_BOUNDS_PG_display
-from . import unit_meshes
-from .draw_data import DrawData, InstanceRows
-from .screen_size import RowsBySize, visible_by_size
+from .draw_data import UNIT_MESHES, DrawData, InstanceRows, UnitMesh
+from .screen_size import visible_by_size
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
+from .unit_meshes import FACES, LINES, RibbonMesh, SurfaceMesh, square
 
-_FINE, _COARSE, _COARSEST = 48, 24, 16
-"""Segments of a circle: on large spheres, on others, and on small ones that objects may hide in part."""
-_SPHERE_SEGMENTS, _SMALL_SPHERE_SEGMENTS = 32, 12
-"""Meridians of filled spheres."""
+_CIRCLES = 16, 24, 48
+"""Segments of a circle: of small shapes that objects may hide in part, of middle ones, and of large ones."""
+_MERIDIANS = 12, 32
+"""Meridians of filled shapes: of small ones, and of others."""
 _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
@@ -56,17 +56,22 @@ class Style(NamedTuple):
 
 
 class _View(NamedTuple):
-    """Width and height in pixels, and the viewer: a point, or a direction, whose last number is 0."""
+    """Matrix (4, 4) from world space to Blender's clip space, pixels, and the viewer.
 
+    The viewer is a point, or a direction, whose last number is 0.
+    """
+
+    matrix: Floats
     viewport: tuple[int, int]
     viewer: tuple[float, ...]
 
     @classmethod
-    def of(cls, matrix: Floats, viewport: tuple[int, int]) -> _View:
-        """Return the view of a matrix (4, 4) from world space to Blender's clip space."""
+    def current(cls, viewport: tuple[int, int]) -> _View:
+        """Return the view of the matrices of gpu.matrix, of (width, height) pixels."""
+        matrix = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
         # The position that has no place on the screen: x, y and w are 0 there.
         viewer = np.linalg.inv(matrix) @ (0.0, 0.0, -1.0, 0.0)
-        return cls(viewport, tuple((viewer / np.abs(viewer).max()).tolist()))
+        return cls(matrix, viewport, tuple((viewer / np.abs(viewer).max()).tolist()))
 
 
 class _Texture(NamedTuple):
@@ -74,133 +79,94 @@ class _Texture(NamedTuple):
     rows: int
 
 
-class _Textures(NamedTuple):
-    """Instances of one unit mesh on the graphics card, by size on the screen; None where there are none."""
+_Textures: TypeAlias = dict[UnitMesh, list[_Texture | None]]
+"""Instances on the graphics card, by size on the screen: small, middle and large; None for no instances."""
 
-    small: _Texture | None
-    middle: _Texture | None
-    large: _Texture | None
 
-    @classmethod
-    def of(cls, rows: RowsBySize) -> _Textures:
-        return cls(*map(_texture, rows))
+class _Batches(NamedTuple):
+    """A shader, and the batch that it draws instances of each size with."""
+
+    shader: gpu.types.GPUShader
+    by_size: tuple[gpu.types.GPUBatch, gpu.types.GPUBatch, gpu.types.GPUBatch]
 
 
 class Painter:
     """Shaders, and batches of unit meshes. Creating one needs a graphics card."""
 
     def __init__(self) -> None:
-        self._lines, self._faces = line_shader(), face_shader()
-        self._small_sphere, self._small_box = small_sphere_shader(), small_box_shader()
-        self._capsule_lines_shader, self._capsule_faces_shader = line_shader(True), face_shader(True)
-        self._square = _face_batch(unit_meshes.square())
-        self._sphere_lines = _line_batch(unit_meshes.sphere_lines(_COARSE))
-        self._small_sphere_lines = _line_batch(unit_meshes.sphere_lines(_COARSEST))
-        self._fine_sphere_lines = _line_batch(unit_meshes.sphere_lines(_FINE))
-        self._box_lines = _line_batch(unit_meshes.box_lines())
-        self._segment_lines = _line_batch(unit_meshes.segment_lines())
-        self._sphere_faces = _face_batch(unit_meshes.sphere_faces(_SPHERE_SEGMENTS))
-        self._small_sphere_faces = _face_batch(unit_meshes.sphere_faces(_SMALL_SPHERE_SEGMENTS))
-        self._box_faces = _face_batch(unit_meshes.box_faces())
-        segments = (_COARSEST, _COARSE, _FINE)
-        self._capsule_lines = [_line_batch(unit_meshes.capsule_lines(count)) for count in segments]
-        self._cylinder_lines = [_line_batch(unit_meshes.cylinder_lines(count)) for count in segments]
-        self._capsule_faces = _face_batch(unit_meshes.capsule_faces(_SPHERE_SEGMENTS))
-        self._cylinder_faces = _face_batch(unit_meshes.cylinder_faces(_SPHERE_SEGMENTS))
+        lines, faces = line_shader(), face_shader()
+        capsules = {"capsules": (line_shader(is_capsule=True), face_shader(is_capsule=True))}
+        self._lines, self._faces = dict[UnitMesh, _Batches](), dict[UnitMesh, _Batches]()
+        for mesh in UNIT_MESHES:
+            of_lines, of_faces = capsules.get(mesh, (lines, faces))
+            small, middle, large = (_line_batch(LINES[mesh](count).ribbons) for count in _CIRCLES)
+            self._lines[mesh] = _Batches(of_lines, (small, middle, large))
+            if mesh in FACES:
+                small, middle = (_face_batch(FACES[mesh](count)) for count in _MERIDIANS)
+                self._faces[mesh] = _Batches(of_faces, (small, middle, middle))
+        self._square = _face_batch(square())
+        self._small: dict[UnitMesh, Any] = {"spheres": small_sphere_shader(), "boxes": small_box_shader()}
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
-        matrix = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
-        view = _View.of(matrix, viewport)
+        view = _View.current(viewport)
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set("NONE" if style.in_front else "LESS_EQUAL")
-        plain, strong = data.by_strength
-        for part, width in ((plain, 1.0), (strong, _STRONG_WIDTH)):
-            spheres = _Textures.of(visible_by_size(part.spheres.rows, matrix, viewport))
-            boxes = _Textures.of(visible_by_size(part.boxes.rows, matrix, viewport))
-            capsules = _Textures.of(visible_by_size(part.capsules.rows, matrix, viewport))
-            cylinders = _Textures.of(visible_by_size(part.cylinders.rows, matrix, viewport))
+        for part, width in zip(data.by_strength, (1.0, _STRONG_WIDTH), strict=True):
+            textures: _Textures = {
+                mesh: [_texture(rows) for rows in visible_by_size(instances.rows, view.matrix, viewport)]
+                for mesh, instances in part.by_mesh.items()
+                if len(instances)
+            }
             if style.face_opacity:
-                self._draw_faces(spheres, boxes, style)
-                self._draw_axial_faces(capsules, cylinders, style)
-            if style.line_width:
-                wide = style._replace(line_width=width * style.line_width)
-                self._draw_lines(spheres, boxes, wide, view)
-                self._draw_axial_lines(capsules, cylinders, wide, view)
-            if len(part.edges):
-                # Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
-                edges = _Textures.of(visible_by_size(part.edges.rows, matrix, viewport))
-                self._bind(self._lines, style.line_opacity, view, width * (style.line_width or 1.0))
-                for texture in edges:
-                    _draw(self._lines, self._segment_lines, texture)
-        if len(data.marker):
-            gpu.state.depth_test_set("NONE")
-            self._bind(self._lines, style.line_opacity, view, max(2.0, style.line_width))
-            _draw(self._lines, self._segment_lines, _texture(data.marker.rows))
+                self._draw_faces(textures, style)
+            self._draw_lines(textures, style, view, width)
         gpu.state.depth_test_set("NONE")
+        if len(data.marker):
+            shader, (batch, *_) = self._lines["edges"]
+            _bind(shader, style.line_opacity, view, max(2.0, style.line_width))
+            _draw(shader, batch, _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
 
-    def _draw_faces(self, spheres: _Textures, boxes: _Textures, style: Style) -> None:
+    def _draw_faces(self, textures: _Textures, style: Style) -> None:
         gpu.state.face_culling_set("BACK")
-        self._bind(self._faces, style.face_opacity)
-        _draw(self._faces, self._small_sphere_faces, spheres.small)
-        for texture in (spheres.middle, spheres.large):
-            _draw(self._faces, self._sphere_faces, texture)
-        for texture in boxes:
-            _draw(self._faces, self._box_faces, texture)
-        gpu.state.face_culling_set("NONE")
-
-    def _draw_lines(self, spheres: _Textures, boxes: _Textures, style: Style, view: _View) -> None:
-        # A square does not have the depth of the lines on it, so objects would hide the wrong parts.
-        has_squares = style.in_front
-        if has_squares:
-            for shader, texture in ((self._small_sphere, spheres.small), (self._small_box, boxes.small)):
-                if texture is not None:
-                    self._bind(shader, style.line_opacity, view, style.line_width)
-                    _draw(shader, self._square, texture)
-        self._bind(self._lines, style.line_opacity, view, style.line_width)
-        _draw(self._lines, self._fine_sphere_lines, spheres.large)
-        _draw(self._lines, self._sphere_lines, spheres.middle)
-        for texture in (boxes.middle, boxes.large):
-            _draw(self._lines, self._box_lines, texture)
-        if not has_squares:
-            _draw(self._lines, self._small_sphere_lines, spheres.small)
-            _draw(self._lines, self._box_lines, boxes.small)
-
-    def _draw_axial_faces(self, capsules: _Textures, cylinders: _Textures, style: Style) -> None:
-        gpu.state.face_culling_set("BACK")
-        for shader, batch, textures in (
-            (self._capsule_faces_shader, self._capsule_faces, capsules),
-            (self._faces, self._cylinder_faces, cylinders),
-        ):
-            for texture in textures:
-                if texture is not None:
-                    self._bind(shader, style.face_opacity)
+        for mesh, (shader, batches) in self._faces.items():
+            if mesh in textures:
+                _bind(shader, style.face_opacity)
+                for batch, texture in zip(batches, textures[mesh], strict=True):
                     _draw(shader, batch, texture)
         gpu.state.face_culling_set("NONE")
 
-    def _draw_axial_lines(self, capsules: _Textures, cylinders: _Textures, style: Style, view: _View) -> None:
-        for shader, batches, textures in (
-            (self._capsule_lines_shader, self._capsule_lines, capsules),
-            (self._lines, self._cylinder_lines, cylinders),
-        ):
-            for batch, texture in zip(batches, textures, strict=True):
-                if texture is not None:
-                    self._bind(shader, style.line_opacity, view, style.line_width)
-                    _draw(shader, batch, texture)
+    def _draw_lines(self, textures: _Textures, style: Style, view: _View, width: float) -> None:
+        """Draw lines, `width` times as wide as plain ones.
 
-    @staticmethod
-    def _bind(
-        shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0
-    ) -> None:
-        shader.bind()
-        shader.uniform_float("opacity", opacity)
-        shader.uniform_float("lift", LIFT)
-        if view is not None:
-            shader.uniform_float("viewport", view.viewport)
-            shader.uniform_float("viewer", view.viewer)
-            shader.uniform_float("width", width)
+        Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
+        """
+        for mesh, (small, *larger) in textures.items():
+            line_width = width * (style.line_width or (mesh == "edges"))
+            if not line_width:
+                continue
+            # A square does not have the depth of the lines on it, so objects would hide the wrong parts.
+            if small is not None and style.in_front and mesh in self._small:
+                _bind(self._small[mesh], style.line_opacity, view, line_width)
+                _draw(self._small[mesh], self._square, small)
+                small = None
+            shader, batches = self._lines[mesh]
+            _bind(shader, style.line_opacity, view, line_width)
+            for batch, texture in zip(batches, (small, *larger), strict=True):
+                _draw(shader, batch, texture)
+
+
+def _bind(shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0) -> None:
+    """Bind a shader; one of lines needs a view, and the width of lines in pixels."""
+    shader.bind()
+    shader.uniform_float("opacity", opacity)
+    shader.uniform_float("lift", LIFT)
+    if view is not None:
+        shader.uniform_float("viewport", view.viewport)
+        shader.uniform_float("viewer", view.viewer)
+        shader.uniform_float("width", width)
 
 
 def _draw(shader: gpu.types.GPUShader, batch: gpu.types.GPUBatch, texture: _Texture | None) -> None:
@@ -224,7 +190,7 @@ def _texture(rows: InstanceRows) -> _Texture | None:
     return _Texture(texture, len(rows))
 
 
-def _line_batch(lines: unit_meshes.RibbonMesh) -> gpu.types.GPUBatch:
+def _line_batch(lines: RibbonMesh) -> gpu.types.GPUBatch:
     return _batch(
         {
             "point": lines.points,
@@ -237,7 +203,7 @@ def _line_batch(lines: unit_meshes.RibbonMesh) -> gpu.types.GPUBatch:
     )
 
 
-def _face_batch(faces: unit_meshes.SurfaceMesh) -> gpu.types.GPUBatch:
+def _face_batch(faces: SurfaceMesh) -> gpu.types.GPUBatch:
     return _batch({"point": faces.points}, faces.triangles)
 
 

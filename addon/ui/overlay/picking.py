@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats
-from .draw_data import DrawData, Instances, UnitMesh
-from .unit_meshes import (
-    box_segments,
-    capsule_segments,
-    cylinder_segments,
-    segment_ends,
-    sphere_segments,
-    stretched_capsules,
-)
+from .draw_data import DrawData, Instances
+from .unit_meshes import LINES, stretched_capsules
 
 _CIRCLE = 32
 """Segments of a circle: the chord of a large sphere is within a few pixels of it."""
@@ -48,18 +40,11 @@ def subject_at(
         Largest distance, in pixels.
     """
     best, nearest = None, reach
-    meshes: dict[UnitMesh, NDArray[np.float32]] = {
-        "boxes": box_segments(),
-        "spheres": sphere_segments(_CIRCLE),
-        "capsules": capsule_segments(_CIRCLE),
-        "cylinders": cylinder_segments(_CIRCLE),
-        "edges": segment_ends(),
-    }
-    for name, mesh in meshes.items():
-        found = data.by_mesh[name].of_subjects(is_included)
+    for name, instances in data.by_mesh.items():
+        found = instances.take(is_included[instances.owners])
         if not len(found):
             continue
-        points = mesh.astype(np.float64)
+        points = LINES[name](_CIRCLE).segments.astype(np.float64)
         if name == "capsules":
             points = stretched_capsules(points, found.rows[:, :3].astype(np.float64))
         distances = _distances(found, points, matrix, viewport, np.array(mouse))

@@ -1,14 +1,19 @@
-"""State of the overlay: cached draw data of each view layer, and identities of the subjects of results."""
+"""State of the overlay: cached draw data of each view layer and 3D view, and identities of subjects.
+
+A local view hides subjects that its view layer shows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ...core import Contact
+from ...core.numeric.arrays import Ints
 from ...formats.wording import valid_text
 from ...scene.blender.names import name_of
 from ...scene.jobs import result_store
@@ -18,7 +23,51 @@ from ...scene.live.live_shapes import LiveSubjects
 from ...scene.live.staleness import StalenessMachine, ViewLayerKey
 from ...scene.subjects.identities import Identity, identify_subjects
 from .draw_data import DrawData
-from .view_filter import FilterableDrawData, ViewPainter
+from .painter import Painter
+
+
+@dataclass
+class FilterableDrawData:
+    """Draw data of a scene, and the part of it that each restricted 3D view draws.
+
+    Attributes
+    ----------
+    data : DrawData
+        Everything that is drawn of the scene.
+    owner_uids : (n,) int
+        session_uid of the object that each subject comes from.
+    by_view : mapping of a view's address to (bytes, DrawData)
+        Of views that do not show every object: a signature of the subjects shown, and their data.
+    """
+
+    data: DrawData
+    owner_uids: Ints
+    by_view: dict[int, tuple[bytes, DrawData]] = field(default_factory=dict)
+
+    def in_view(self, context: Any) -> DrawData:
+        """Return the data that the 3D view of the context draws."""
+        view = context.space_data
+        if shows_all(view):
+            return self.data
+        # Evaluated objects, because before Blender 5 the local view is not considered for original objects.
+        items = context.view_layer.depsgraph.objects
+        visible = [item.original.session_uid for item in items if item.visible_in_viewport_get(view)]
+        is_visible = np.isin(self.owner_uids, np.array(visible, dtype=np.int64))
+        signature = is_visible.tobytes()
+        cached = self.by_view.get(view.as_pointer())
+        if cached is None or cached[0] != signature:
+            cached = self.by_view[view.as_pointer()] = signature, self.data.of_subjects(is_visible)
+        return cached[1]
+
+
+def shows_all(view: Any) -> bool:
+    """Return whether a 3D view shows every object that its view layer shows."""
+    kinds = ("mesh", "curve", "surf", "meta", "font", "curves", "empty")
+    return (
+        view.local_view is None
+        and not view.use_local_collections
+        and all(getattr(view, f"show_object_viewport_{kind}", True) for kind in kinds)
+    )
 
 
 @dataclass
@@ -82,7 +131,8 @@ class OverlayState:
     physics : mapping of session_uid to the settings of a scene's physics, at its last update
     missing_uids : set of session_uid
         Objects that did not exist at the last lookup. Any update empties it.
-    view_painter : ViewPainter
+    painter : Painter or None
+        None until something was drawn, which needs a graphics card.
     is_paused : bool
     was_frame_changed, was_undone : bool
         Whether the next depsgraph update is the outcome of a frame change or an undo, and not an edit by the
@@ -99,7 +149,7 @@ class OverlayState:
         self.known_names: dict[int, tuple[str, str | None]] = {}
         self.physics: dict[int, tuple[object, ...]] = {}
         self.missing_uids: set[int] = set()
-        self.view_painter = ViewPainter()
+        self.painter: Painter | None = None
         self.is_paused = False
         self.was_frame_changed = False
         self.was_undone = False
@@ -119,7 +169,7 @@ class OverlayState:
         self.known_names.clear()
         self.physics.clear()
         self.missing_uids.clear()
-        self.view_painter = ViewPainter()
+        self.painter = None
 
     def reset(self) -> None:
         """Return to the state before anything was drawn, after all handlers have been removed."""

@@ -8,16 +8,19 @@ NumPy only, so that they are tested without a graphics card.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats
+from ...core.numeric.arrays import Floats, Ints
+from .draw_data import UnitMesh
 
 # Corner i of a box has bit k set where it lies at 1 on axis k; edges join corners one bit apart.
 _CORNERS = np.array([[1.0 if i >> k & 1 else -1.0 for k in range(3)] for i in range(8)])
 _EDGES = np.array([(i, i | 1 << k) for k in range(3) for i in range(8) if not i & 1 << k])
+_X, _Y, _UP = np.eye(3)
 
 
 class RibbonMesh(NamedTuple):
@@ -27,11 +30,8 @@ class RibbonMesh(NamedTuple):
 
     Attributes
     ----------
-    points : (m, 3) float32
-    along : (m, 3) float32
-        Direction of the line at each point, as long as a segment of it.
-    normals, other_normals : (m, 3) float32
-        Of the two faces that meet at a line; equal on a smooth surface, and zero without one.
+    points, along, normals, other_normals : (m, 3) float32
+        As in `UnitLines`.
     sides : (m,) float32
         -1 or 1.
     triangles : (t, 3) int32
@@ -46,6 +46,129 @@ class RibbonMesh(NamedTuple):
     triangles: NDArray[np.int32]
 
 
+class UnitLines(NamedTuple):
+    """Lines of a unit mesh.
+
+    Attributes
+    ----------
+    points : (m, 3) float64
+    along : (m, 3) float64
+        Direction of the line at each point, as long as a segment of it.
+    normals, other_normals : (m, 3) float64
+        Of the two faces that meet at a line; equal on a smooth surface, and zero without one.
+    ends : (s, 2) int64
+        Points that each segment joins.
+    """
+
+    points: Floats
+    along: Floats
+    normals: Floats
+    other_normals: Floats
+    ends: Ints
+
+    @property
+    def segments(self) -> NDArray[np.float32]:
+        """End points (2 s, 3) of the segments, two for each."""
+        return self.points[self.ends.ravel()].astype(np.float32)
+
+    @property
+    def ribbons(self) -> RibbonMesh:
+        """Two triangles for each segment."""
+        begin, end = 2 * self.ends.T
+        triangles = [(begin, begin + 1, end), (end, begin + 1, end + 1)]
+        points, along, normals, other_normals = (
+            column.repeat(2, axis=0).astype(np.float32) for column in self[:4]
+        )
+        return RibbonMesh(
+            points,
+            along,
+            normals,
+            other_normals,
+            np.tile(np.array([-1, 1], dtype=np.float32), len(self.points)),
+            np.concatenate([np.stack(each, axis=1) for each in triangles]).astype(np.int32),
+        )
+
+
+def _joined(parts: list[UnitLines]) -> UnitLines:
+    starts = np.cumsum([0, *(len(part.points) for part in parts[:-1])])
+    ends = np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=True)])
+    points, along, normals, other_normals = (np.concatenate([part[k] for part in parts]) for k in range(4))
+    return UnitLines(points, along, normals, other_normals, ends)
+
+
+def _arc(start: Floats, toward: Floats, segments: int, part: float = 1.0) -> UnitLines:
+    """Return a circle around the origin, or a part of it, from one axis towards another.
+
+    `segments` are those of a whole circle.
+    """
+    step = 2 * np.pi / segments
+    turns = np.arange(round(part * segments) + (part < 1))[:, None] * step
+    points = np.cos(turns) * start + np.sin(turns) * toward
+    along = (np.cos(turns) * toward - np.sin(turns) * start) * step
+    numbers = np.arange(len(points))
+    ends = np.stack([numbers, np.roll(numbers, -1)], axis=1)
+    return UnitLines(points, along, points, points, ends if part == 1 else ends[:-1])
+
+
+def _straight_lines(start: Floats, end: Floats, normals: Floats, other_normals: Floats) -> UnitLines:
+    """Return straight lines between points (n, 3), that share none of them."""
+    points = np.stack([start, end], axis=1).reshape(-1, 3)
+    along, normals, other_normals = (
+        np.repeat(values, 2, axis=0) for values in (end - start, normals, other_normals)
+    )
+    return UnitLines(points, along, normals, other_normals, np.arange(len(points)).reshape(-1, 2))
+
+
+def sphere_lines(segments: int) -> UnitLines:
+    """Return three great circles, one around each axis, of the given number of segments each."""
+    return _joined([_arc(start, toward, segments) for start, toward in ((_X, _Y), (_Y, _UP), (_UP, _X))])
+
+
+def box_lines(_segments: int = 0) -> UnitLines:
+    """Return the twelve edges of the box."""
+    start, end = _CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]]
+    axes = _EDGES[:, 1] - _EDGES[:, 0]  # an edge along axis k joins corners that differ by 2^k
+    is_next, is_last = (np.eye(3)[(axes.astype(int) // 2 + step) % 3] for step in (1, 2))
+    return _straight_lines(start, end, start * is_next, start * is_last)
+
+
+def cylinder_lines(segments: int, is_capsule: bool = False) -> UnitLines:
+    """Return both circles of the cylinder, of the given number of segments, and four lines between them."""
+    circle = _arc(_X, _Y, segments)
+    corners, parts = circle.points[:: segments // 4], []
+    for up in (_UP, -_UP):
+        # A circle of a cylinder is also an edge of its flat end.
+        other = circle.normals if is_capsule else np.broadcast_to(up, circle.points.shape)
+        parts.append(circle._replace(points=circle.points + up, other_normals=other))
+    return _joined([*parts, _straight_lines(corners - _UP, corners + _UP, corners, corners)])
+
+
+def capsule_lines(segments: int) -> UnitLines:
+    """Return the lines of the cylinder, and two half circles over each of its ends, from 1 to 2 on Z."""
+    parts = [cylinder_lines(segments, is_capsule=True)]
+    for up in (_UP, -_UP):
+        for across in (_X, _Y):
+            half = _arc(across, up, segments, part=0.5)
+            parts.append(half._replace(points=half.points + up))
+    return _joined(parts)
+
+
+def segment_lines(_segments: int = 0) -> UnitLines:
+    """Return the segment."""
+    zero = np.zeros((1, 3))
+    return _straight_lines(zero, _UP[None], zero, zero)
+
+
+LINES: dict[UnitMesh, Callable[[int], UnitLines]] = {
+    "spheres": sphere_lines,
+    "boxes": box_lines,
+    "capsules": capsule_lines,
+    "cylinders": cylinder_lines,
+    "edges": segment_lines,
+}
+"""Lines of each unit mesh, of a number of segments in a circle."""
+
+
 class SurfaceMesh(NamedTuple):
     """Surface of triangles, counter-clockwise seen from outside.
 
@@ -57,56 +180,6 @@ class SurfaceMesh(NamedTuple):
 
     points: NDArray[np.float32]
     triangles: NDArray[np.int32]
-
-
-def sphere_lines(segments: int) -> RibbonMesh:
-    """Return three great circles, one around each axis, of the given number of segments each."""
-    points, along, ends = _great_circles(segments)
-    return _ribbons(points, along, points, points, ends)
-
-
-def sphere_segments(segments: int) -> NDArray[np.float32]:
-    """Return the end points (m, 3) of the segments of these circles, two for each segment."""
-    points, _, ends = _great_circles(segments)
-    return points[ends.ravel()].astype(np.float32)
-
-
-def box_lines() -> RibbonMesh:
-    """Return the twelve edges of the box."""
-    start, end = _CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]]
-    axes = _EDGES[:, 1] - _EDGES[:, 0]  # an edge along axis k joins corners that differ by 2^k
-    is_next, is_last = (np.eye(3)[(axes.astype(int) // 2 + step) % 3] for step in (1, 2))
-    return _separate_lines(start, end, start * is_next, start * is_last)
-
-
-def box_segments() -> NDArray[np.float32]:
-    """Return the end points (24, 3) of these edges, two for each edge."""
-    return _CORNERS[_EDGES.ravel()].astype(np.float32)
-
-
-_CIRCLE_QUARTERS = 4
-
-
-def cylinder_lines(segments: int) -> RibbonMesh:
-    """Return both circles of the cylinder, of the given number of segments, and four lines between them."""
-    return _ribbons(*_axial_lines(segments, is_capsule=False))
-
-
-def cylinder_segments(segments: int) -> NDArray[np.float32]:
-    """Return the end points (m, 3) of the segments of these lines, two for each segment."""
-    points, *_, ends = _axial_lines(segments, is_capsule=False)
-    return points[ends.ravel()].astype(np.float32)
-
-
-def capsule_lines(segments: int) -> RibbonMesh:
-    """Return the lines of the cylinder, and two half circles over each of its ends, from 1 to 2 on Z."""
-    return _ribbons(*_axial_lines(segments, is_capsule=True))
-
-
-def capsule_segments(segments: int) -> NDArray[np.float32]:
-    """Return the end points (m, 3) of the segments of these lines, two for each segment."""
-    points, *_, ends = _axial_lines(segments, is_capsule=True)
-    return points[ends.ravel()].astype(np.float32)
 
 
 def stretched_capsules(points: Floats, to_world: Floats) -> Floats:
@@ -128,81 +201,24 @@ def stretched_capsules(points: Floats, to_world: Floats) -> Floats:
     return result
 
 
-def _axial_lines(segments: int, is_capsule: bool) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]:
-    """Return points, directions and both normals (m, 3) there, and the ends (m, 2) of each segment."""
-    angles = np.arange(segments) * (2 * np.pi / segments)
-    zeros, step = np.zeros(segments), 2 * np.pi / segments
-    circle = np.stack([np.cos(angles), np.sin(angles), zeros], axis=1)
-    tangent = np.stack([-np.sin(angles), np.cos(angles), zeros], axis=1) * step
-    loop = np.stack([np.arange(segments), np.roll(np.arange(segments), -1)], axis=1)
-    corners = circle[:: segments // _CIRCLE_QUARTERS]
-    up = np.array([0.0, 0.0, 1.0])
-    parts = []
-    for sign in (1.0, -1.0):
-        # A circle of a cylinder is also an edge of its flat end.
-        other = circle if is_capsule else np.broadcast_to(sign * up, circle.shape)
-        parts.append((circle + sign * up, tangent, circle, other, loop))
-    sides = np.stack([corners - up, corners + up], axis=1).reshape(-1, 3)
-    outward = corners.repeat(2, axis=0)
-    lines = np.arange(len(sides)).reshape(-1, 2)
-    parts.append((sides, np.broadcast_to(2 * up, sides.shape), outward, outward, lines))
-    if is_capsule:
-        half = np.arange(segments // 2 + 1)
-        turn = half[:, None] * step
-        chain = np.stack([half[:-1], half[1:]], axis=1)
-        for sign in (1.0, -1.0):
-            for across in np.eye(3)[:2]:
-                normal = np.cos(turn) * across + np.sin(turn) * sign * up
-                along = (np.cos(turn) * sign * up - np.sin(turn) * across) * step
-                parts.append((normal + sign * up, along, normal, normal, chain))
-    starts = np.cumsum([0, *(len(part[0]) for part in parts)])
-    columns = [np.concatenate([part[k] for part in parts]) for k in range(4)]
-    ends = np.concatenate([part[4] + start for part, start in zip(parts, starts, strict=False)])
-    return columns[0], columns[1], columns[2], columns[3], ends
-
-
-def segment_lines() -> RibbonMesh:
-    """Return the segment."""
-    zero = np.zeros((1, 3))
-    return _separate_lines(zero, np.array([[0.0, 0.0, 1.0]]), zero, zero)
-
-
-def segment_ends() -> NDArray[np.float32]:
-    """Return the end points (2, 3) of the segment."""
-    return np.array([[0, 0, 0], [0, 0, 1]], dtype=np.float32)
-
-
 def sphere_faces(segments: int) -> SurfaceMesh:
     """Return a sphere of the given number of meridians, and half as many rings."""
     rings = segments // 2
-    polar = np.arange(rings + 1)[:, None] * (np.pi / rings)
-    angles = np.arange(segments)[None] * (2 * np.pi / segments)
-    sine = np.sin(polar)
-    points = np.stack(
-        [sine * np.cos(angles), sine * np.sin(angles), np.repeat(np.cos(polar), segments, 1)], -1
-    )
-    return _grid_faces(points)
+    polar = np.arange(rings + 1)[:, None, None] * (np.pi / rings)
+    return _grid_faces(np.sin(polar) * _arc(_X, _Y, segments).points + np.cos(polar) * _UP)
 
 
 def capsule_faces(segments: int) -> SurfaceMesh:
     """Return a capsule of the given number of meridians, a multiple of four; see the module for its form."""
-    sphere = sphere_faces(segments)
-    up = np.array([0.0, 0.0, 1.0])
-    rows = len(sphere.points) // segments
-    upper = sphere.points.reshape(rows, segments, 3)[: rows // 2 + 1] + up
-    lower = sphere.points.reshape(rows, segments, 3)[rows // 2 :] - up
-    points = np.concatenate([upper, lower])
-    return _grid_faces(points)
+    rings = sphere_faces(segments).points.reshape(-1, segments, 3)
+    middle = len(rings) // 2
+    return _grid_faces(np.concatenate([rings[: middle + 1] + _UP, rings[middle:] - _UP]))
 
 
 def cylinder_faces(segments: int) -> SurfaceMesh:
     """Return a cylinder with the given number of sides."""
-    angles = np.arange(segments) * (2 * np.pi / segments)
-    circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(segments)], axis=1)
-    up = np.array([0.0, 0.0, 1.0])
-    return _grid_faces(
-        np.stack([np.tile(up, (segments, 1)), circle + up, circle - up, np.tile(-up, (segments, 1))])
-    )
+    circle = _arc(_X, _Y, segments).points
+    return _grid_faces(np.stack([0 * circle + _UP, circle + _UP, circle - _UP, 0 * circle - _UP]))
 
 
 def _grid_faces(points: Floats | NDArray[np.float32]) -> SurfaceMesh:
@@ -223,7 +239,7 @@ def square() -> SurfaceMesh:
     return SurfaceMesh(_CORNERS[:4].astype(np.float32), np.array([(0, 1, 3), (0, 3, 2)], dtype=np.int32))
 
 
-def box_faces() -> SurfaceMesh:
+def box_faces(_segments: int = 0) -> SurfaceMesh:
     """Return the six faces of the box, two triangles each."""
     quads = []
     for axis in range(3):
@@ -235,43 +251,10 @@ def box_faces() -> SurfaceMesh:
     return SurfaceMesh(_CORNERS.astype(np.float32), np.array(triangles, dtype=np.int32))
 
 
-def _great_circles(segments: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Return points (m, 3), directions there (m, 3), and the indices of both ends (m, 2) of each segment."""
-    angles = np.arange(segments) * (2 * np.pi / segments)
-    zeros = np.zeros(segments)
-    circle = np.stack([np.cos(angles), np.sin(angles), zeros], axis=1)
-    tangent = np.stack([-np.sin(angles), np.cos(angles), zeros], axis=1) * (2 * np.pi / segments)
-    begin = np.arange(3 * segments)
-    end = np.roll(begin.reshape(3, -1), -1, axis=1).ravel()
-    points, along = (
-        np.concatenate([np.roll(values, k, axis=1) for k in range(3)]) for values in (circle, tangent)
-    )
-    return points, along, np.stack([begin, end], axis=1)
-
-
-def _separate_lines(start: Floats, end: Floats, normals: Floats, other_normals: Floats) -> RibbonMesh:
-    """Return ribbons of straight lines that share no points."""
-    points = np.stack([start, end], axis=1).reshape(-1, 3)
-    along, normals, other_normals = (
-        np.repeat(values, 2, axis=0) for values in (end - start, normals, other_normals)
-    )
-    return _ribbons(points, along, normals, other_normals, np.arange(len(points)).reshape(-1, 2))
-
-
-def _ribbons(
-    points: Floats, along: Floats, normals: Floats, other_normals: Floats, segments: NDArray[np.int64]
-) -> RibbonMesh:
-    """Return two triangles for each of the segments (s, 2) between points."""
-    left_begin, left_end = 2 * segments.T
-    triangles = [(left_begin, left_begin + 1, left_end), (left_end, left_begin + 1, left_end + 1)]
-    points, along, normals, other_normals = (
-        values.repeat(2, axis=0) for values in (points, along, normals, other_normals)
-    )
-    return RibbonMesh(
-        points.astype(np.float32),
-        along.astype(np.float32),
-        normals.astype(np.float32),
-        other_normals.astype(np.float32),
-        np.tile(np.array([-1, 1], dtype=np.float32), len(points) // 2),
-        np.concatenate([np.stack(each, axis=1) for each in triangles]).astype(np.int32),
-    )
+FACES: dict[UnitMesh, Callable[[int], SurfaceMesh]] = {
+    "spheres": sphere_faces,
+    "boxes": box_faces,
+    "capsules": capsule_faces,
+    "cylinders": cylinder_faces,
+}
+"""Surface of each unit mesh that has one, of a number of meridians."""

@@ -9,19 +9,26 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core import Clearance, Contact
+from ...core import Contact
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
+from ..contact_rows import active_row, entry_of_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
 from .colors import OverlayColors
-from .compose import Additions, OverlayOptions, compose_draw_data
-from .draw_data import DrawData, draw_data_from_envelopes, draw_data_from_shapes
+from .draw_data import (
+    Additions,
+    DrawData,
+    compose_draw_data,
+    draw_data_from_envelopes,
+    draw_data_from_shapes,
+)
 from .staleness import record_snapshot
 from .state import (
     CachedOverlay,
+    FilterableDrawData,
     find_overlay,
     is_copied_result,
     redraw,
@@ -29,7 +36,6 @@ from .state import (
     subject_identities,
     view_layer_key,
 )
-from .view_filter import FilterableDrawData
 
 _FRAME_TOLERANCE = 1e-3
 """A jump lands as close as the single precision of a sub-frame allows, far within this."""
@@ -131,46 +137,20 @@ def _build_draw_data(
     cached: CachedOverlay, live: LiveShapes, settings: COLLISION_BOUNDS_PG_scene, frame: float
 ) -> DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
-    options = _overlay_options(settings)
-    pair = _active_pair(settings, cached.result)
+    display, pair = settings.display, entry_of_row(settings, active_row(settings))
     contact = pair if isinstance(pair, Contact) else None
     active = () if pair is None else (pair.a, pair.b)
     colors = OverlayColors.from_preferences()
-    bounds = draw_data_from_shapes(live, options.drawn, options.checked, colors, active)
+    bounds = draw_data_from_shapes(live, display.shapes_drawn, settings.shape, colors, active)
     additions = Additions(
-        names=cached.subjects.current_names(cached.result.subjects) if options.show_names else (),
+        names=cached.subjects.current_names(cached.result.subjects) if display.show_names else (),
         active=active,
         contact=contact,
         ghosts=None if contact is None else _ghosts(cached, bounds, frame, contact),
-        envelopes=_envelopes(cached, settings, colors.swept) if options.show_envelopes else DrawData(),
+        envelopes=_envelopes(cached, settings, colors.swept) if display.show_envelopes else DrawData(),
         marker_color=colors.marker,
     )
-    return compose_draw_data(bounds, live, additions, options)
-
-
-def _overlay_options(settings: COLLISION_BOUNDS_PG_scene) -> OverlayOptions:
-    """Copy the display settings of a scene."""
-    display = settings.display
-    return OverlayOptions(
-        drawn=display.shapes_drawn,
-        checked=settings.shape,
-        only_selected=display.only_selected,
-        show_names=display.show_names,
-        show_contact=display.show_contact,
-        show_ghosts=display.show_ghosts,
-        show_envelopes=display.show_envelopes,
-        show_spheres=display.show_spheres,
-        show_boxes=display.show_boxes,
-    )
-
-
-def _active_pair(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> Contact | Clearance | None:
-    """Return the contact or near miss of the active row; None if no row is active."""
-    rows = settings.rows
-    row = rows[settings.active_row] if 0 <= settings.active_row < len(rows) else None
-    if result.report is None or row is None:
-        return None
-    return (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
+    return compose_draw_data(bounds, live, additions, display)
 
 
 def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Contact) -> DrawData | None:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from addon.core import Aabb, Obb, Segment, Sphere
 from addon.scene.live.contact_state import LiveShapes, MovedParts, OwnedShapes
 from addon.ui.overlay.colors import OverlayColors
-from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data, label_ranks
-from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
+from addon.ui.overlay.draw_data import (
+    Additions,
+    DrawData,
+    compose_draw_data,
+    draw_data_from_shapes,
+    instance_rows,
+    label_ranks,
+)
 
 FREE, CONTACT = (0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
 GREEN, YELLOW = (0.5, 1.0, 0.3, 1.0), (1.0, 0.9, 0.1, 1.0)
 COLORS = OverlayColors(FREE, CONTACT, GREEN, YELLOW)
-OPTIONS = OverlayOptions(("aabb",), "aabb", False, False, False, False, False, True, True)
+OFF = ("only_selected", "show_names", "show_contact", "show_ghosts", "show_envelopes")
+OPTIONS = {**dict.fromkeys(OFF, False), "show_spheres": True, "show_boxes": True}
 NOTHING_ADDED = Additions((), (), None, None, DrawData(), YELLOW)
 
 
@@ -49,22 +58,23 @@ def test_shape_that_is_not_checked_is_faint():
 def test_build_leaves_its_arguments_unchanged_and_excludes_unselected_subjects():
     live = live_shapes(BOXES, selected=(False, True))
     bounds = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS)
-    options = OPTIONS._replace(only_selected=True, show_names=True)
+    options = SimpleNamespace(**{**OPTIONS, "only_selected": True, "show_names": True})
     data = compose_draw_data(bounds, live, NOTHING_ADDED._replace(names=("A", "B")), options)
-    assert data.labels == ("B",) and data.boxes.owners.tolist() == [1]
-    np.testing.assert_allclose(data.label_positions, [[6, 1, 1]])
-    np.testing.assert_allclose(data.label_sizes, [[1, 1, 1]])
-    assert len(bounds.boxes) == 2 and bounds.labels == ()
+    assert data.labels.texts.tolist() == ["B"] and data.boxes.owners.tolist() == [1]
+    np.testing.assert_allclose(data.labels.positions, [[6, 1, 1]])
+    np.testing.assert_allclose(data.labels.sizes, [[1, 1, 1]])
+    assert len(bounds.boxes) == 2 and not len(bounds.labels.texts)
 
 
 def test_ghosts_are_white_and_envelopes_below_bounds():
     live = live_shapes(BOXES)
     bounds = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS)
     additions = NOTHING_ADDED._replace(ghosts=bounds, envelopes=bounds)
-    data = compose_draw_data(bounds, live, additions, OPTIONS._replace(show_ghosts=True, show_envelopes=True))
+    options = SimpleNamespace(**{**OPTIONS, "show_ghosts": True, "show_envelopes": True})
+    data = compose_draw_data(bounds, live, additions, options)
     assert data.boxes.owners.tolist() == [0, 1, 0, 1, 0, 1]
     np.testing.assert_array_equal(data.boxes.rows[4:, 3, :3], 1)
-    assert compose_draw_data(bounds, live, additions, OPTIONS).boxes is bounds.boxes
+    assert compose_draw_data(bounds, live, additions, SimpleNamespace(**OPTIONS)).boxes is bounds.boxes
 
 
 def test_lines_of_subjects_in_contact_are_strong():

@@ -182,14 +182,14 @@ def test_animated_visibility_is_followed(scene, add_mesh):
 def test_renamed_object_keeps_its_bounds_and_has_new_label(row_of_three):
     display = bpy.context.scene.collision_bounds.display
     display.show_names = True
-    assert draw_data_on(bpy.context.scene).labels == ("A", "B", "C")
+    assert draw_data_on(bpy.context.scene).labels.texts.tolist() == ["A", "B", "C"]
     row_of_three[1].name = "Renamed"
     row_of_three[1].location.x = 6
     update()
     assert boxes() == [(0, False), (6, False), (10, False)]
     data = draw_data_on(bpy.context.scene)
-    assert data.labels == ("A", "Renamed", "C")
-    np.testing.assert_allclose(data.label_positions, [(0, 0, 0), (6, 0, 0), (10, 0, 0)], atol=1e-6)
+    assert data.labels.texts.tolist() == ["A", "Renamed", "C"]
+    np.testing.assert_allclose(data.labels.positions, [(0, 0, 0), (6, 0, 0), (10, 0, 0)], atol=1e-6)
     # A change of settings updates the overlay of all three again.
     bpy.context.scene.collision_bounds.padding = 0.5
     assert len(boxes()) == 3

@@ -10,7 +10,7 @@ from addon.ui.overlay import unit_meshes
 
 @pytest.mark.parametrize("segments", [24, 64])
 def test_circles_lie_on_sphere_around_each_axis_through_all_six_poles(segments):
-    lines = unit_meshes.sphere_lines(segments)
+    lines = unit_meshes.sphere_lines(segments).ribbons
     np.testing.assert_allclose(np.linalg.norm(lines.points, axis=1), 1, rtol=1e-6)
     for pole in (*np.eye(3), *-np.eye(3)):
         # Two of the three circles pass through it, with two sides each.
@@ -32,7 +32,7 @@ def ends(lines):
 
 @pytest.mark.smoke
 def test_box_has_twelve_distinct_edges_along_axes():
-    lines = unit_meshes.box_lines()
+    lines = unit_meshes.box_lines().ribbons
     edges = ends(lines)
     assert len({tuple(map(tuple, np.sort(edge, axis=0))) for edge in edges.tolist()}) == 12
     lengths = np.abs(edges[:, 1] - edges[:, 0])
@@ -42,14 +42,14 @@ def test_box_has_twelve_distinct_edges_along_axes():
 
 
 def test_circles_are_closed():
-    edges = ends(unit_meshes.sphere_lines(24))
+    edges = ends(unit_meshes.sphere_lines(24).ribbons)
     assert len(edges) == 72
     begins, finishes = (np.unique(np.round(edge, 5), axis=0) for edge in (edges[:, 0], edges[:, 1]))
     np.testing.assert_array_equal(begins, finishes)
 
 
 def test_segment_goes_from_origin_along_z():
-    np.testing.assert_array_equal(ends(unit_meshes.segment_lines()), [[[0, 0, 0], [0, 0, 1]]])
+    np.testing.assert_array_equal(ends(unit_meshes.segment_lines().ribbons), [[[0, 0, 0], [0, 0, 1]]])
 
 
 @pytest.mark.smoke

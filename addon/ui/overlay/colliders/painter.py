@@ -20,8 +20,7 @@ from ....scene.blender.mesh_data import triangle_indices, vertex_positions
 from ....scene.blender.object_settings import is_collider
 from ....scene.live.staleness import ViewLayerKey
 from ..painter import LIFT
-from ..state import object_by_uid, view_layer_key
-from ..view_filter import shows_all
+from ..state import object_by_uid, shows_all, view_layer_key
 from .surfaces import ColliderSurface, JoinedSurfaces, shaded_triangles
 
 
