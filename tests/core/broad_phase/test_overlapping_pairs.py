@@ -43,7 +43,6 @@ def search_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_and_prune, "_FEW_ROWS", 2)
     monkeypatch.setattr(sweep_and_prune, "FEW_BOXES", 0)
     monkeypatch.setattr(grid_tuning, "FEW_BOXES", 0)
-    monkeypatch.setattr(grid_tuning, "_CHEAP", 0)
     monkeypatch.setattr(grid_tuning, "_ATTEMPT_COST", 0)
 
 
