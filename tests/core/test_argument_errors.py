@@ -219,7 +219,6 @@ ROWS: dict[str, Row] = {
         ),
         {"center": ["tree", "sphere"], "radius": ["tree", "sphere"]},
     ),
-    "SphereTree.posed": Row(TREE.posed, valid(batch=(2,))),
     "SphereTree.require_same_nodes": Row(TREE.require_same_nodes, valid(other=TREE), {"other": ["trees"]}),
     "stacked": Row(core.stacked, valid(shapes=[SPHERES, SPHERES])),
     "aabb_from_points": Row(core.aabb_from_points, valid(points=POINTS)),

@@ -20,8 +20,8 @@ _CELLS = (1.0, 2.0, 6.0)
 """Sizes of cells to compare, in typical extents: for thin boxes, for most, and for sizes of many scales."""
 
 _ENTRY_COST, _GATHERED_COST, _SECOND_SEARCH_COST = 20, 4, 30
-"""Measured costs: of an entry in a column, of a candidate between two groups, because these are gathered, and of
-a box in the second search, which finds the pairs of boxes too wide for the first grid."""
+"""Measured costs of an entry in a column, of a candidate between two groups, because these are gathered, and
+of a box in the second search, which finds the pairs of boxes too wide for the first grid."""
 
 _ATTEMPT_COST = 20_000
 """Cost of comparing grids."""

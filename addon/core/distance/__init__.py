@@ -10,8 +10,8 @@ Files, in reading order:
 - `sphere.py`: a sphere and each other shape.
 - `capsule.py`: a capsule and a sphere, a box or another capsule.
 - `triangle_triangle.py`: two triangles.
-- `sphere_tree.py`: a sphere tree and a shape, or two trees.
-- `sphere_mesh.py`: a sphere or a sphere tree and a triangle mesh.
+- `sphere_tree.py`: the nearest leaf of a sphere tree to a shape, or of two trees.
+- `sphere_mesh.py`: a sphere and a triangle mesh.
 - `mesh_mesh.py`: two triangle meshes.
 
 May import `numeric`, `shapes`, `broad_phase`, `fitting`, `trees` and `mesh`.

@@ -30,7 +30,7 @@ from . import aabb, obb
 from . import capsule as capsules
 from . import sphere as spheres
 from . import sphere_mesh as meshes
-from . import sphere_tree as trees
+from .sphere_tree import nearest_leaf_pairs, nearest_leaves
 from .witness import WitnessPoints
 
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh
@@ -63,9 +63,8 @@ def separation(a: Solid, b: Solid) -> Floats:
     InvalidShapeError
         For batches that do not broadcast.
     """
-    methods, is_swapped = _find_methods("separation", a, b)
-    result: Floats = methods.separation(b, a) if is_swapped else methods.separation(a, b)
-    return result
+    methods, first, second, _ = _find_methods("separation", a, b)
+    return methods.separation(first, second)
 
 
 def overlaps(a: Solid, b: Solid) -> Bools:
@@ -87,9 +86,8 @@ def overlaps(a: Solid, b: Solid) -> Bools:
     UnsupportedPairError, InvalidShapeError
         As `separation`.
     """
-    methods, is_swapped = _find_methods("overlap", a, b)
-    result: Bools = methods.overlaps(b, a) if is_swapped else methods.overlaps(a, b)
-    return result
+    methods, first, second, _ = _find_methods("overlap", a, b)
+    return methods.overlaps(first, second)
 
 
 def minimum_translation(a: Solid, b: Solid) -> Floats:
@@ -114,12 +112,13 @@ def minimum_translation(a: Solid, b: Solid) -> Floats:
     UnsupportedPairError, InvalidShapeError
         As `separation`.
     """
-    methods, is_swapped = _find_methods("minimum translation", a, b)
+    methods, first, second, is_swapped = _find_methods("minimum translation", a, b)
     if methods.translation:
-        return -methods.translation(b, a) + 0.0 if is_swapped else methods.translation(a, b)
-    depth = np.minimum(separation(a, b), 0.0)
-    move: Floats = witness_points(a, b).normal * depth[..., None] + 0.0
-    return move
+        move = methods.translation(first, second)
+    else:
+        depth = np.minimum(methods.separation(first, second), 0.0)
+        move = methods.witness(first, second).normal * depth[..., None]
+    return np.asarray((-move if is_swapped else move) + 0.0)
 
 
 def witness_points(a: Solid, b: Solid) -> WitnessPoints:
@@ -144,9 +143,9 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
     UnsupportedPairError, InvalidShapeError
         As `separation`.
     """
-    methods, is_swapped = _find_methods("witness points", a, b)
-    result: WitnessPoints = methods.witness(b, a).swapped() if is_swapped else methods.witness(a, b)
-    return result
+    methods, first, second, is_swapped = _find_methods("witness points", a, b)
+    witness = methods.witness(first, second)
+    return witness.swapped() if is_swapped else witness
 
 
 class _PairMethods(NamedTuple):
@@ -163,9 +162,6 @@ _CAPSULE_SHAPE = _PairMethods(
     capsules.separation_capsule_shape,
     capsules.overlaps_capsule_shape,
     capsules.witness_points_capsule_shape,
-)
-_TREE_SHAPE = _PairMethods(
-    trees.separation_tree_shape, trees.overlaps_tree_shape, trees.witness_points_tree_shape
 )
 
 _PAIRS: dict[tuple[type, type], _PairMethods] = {
@@ -197,32 +193,33 @@ _PAIRS: dict[tuple[type, type], _PairMethods] = {
     (Obb, Aabb): _OBB_OBB,
     (Obb, Obb): _OBB_OBB,
     **{(Capsule, kind): _CAPSULE_SHAPE for kind in (Capsule, Sphere, Aabb, Obb)},
-    **{(SphereTree, kind): _TREE_SHAPE for kind in trees.SPHERE_PAIRS},
-    (SphereTree, SphereTree): _PairMethods(
-        trees.separation_tree_tree, trees.overlaps_tree_tree, trees.witness_points_tree_tree
-    ),
     (Sphere, TriangleMesh): _PairMethods(
         meshes.separation_sphere_mesh,
         meshes.overlaps_sphere_mesh,
         meshes.witness_points_sphere_mesh,
         meshes.minimum_translation_sphere_mesh,
     ),
-    (SphereTree, TriangleMesh): _PairMethods(
-        meshes.separation_tree_mesh,
-        meshes.overlaps_tree_mesh,
-        meshes.witness_points_tree_mesh,
-        meshes.minimum_translation_tree_mesh,
-    ),
 }
 
 
-def _find_methods(query: str, a: Solid, b: Solid) -> tuple[_PairMethods, bool]:
-    """Find the methods for a pair, and whether their order is swapped; errors name the query."""
-    for types, is_swapped in (((type(a), type(b)), False), ((type(b), type(a)), True)):
-        if types in _PAIRS:
-            require_common_batch(a, b)
-            return _PAIRS[types], is_swapped
-    raise unsupported_pair(query, a, b)
+def _find_methods(query: str, a: Any, b: Any) -> tuple[_PairMethods, Any, Any, bool]:
+    """Find the methods for a pair, both shapes in their order, and whether that is swapped.
+
+    A sphere tree counts as its leaf of minimum separation. Errors name the query.
+    """
+    kinds = tuple(Sphere if isinstance(shape, SphereTree) else type(shape) for shape in (a, b))
+    is_swapped = kinds not in _PAIRS
+    methods = _PAIRS.get(kinds[::-1] if is_swapped else kinds)  # type: ignore[arg-type]
+    if methods is None:
+        raise unsupported_pair(query, a, b)
+    require_common_batch(a, b)
+    if isinstance(a, SphereTree) and isinstance(b, SphereTree):
+        a, b = nearest_leaf_pairs(a, b)
+    elif isinstance(a, SphereTree):
+        a = nearest_leaves(a, b, separation)
+    elif isinstance(b, SphereTree):
+        b = nearest_leaves(b, a, separation)
+    return (methods, b, a, True) if is_swapped else (methods, a, b, False)
 
 
 def require_common_batch(*shapes: Solid) -> tuple[int, ...]:

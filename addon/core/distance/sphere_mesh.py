@@ -1,6 +1,6 @@
-"""Distances between a sphere or a sphere tree and a triangle mesh.
+"""Distances between a sphere and a triangle mesh.
 
-Space: results are in the space and unit of the mesh, (...) for the batch of the spheres or poses.
+Space: results are in the space and unit of the mesh, (...) for the batch of the spheres.
 
 Sign: separation is the minimum over the triangles; negative where they overlap, inf behind all of a
 one-sided mesh. A mesh is a surface: a sphere inside that touches no triangle does not overlap it.
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..shapes import Sphere
-from ..trees.sphere_tree import SphereTree, concatenated_ranges
+from ..trees.sphere_tree import concatenated_ranges
 from ..trees.traversal import SINGLE_NODE, find_candidate_leaf_pairs
 from .sphere import overlaps_sphere_triangle, separation_sphere_triangle, witness_points_sphere_triangle
 from .witness import WitnessPoints
@@ -73,37 +73,6 @@ def minimum_translation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Float
     witness = witness_points_sphere_triangle(flat[hits], mesh.triangles[deepest[hits]])
     move[hits] = witness.normal * depth[hits, None] + 0.0
     return move.reshape(*sphere.shape, 3)
-
-
-def separation_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> Floats:
-    """Minimum separation of a leaf and a triangle, (...)."""
-    result: Floats = separation_sphere_mesh(tree.leaf_spheres, mesh).min(axis=-1)
-    return result
-
-
-def overlaps_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> Bools:
-    """Decide which poses have a leaf that overlaps a triangle, (...) bool."""
-    return np.asarray(overlaps_sphere_mesh(tree.leaf_spheres, mesh).any(axis=-1))
-
-
-def witness_points_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> WitnessPoints:
-    """Witness points of the leaf and the triangle of minimum separation; see `witness_points_sphere_mesh`."""
-    leaves = tree.leaf_spheres
-    leaf = separation_sphere_mesh(leaves, mesh).argmin(axis=-1)[..., None]
-    center = np.take_along_axis(leaves.center, leaf[..., None], axis=-2)[..., 0, :]
-    radius = np.take_along_axis(leaves.radius, leaf, axis=-1)[..., 0]
-    return witness_points_sphere_mesh(Sphere.unchecked(center, radius), mesh)
-
-
-def minimum_translation_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> Floats:
-    """Shortest translation that separates the leaf deepest in a triangle, (..., 3); zero for none.
-
-    Other leaves may still overlap, and then need another translation.
-    """
-    moves = minimum_translation_sphere_mesh(tree.leaf_spheres, mesh)
-    deepest = length(moves).argmax(axis=-1)[..., None, None]
-    result: Floats = np.take_along_axis(moves, deepest, axis=-2)[..., 0, :]
-    return result
 
 
 def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:

@@ -11,7 +11,6 @@ Files in reading order:
 - `sphere_triangle`, `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
 - `obb`, `gap_advancement`, `obb_motion`: conservative advancement of oriented boxes (Mirtich 1996).
 - `capsule`: the same with a radius around each box: capsules, with spheres, boxes and each other.
-- `sphere_tree`: simultaneous traversal of sphere trees; the leaves are solved by the sweeps of spheres.
 - `triangle_triangle`, `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
 
 May import the rooms before it: numeric, shapes, broad_phase, fitting, trees, mesh and distance.

@@ -24,9 +24,8 @@ from . import capsule as capsules
 from . import obb as oriented_boxes
 from . import sphere_mesh as meshes
 from . import sphere_sphere as spheres
-from . import sphere_tree as trees
 from . import sphere_triangle as triangles
-from .impact import Impact, ImpactStatus, TreeImpact
+from .impact import Impact, ImpactStatus
 from .interpolation import at
 
 _CLOSEST_CHUNK_PAIRS = 2048
@@ -181,14 +180,22 @@ def _exact(kernel: Callable[..., Floats]) -> _TimeKernel:
     return with_status
 
 
-def _of_tree(kernel: Callable[..., TreeImpact]) -> _TimeKernel:
-    """Reduce the impacts of a kernel for trees to times and statuses."""
-
-    def with_status(*motion: Any) -> tuple[Floats, Ints]:
-        impact = kernel(*motion)
-        return impact.time, impact.status
-
-    return with_status
+def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
+    """Sweep a sphere tree with a shape or another tree: the first of the sweeps of all leaves."""
+    for start, end in (motion[:2], motion[2:]):
+        if isinstance(start, SphereTree):
+            start.require_same_nodes(end)
+    leaves = [each.leaf_spheres if isinstance(each, SphereTree) else each[..., None] for each in motion]
+    # Leaves of the first tree along the last axis but one, those of the second along the last.
+    pairs = [*(each[..., None] for each in leaves[:2]), *(each[..., None, :] for each in leaves[2:])]
+    each = np.broadcast_shapes(pairs[0].shape, pairs[2].shape)
+    time, status = _TIMES[Sphere, type(pairs[2])](*(shape.broadcast_to(each) for shape in pairs))
+    flat = (*motion[0].shape, each[-2] * each[-1])
+    time, status = time.reshape(flat), status.reshape(flat)
+    first = np.where(np.isnan(time), np.inf, time).argmin(axis=-1)[..., None]
+    return np.take_along_axis(time, first, axis=-1)[..., 0], np.take_along_axis(status, first, axis=-1)[
+        ..., 0
+    ]
 
 
 def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -236,8 +243,7 @@ _TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
     (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
     **{(Capsule, kind): capsules.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
-    **{(SphereTree, kind): _of_tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
-    (SphereTree, SphereTree): _of_tree(trees.first_impact_tree_tree),
+    **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb)},
 }
 _WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),

@@ -46,22 +46,3 @@ class Impact(NamedTuple):
     point: Floats
     normal: Floats
     status: Ints
-
-
-class TreeImpact(NamedTuple):
-    """First impact of a moving sphere tree.
-
-    Attributes
-    ----------
-    time : (...) float64
-        Time in [0, 1]; NaN for never.
-    status : (...) int64
-        Values of ImpactStatus, as of the sweep of the leaf; EXACT for never.
-    leaf, other_leaf : (...) int64
-        Nodes of both trees that touch first; -1 for never. A shape that is not a tree has one node, 0.
-    """
-
-    time: Floats
-    status: Ints
-    leaf: Ints
-    other_leaf: Ints

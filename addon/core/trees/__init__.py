@@ -4,7 +4,7 @@ Files, in reading order:
 
 - `sphere_tree.py`: `SphereTree`, a batch of poses of one tree; a shape like the others.
 - `builder.py`: `sphere_tree_from_triangles`, the top-down construction.
-- `traversal.py`: the simultaneous traversal of two trees, used by all queries.
+- `traversal.py`: the simultaneous traversal of two trees.
 
 May import `numeric`, `shapes`, `broad_phase` and `fitting`. Distances and sweeps of trees are in `distance`
 and `sweep`.
@@ -12,7 +12,5 @@ and `sweep`.
 Decisions:
 
 - A tree is the union of its leaf spheres. Inner nodes only speed up queries, and each encloses its triangles.
-- The spheres of inner nodes do not enclose those of their children. Queries are pruned by `reach` and `core`,
-  the radii that bound the leaves below from outside and from inside.
 - To a contact scan the leaves are spheres of one subject, so scans need no method of their own for trees.
 """

@@ -1,8 +1,7 @@
 """Simultaneous (dual-tree) traversal of two trees by branch and bound, for many elements of a batch at once.
 
-All queries of trees share it. With few leaves, all pairs of leaves are evaluated. Otherwise a frontier of
-node pairs descends level by level in array operations: pairs with a lower bound above the best upper
-bound of their element are culled.
+A frontier of node pairs descends level by level in array operations: pairs with a lower bound above the best
+upper bound of their element are culled.
 """
 
 from __future__ import annotations
@@ -12,17 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Floats, Ints
 from ..numeric.table import Table
-
-_ELEMENTS_AT_ONCE = 2048
-"""Elements traversed together: frontiers of more elements do not fit the cache."""
-
-_FEW_PAIRS = 128
-"""Up to this many leaf pairs of an element, evaluating all of them is faster than a traversal."""
-
-_CHUNK_PAIRS = 16_384
-"""Leaf pairs evaluated at a time. If a query has no more in all, they are evaluated without a traversal."""
 
 SINGLE_NODE: Ints = np.full((1, 2), -1)
 """The `children` of a shape that is no tree: one node, which is a leaf."""
@@ -52,76 +42,6 @@ pair of leaves the upper bound is its value; infinity means no value. Pairs with
 culled.
 """
 
-LeafPairValues: TypeAlias = Callable[[Ints], Floats]
-"""Values of all leaf pairs of elements (k,), as (k, leaves of a, leaves of b)."""
-
-
-def hit_bounds(touches: Bools, is_hit: Bools) -> tuple[Floats, Floats]:
-    """Compute bounds with which a traversal stops at the first hit of each element. Exact.
-
-    Parameters
-    ----------
-    touches : (n,) bool
-        Leaf pairs below can be hits.
-    is_hit : (n,) bool
-        The pair is a pair of leaves and a hit.
-
-    Returns
-    -------
-    low, high : (n,) float64
-        As `NodePairBounds` returns them.
-    """
-    low = np.where(touches, np.where(is_hit, -1.0, 0.0), np.inf)
-    return low, np.where(is_hit, -1.0, np.inf)
-
-
-def find_best_leaf_pairs(
-    count: int, children_a: Ints, children_b: Ints, bounds: NodePairBounds, values: LeafPairValues
-) -> tuple[Ints, Ints]:
-    """Find the pair of leaves with the smallest value for each of `count` elements.
-
-    As exact as `bounds` and `values`, which must agree.
-
-    Parameters
-    ----------
-    count : int
-        Number of elements of the batch.
-    children_a, children_b : (m, 2) int64
-        Children of the nodes of each tree, as in `SphereTree`; SINGLE_NODE for a shape that is no tree.
-    bounds : NodePairBounds
-        Bounds of the values of leaf pairs below node pairs.
-    values : LeafPairValues
-        Values of leaf pairs.
-
-    Returns
-    -------
-    leaf_a, leaf_b : (count,) int64
-        Nodes; -1 where no pair has a finite value. Ties go to the first node of the first tree, then of the
-        second.
-    """
-    leaves_a, leaves_b = (np.flatnonzero(children[:, 0] < 0) for children in (children_a, children_b))
-    pairs = len(leaves_a) * len(leaves_b)
-    best_a, best_b = np.full(count, -1), np.full(count, -1)
-    is_traversed = pairs > _FEW_PAIRS and pairs * count > _CHUNK_PAIRS
-    step = _ELEMENTS_AT_ONCE if is_traversed else max(1, _CHUNK_PAIRS // pairs)
-    for start in range(0, count, step):
-        elements = np.arange(start, min(start + step, count))
-        if is_traversed:
-            rows, value = find_candidate_leaf_pairs(elements, children_a, children_b, bounds)
-            finite = np.flatnonzero(value < np.inf)
-            rows, value = rows.take(finite), value[finite]
-            # Assign in descending order, so that the best pair of an element is written last.
-            order = np.lexsort((rows.b, rows.a, value))[::-1]
-            best_a[rows.element[order]] = rows.a[order]
-            best_b[rows.element[order]] = rows.b[order]
-        else:
-            table = values(elements).reshape(-1, pairs)
-            best = table.argmin(axis=1)
-            finite = np.flatnonzero(table[np.arange(len(best)), best] < np.inf)
-            a, b = np.divmod(best[finite], len(leaves_b))
-            best_a[elements[finite]], best_b[elements[finite]] = leaves_a[a], leaves_b[b]
-    return best_a, best_b
-
 
 def find_candidate_leaf_pairs(
     elements: Ints, children_a: Ints, children_b: Ints, bounds: NodePairBounds
@@ -133,7 +53,7 @@ def find_candidate_leaf_pairs(
     elements : (k,) int64
         Consecutive indices, ascending.
     children_a, children_b : (m, 2) int64
-        As in `find_best_leaf_pairs`.
+        Children of the nodes of each tree, as in `SphereTree`; SINGLE_NODE for a shape that is no tree.
     bounds : NodePairBounds
         Bounds of the values of leaf pairs below node pairs.
 

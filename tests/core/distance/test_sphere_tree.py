@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
-from addon.core.distance.sphere_tree import (
-    nearest_leaf_pairs,
-    nearest_leaves,
-    overlaps_tree_shape,
-    overlaps_tree_tree,
-    separation_tree_shape,
-    separation_tree_tree,
-    witness_points_tree_shape,
-    witness_points_tree_tree,
-)
+from addon.core.distance.sphere_tree import nearest_leaf_pairs, nearest_leaves, reach_and_core
 from addon.core.shapes import Aabb, Obb, Segment, Sphere, Triangle
 from addon.core.trees.builder import sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree
-from tests.core import meshes
+from tests.core import exact, meshes
+from tests.core.compound.meshes_with_notches import random_solid
 from tests.tiers import times
 
 COUNT = 120
 TORUS = {depth: sphere_tree_from_triangles(meshes.torus(), depth) for depth in (0, 3, 8)}
-"""Trees of 1, 8 and 256 leaves: only the last one is traversed instead of evaluating all leaves."""
+"""Trees of 1, 8 and 256 leaves."""
 
 
 def shapes(kind: str, scale: float = 1.0):
@@ -73,16 +67,14 @@ def test_results_agree_with_the_minimum_over_all_leaves(kind, depth):
     tree, shape = TORUS[depth].transformed(meshes.random_poses(COUNT, 1.0)), shapes(kind)
     leaves = tree.leaf_spheres
     table = separation(leaves, shape[:, None])
-    found = separation_tree_shape(tree, shape)
+    found = separation(tree, shape)
     assert_same(found, table.min(axis=1))
-    np.testing.assert_array_equal(
-        overlaps_tree_shape(tree, shape), overlaps(leaves, shape[:, None]).any(axis=1)
-    )
-    witness = witness_points_tree_shape(tree, shape)
+    np.testing.assert_array_equal(overlaps(tree, shape), overlaps(leaves, shape[:, None]).any(axis=1))
+    witness = witness_points(tree, shape)
     is_finite = np.isfinite(found)
     along = ((witness.on_b - witness.on_a) * witness.normal).sum(axis=1)
     np.testing.assert_allclose(along[is_finite], found[is_finite], atol=1e-12)
-    best = tree.spheres[np.arange(COUNT), nearest_leaves(tree, shape)]  # type: ignore[index]
+    best = nearest_leaves(tree, shape, separation)
     np.testing.assert_array_equal(witness.on_a, witness_points(best, shape).on_a)
     assert (found < 0).any()
     assert (found > 0).any()
@@ -95,10 +87,8 @@ def test_results_scale_with_the_scene(kind, scale):
     tree, shape = TORUS[8].transformed(matrix), shapes(kind, scale)
     leaves = tree.leaf_spheres.broadcast_to((COUNT, 256))
     table = separation(leaves, shape[:, None])
-    assert_same(separation_tree_shape(tree, shape), table.min(axis=1), scale)
-    np.testing.assert_array_equal(
-        overlaps_tree_shape(tree, shape), overlaps(leaves, shape[:, None]).any(axis=1)
-    )
+    assert_same(separation(tree, shape), table.min(axis=1), scale)
+    np.testing.assert_array_equal(overlaps(tree, shape), overlaps(leaves, shape[:, None]).any(axis=1))
 
 
 def test_closest_leaf_is_found_far_from_the_origin():
@@ -111,22 +101,22 @@ def test_closest_leaf_is_found_far_from_the_origin():
         Triangle(points, points + 1, points + np.array([1, 0, 2]), one_sided=True),
     ):
         table = separation(tree.leaf_spheres, shape[:, None])
-        assert_same(separation_tree_shape(tree, shape), table.min(axis=1), scale=1e8)
+        assert_same(separation(tree, shape), table.min(axis=1), scale=1e8)
 
 
 @pytest.mark.smoke
 def test_poses_and_shapes_broadcast_against_each_other():
     tree, shape = TORUS[8].transformed(meshes.random_poses(3, 2.0)), shapes("box")
-    table = separation_tree_shape(tree[:, None], shape)
+    table = separation(tree[:, None], shape)
     assert table.shape == (3, COUNT)
     for pose in range(3):
-        np.testing.assert_array_equal(table[pose], separation_tree_shape(tree[pose], shape))
-    single = separation_tree_shape(tree[1], shape[7])
+        np.testing.assert_array_equal(table[pose], separation(tree[pose], shape))
+    single = separation(tree[1], shape[7])
     assert single.shape == ()
     assert single == table[1, 7]
-    assert witness_points_tree_shape(tree[1], shape[7]).normal.shape == (3,)
-    assert overlaps_tree_shape(tree[1], shape[7]).shape == ()
-    assert separation_tree_shape(tree[:0], shape[0]).shape == (0,)
+    assert witness_points(tree[1], shape[7]).normal.shape == (3,)
+    assert overlaps(tree[1], shape[7]).shape == ()
+    assert separation(tree[:0], shape[0]).shape == (0,)
 
 
 def test_ball_in_the_hole_of_a_ring_does_not_overlap():
@@ -134,21 +124,21 @@ def test_ball_in_the_hole_of_a_ring_does_not_overlap():
     # leaves.
     ball = Sphere([0, 0, 0], 0.5)
     assert overlaps(TORUS[8].spheres[0], ball)
-    assert not overlaps_tree_shape(TORUS[8], ball)
-    assert 0.9 < separation_tree_shape(TORUS[8], ball) <= 1.5
+    assert not overlaps(TORUS[8], ball)
+    assert 0.9 < separation(TORUS[8], ball) <= 1.5
 
 
 def test_tree_behind_one_sided_triangle_is_infinitely_far():
     floor = Triangle([-100, -100, 5], [100, -100, 5], [0, 100, 5], one_sided=True)
-    assert separation_tree_shape(TORUS[8], floor) == np.inf
-    assert not overlaps_tree_shape(TORUS[8], floor)
-    assert np.isfinite(witness_points_tree_shape(TORUS[8], floor).normal).all()
+    assert separation(TORUS[8], floor) == np.inf
+    assert not overlaps(TORUS[8], floor)
+    assert np.isfinite(witness_points(TORUS[8], floor).normal).all()
     # A triangle through the middle of the ring: only the leaves above it count, and one of them is deepest.
     middle = Triangle([-100, -100, 0], [100, -100, 0], [0, 100, 0], one_sided=True)
     leaves = TORUS[8].leaf_spheres
     above = leaves.center[:, 2] >= 0
     expected = (leaves.center[above, 2] - leaves.radius[above]).min()
-    assert separation_tree_shape(TORUS[8], middle) == pytest.approx(expected, abs=1e-12)
+    assert separation(TORUS[8], middle) == pytest.approx(expected, abs=1e-12)
 
 
 def test_minimum_translation_separates_the_deepest_leaf():
@@ -156,12 +146,11 @@ def test_minimum_translation_separates_the_deepest_leaf():
     # does not.
     tree = SphereTree([[0, 0, 0], [-2, 0, 0], [2, 0, 0]], [3, 1, 1.5], [[1, 2], [-1, -1], [-1, -1]])
     wall = Aabb([2.2, -9, -9], [9, 9, 9])
-    witness = witness_points_tree_shape(tree, wall)
-    move = witness.normal * separation_tree_shape(tree, wall)
+    witness = witness_points(tree, wall)
+    move = witness.normal * separation(tree, wall)
     np.testing.assert_allclose(move, [-1.3, 0, 0], atol=1e-14)
-    matrix = np.eye(4)
-    matrix[:3, 3] = move
-    assert separation_tree_shape(tree.transformed(matrix), wall) == pytest.approx(0, abs=1e-14)
+    moved = SphereTree(tree.center + move, tree.radius, tree.children)
+    assert separation(moved, wall) == pytest.approx(0, abs=1e-14)
 
 
 # --- two trees -------------------------------------------------------------------------------------------
@@ -173,16 +162,17 @@ def test_separation_of_two_trees_is_that_of_their_closest_leaves(depths):
     a = TORUS[depths[0]].transformed(meshes.random_poses(count, 2.0, seed=1))
     b = TORUS[depths[1]].transformed(meshes.random_poses(count, 2.0, seed=2))
     table = separation(a.leaf_spheres[:, :, None], b.leaf_spheres[:, None])
-    found = separation_tree_tree(a, b)
+    found = separation(a, b)
     assert_same(found, table.min(axis=(1, 2)))
-    np.testing.assert_array_equal(overlaps_tree_tree(a, b), (table <= 0).any(axis=(1, 2)))
-    witness = witness_points_tree_tree(a, b)
+    np.testing.assert_array_equal(overlaps(a, b), (table <= 0).any(axis=(1, 2)))
+    witness = witness_points(a, b)
     along = ((witness.on_b - witness.on_a) * witness.normal).sum(axis=1)
     np.testing.assert_allclose(along, found, atol=1e-12)
-    np.testing.assert_allclose(separation_tree_tree(b, a), found, atol=1e-14)
+    np.testing.assert_allclose(separation(b, a), found, atol=1e-14)
     on_a, on_b = nearest_leaf_pairs(a, b)
-    assert np.isin(on_a, a.leaves).all()
-    assert np.isin(on_b, b.leaves).all()
+    for found_leaf, tree in ((on_a, a), (on_b, b)):
+        assert (found_leaf.center[:, None] == tree.leaf_spheres.center).all(axis=-1).any(axis=1).all()
+    assert_same(separation(on_a, on_b), found)
     assert (found < 0).any()
 
 
@@ -192,9 +182,9 @@ def test_linked_rings_do_not_overlap_though_their_root_spheres_do():
     matrix = np.array([[1.0, 0, 0, 3], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
     linked = ring.transformed(matrix)
     assert overlaps(ring.spheres[0], linked.spheres[0])
-    assert not overlaps_tree_tree(ring, linked)
+    assert not overlaps(ring, linked)
     # The surfaces are 3 - 0.4 apart, and leaves bulge out of them.
-    assert 2.2 < separation_tree_tree(ring, linked) < 2.6
+    assert 2.2 < separation(ring, linked) < 2.6
 
 
 def test_poses_of_two_trees_broadcast():
@@ -202,12 +192,12 @@ def test_poses_of_two_trees_broadcast():
         TORUS[8].transformed(meshes.random_poses(3, 3.0)),
         TORUS[3].transformed(meshes.random_poses(4, 3.0, seed=5)),
     )
-    table = separation_tree_tree(a[:, None], b)
+    table = separation(a[:, None], b)
     assert table.shape == (3, 4)
     for i in range(3):
         for j in range(4):
-            assert separation_tree_tree(a[i], b[j]) == table[i, j]
-            assert overlaps_tree_tree(a[i], b[j]) == (table[i, j] <= 0)
+            assert separation(a[i], b[j]) == table[i, j]
+            assert overlaps(a[i], b[j]) == (table[i, j] <= 0)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 6))
@@ -218,7 +208,7 @@ def test_coincident_triangles_and_ties_agree_with_the_minimum_over_all_leaves(se
     tree = sphere_tree_from_triangles(rng.integers(-3, 4, (160, 3, 3)), depth=9)
     balls = Sphere(rng.integers(-5, 6, (200, 3)), radius / 2)
     table = separation(tree.leaf_spheres, balls[:, None])
-    assert_same(separation_tree_shape(tree, balls), table.min(axis=1))
+    assert_same(separation(tree, balls), table.min(axis=1))
 
 
 # --- through the dispatch --------------------------------------------------------------------------------
@@ -227,7 +217,67 @@ def test_coincident_triangles_and_ties_agree_with_the_minimum_over_all_leaves(se
 @pytest.mark.parametrize("kind", KINDS)
 def test_queries_accept_tree_first_or_second(kind):
     tree, shape = TORUS[3].transformed(meshes.random_poses(COUNT, 1.0)), shapes(kind)
-    np.testing.assert_array_equal(separation(shape, tree), separation_tree_shape(tree, shape))
+    np.testing.assert_array_equal(separation(shape, tree), separation(tree, shape))
+    assert_same(separation(tree, shape), separation(tree.leaf_spheres, shape[:, None]).min(axis=1))
     np.testing.assert_array_equal(overlaps(shape, tree), overlaps(tree, shape))
     np.testing.assert_array_equal(witness_points(shape, tree).on_b, witness_points(tree, shape).on_a)
     np.testing.assert_array_equal(minimum_translation(shape, tree), -minimum_translation(tree, shape))
+
+
+# --- radii that bound the leaves below a node ------------------------------------------------------------
+
+
+def leaves_below(tree: SphereTree, node: int) -> list[int]:
+    """List the leaves below a node, or the node if it is a leaf."""
+    if tree.children[node, 0] < 0:
+        return [node]
+    return [leaf for child in tree.children[node] for leaf in leaves_below(tree, child)]
+
+
+def check_nested_radii(tree: SphereTree) -> None:
+    """Check in exact arithmetic the radii around and inside of the leaves below."""
+    reach, core = (radii[0] for radii in reach_and_core(tree))
+    for node in range(len(tree.children)):
+        center = exact.vector(tree.center[node])
+        is_core_enclosed = False
+        for leaf in leaves_below(tree, node):
+            offset = exact.subtract(exact.vector(tree.center[leaf]), center)
+            squared, radius = exact.dot(offset, offset), Fraction(float(tree.radius[leaf]))
+            slack = Fraction(float(reach[node])) - radius
+            assert slack >= 0
+            assert squared <= slack * slack
+            distance = exact.square_root(squared)
+            is_core_enclosed |= distance + float(core[node]) <= float(radius) * (1 + 1e-14) + 1e-14 * distance
+        assert is_core_enclosed
+
+
+NESTED = {
+    "torus": meshes.torus(),
+    "dense ball with limbs": meshes.ball_with_limbs(),
+    "far from the origin": meshes.torus() + 1e6,
+    "tiny": meshes.torus() * 1e-150,
+    "slivers": meshes.triangle_soup(200) * [1, 1e-7, 1],
+    **{f"solid {seed}": random_solid(np.random.default_rng(seed)) for seed in range(4)},
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_reach_encloses_all_leaves_below_and_one_leaf_encloses_core(name):
+    check_nested_radii(sphere_tree_from_triangles(NESTED[name], 5))
+
+
+def test_sphere_of_parent_may_be_smaller_than_its_reach():
+    # The sphere of half a square is as wide as its diagonal, and bulges out over the long sides.
+    tree = sphere_tree_from_triangles(meshes.plate(), 6)
+    inner = np.flatnonzero(tree.children[:, 0] >= 0)
+    reach = reach_and_core(tree)[0][0]
+    assert (reach[inner] > tree.radius[inner] * 1.001).any()
+    assert (reach >= tree.radius * (1 - 1e-15)).all()
+
+
+def test_radii_of_a_root_with_two_leaves():
+    tree = SphereTree([[0, 0, 0], [-2, 0, 0], [2, 0, 0]], [3, 1, 1.5], [[1, 2], [-1, -1], [-1, -1]])
+    reach, core = reach_and_core(tree)
+    # The farther leaf extends to 2 + 1.5. The center is outside of the nearer one by 2 - 1.5.
+    assert reach[0, 0] == pytest.approx(3.5, rel=1e-14)
+    assert core[0, 0] == pytest.approx(-0.5, rel=1e-14)

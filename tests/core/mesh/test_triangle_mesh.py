@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
 from addon.core.distance.sphere_mesh import (
     minimum_translation_sphere_mesh,
-    minimum_translation_tree_mesh,
     overlaps_sphere_mesh,
-    overlaps_tree_mesh,
     separation_sphere_mesh,
-    separation_tree_mesh,
     witness_points_sphere_mesh,
-    witness_points_tree_mesh,
 )
 from addon.core.errors import EmptyGeometryError, InvalidShapeError
 from addon.core.mesh.triangle_mesh import TriangleMesh
@@ -155,15 +151,15 @@ def test_tree_against_mesh_gives_the_result_of_its_closest_leaf():
         meshes.random_poses(20, 3.0)
     )
     table = separation_sphere_mesh(tree.leaf_spheres, mesh)
-    found = separation_tree_mesh(tree, mesh)
+    found = separation(tree, mesh)
     np.testing.assert_array_equal(found, table.min(axis=1))
-    np.testing.assert_array_equal(overlaps_tree_mesh(tree, mesh), found <= 0)
+    np.testing.assert_array_equal(overlaps(tree, mesh), found <= 0)
     assert 0 < (found <= 0).sum() < 20
-    witness = witness_points_tree_mesh(tree, mesh)
+    witness = witness_points(tree, mesh)
     np.testing.assert_allclose(
         ((witness.on_b - witness.on_a) * witness.normal).sum(axis=1), found, atol=1e-13
     )
-    move = minimum_translation_tree_mesh(tree, mesh)
+    move = minimum_translation(tree, mesh)
     np.testing.assert_allclose(np.linalg.norm(move, axis=1), np.maximum(-found, 0), atol=1e-13)
 
 
@@ -177,8 +173,8 @@ def test_results_have_the_batch_shape_of_the_spheres():
     assert witness_points_sphere_mesh(spheres.reshaped((3, 4)), mesh).normal.shape == (3, 4, 3)
     assert overlaps_sphere_mesh(spheres[:0], mesh).shape == (0,)
     tree = sphere_tree_from_triangles(meshes.cube())
-    assert separation_tree_mesh(tree, mesh).shape == ()
-    assert minimum_translation_tree_mesh(tree, mesh).shape == (3,)
+    assert separation(tree, mesh).shape == ()
+    assert minimum_translation(tree, mesh).shape == (3,)
 
 
 def test_batch_with_other_axes_or_no_triangles_raises():

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addon.core.distance.sphere_tree import separation_tree_shape, separation_tree_tree
+from addon.core.distance.dispatch import separation
 from addon.core.errors import InvalidShapeError
 from addon.core.shapes import Aabb, Obb, Sphere
 from addon.core.sweep.dispatch import first_impact, time_of_impact
-from addon.core.sweep.impact import TreeImpact
 from addon.core.sweep.interpolation import at
-from addon.core.sweep.sphere_tree import first_impact_tree_shape, first_impact_tree_tree
 from addon.core.trees.builder import sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree
 from tests.core import meshes
@@ -21,7 +19,7 @@ from tests.tiers import times
 
 COUNT = 150
 TORUS = {depth: sphere_tree_from_triangles(meshes.torus(), depth) for depth in (0, 3, 6, 8)}
-"""Trees of 1, 8, 64 and 256 leaves: those with many are traversed, those with few are tested exhaustively."""
+"""Trees of 1, 8, 64 and 256 leaves."""
 
 
 def moving_trees(depth: int, count: int = COUNT, seed: int = 0) -> tuple[SphereTree, SphereTree]:
@@ -55,15 +53,6 @@ def earliest(times: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(least), np.nan, least)
 
 
-def assert_leaves_agree(impact: TreeImpact, tree: SphereTree, times: np.ndarray) -> None:
-    """Assert that the leaves of impacts are leaves with that time in `times` (COUNT, leaves)."""
-    hit = np.flatnonzero(~np.isnan(impact.time))
-    assert (impact.leaf[np.isnan(impact.time)] == -1).all()
-    index = np.searchsorted(tree.leaves, impact.leaf[hit])
-    np.testing.assert_array_equal(tree.leaves[index], impact.leaf[hit])
-    np.testing.assert_array_equal(times[hit, index], impact.time[hit])
-
-
 # --- a tree and a shape ----------------------------------------------------------------------------------
 
 
@@ -72,12 +61,11 @@ def assert_leaves_agree(impact: TreeImpact, tree: SphereTree, times: np.ndarray)
 def test_first_impact_is_that_of_earliest_leaf(kind, depth):
     a, b = moving_trees(depth), moving_shapes(kind)
     times = time_of_impact(a[0].leaf_spheres, a[1].leaf_spheres, b[0][:, None], b[1][:, None])
-    found = first_impact_tree_shape(*a, *b)
-    np.testing.assert_array_equal(found.time, earliest(times))
-    assert_leaves_agree(found, TORUS[depth], times)
-    assert (found.time > 0).any()
-    assert (found.time == 0).any()
-    assert np.isnan(found.time).any()
+    found = time_of_impact(*a, *b)
+    np.testing.assert_array_equal(found, earliest(times))
+    assert (found > 0).any()
+    assert (found == 0).any()
+    assert np.isnan(found).any()
 
 
 def test_ball_through_hole_of_ring_does_not_touch():
@@ -86,21 +74,20 @@ def test_ball_through_hole_of_ring_does_not_touch():
     ring = sphere_tree_from_triangles(meshes.torus(96, 6, 3, 0.2), 8)
     start, end = Sphere([0, 0, 9], 1), Sphere([0.5, 0, -9], 1)
     assert time_of_impact(ring.spheres[0], ring.spheres[0], start, end) < 0.3
-    assert np.isnan(first_impact_tree_shape(ring, ring, start, end).time)
-    assert first_impact_tree_shape(ring, ring, start, end).leaf == -1
+    assert np.isnan(time_of_impact(ring, ring, start, end))
     # With an offset of 3 it hits the tube at 9 - 18 t = 1.2, or earlier because leaves protrude.
-    through_tube = first_impact_tree_shape(ring, ring, Sphere([3, 0, 9], 1), Sphere([3, 0, -9], 1))
-    assert 0.42 < through_tube.time <= (9 - 1.2) / 18 + 1e-3
+    through_tube = time_of_impact(ring, ring, Sphere([3, 0, 9], 1), Sphere([3, 0, -9], 1))
+    assert 0.42 < through_tube <= (9 - 1.2) / 18 + 1e-3
 
 
 def test_leaf_that_misses_does_not_hide_leaf_that_touches():
     # Two balls on x at rest. A point passes the first at a distance of 1.5 and hits the second: 2 + 1 at x =
     # 3.
     tree = SphereTree([[0, 0, 0], [-2, 0, 0], [2, 1.5, 0]], [4, 1, 1], [[1, 2], [-1, -1], [-1, -1]])
-    found = first_impact_tree_shape(tree, tree, Sphere([-9, 1.5, 0], 0), Sphere([11, 1.5, 0], 0))
-    assert found.time == pytest.approx((9 + 1) / 20)
-    assert found.leaf == 2
-    assert found.other_leaf == 0
+    found = time_of_impact(tree, tree, Sphere([-9, 1.5, 0], 0), Sphere([11, 1.5, 0], 0))
+    assert found == pytest.approx((9 + 1) / 20)
+    point = first_impact(tree, tree, Sphere([-9, 1.5, 0], 0), Sphere([11, 1.5, 0], 0)).point
+    np.testing.assert_allclose(point, [1, 1.5, 0], atol=1e-14)
 
 
 def test_growing_leaf_touches_shape_at_rest():
@@ -108,9 +95,8 @@ def test_growing_leaf_touches_shape_at_rest():
     children = [[1, 2], [-1, -1], [-1, -1]]
     centers = [[0, 0, 0], [-2, 0, 0], [2, 0, 0]]
     start, end = SphereTree(centers, [3, 1, 1], children), SphereTree(centers, [5, 1, 3], children)
-    found = first_impact_tree_shape(start, end, Aabb([4, -1, -1], [5, 1, 1]), Aabb([4, -1, -1], [5, 1, 1]))
-    assert found.time == pytest.approx(0.5, abs=1e-15)
-    assert found.leaf == 2
+    found = time_of_impact(start, end, Aabb([4, -1, -1], [5, 1, 1]), Aabb([4, -1, -1], [5, 1, 1]))
+    assert found == pytest.approx(0.5, abs=1e-15)
 
 
 # --- two trees -------------------------------------------------------------------------------------------
@@ -122,24 +108,23 @@ def test_two_trees_touch_with_earliest_leaves(depths):
     a, b = moving_trees(depths[0], count), moving_trees(depths[1], count, seed=4)
     leaves = [tree.leaf_spheres[:, :, None] for tree in a] + [tree.leaf_spheres[:, None] for tree in b]
     times = time_of_impact(*leaves)
-    found = first_impact_tree_tree(*a, *b)
-    np.testing.assert_array_equal(found.time, earliest(times))
-    assert_leaves_agree(found, TORUS[depths[0]], np.array([earliest(row) for row in times]))
-    assert (found.time > 0).any()
-    swapped = first_impact_tree_tree(*b, *a)
-    np.testing.assert_allclose(swapped.time, found.time, atol=1e-12)
+    found = time_of_impact(*a, *b)
+    np.testing.assert_array_equal(found, earliest(times))
+    assert (found > 0).any()
+    swapped = time_of_impact(*b, *a)
+    np.testing.assert_allclose(swapped, found, atol=1e-12)
 
 
 def test_trees_touch_at_time_of_impact_and_are_disjoint_before():
     a, b = moving_trees(8, 30), moving_trees(8, 30, seed=4)
-    found = first_impact_tree_tree(*a, *b)
-    hit = np.flatnonzero(found.time > 0)
+    found = time_of_impact(*a, *b)
+    hit = np.flatnonzero(found > 0)
     a0, a1, b0, b1 = (tree[hit] for tree in (*a, *b))
-    time = found.time[hit]
-    touching = separation_tree_tree(at(a0, a1, time), at(b0, b1, time))
+    time = found[hit]
+    touching = separation(at(a0, a1, time), at(b0, b1, time))
     np.testing.assert_allclose(touching, 0, atol=1e-12)
     for part in (0.3, 0.9, 0.999):
-        assert (separation_tree_tree(at(a0, a1, part * time), at(b0, b1, part * time)) > 0).all()
+        assert (separation(at(a0, a1, part * time), at(b0, b1, part * time)) > 0).all()
 
 
 # --- ties, broadcasting, invalid input -------------------------------------------------------------------
@@ -155,37 +140,37 @@ def test_integer_trees_with_tied_times_and_trees_at_rest(seed, moves):
     a0, a1 = start[None], start.transformed(shift)
     b0, b1 = (Sphere(rng.integers(-9, 10, (120, 3)), 0.25) for _ in range(2))
     times = time_of_impact(a0.leaf_spheres, a1.leaf_spheres, b0[:, None], b1[:, None])
-    found = first_impact_tree_shape(a0, a1, b0, b1)
-    np.testing.assert_array_equal(found.time, earliest(times))
-    at_start = separation_tree_shape(start, b0)
-    assert (found.time[at_start < -1e-12] == 0).all()
-    assert (at_start[found.time == 0] < 1e-12).all()
+    found = time_of_impact(a0, a1, b0, b1)
+    np.testing.assert_array_equal(found, earliest(times))
+    at_start = separation(start, b0)
+    assert (found[at_start < -1e-12] == 0).all()
+    assert (at_start[found == 0] < 1e-12).all()
 
 
 @pytest.mark.smoke
 def test_poses_broadcast_and_single_poses_give_scalars():
     a, b = moving_trees(8, 3), moving_shapes("box")
-    table = first_impact_tree_shape(a[0][:, None], a[1][:, None], *b)
-    assert table.time.shape == table.leaf.shape == table.status.shape == (3, COUNT)
-    single = first_impact_tree_shape(a[0][2], a[1][2], b[0][9], b[1][9])
-    assert single.time.shape == ()
-    np.testing.assert_array_equal(single.time, table.time[2, 9])
-    nothing = first_impact_tree_shape(a[0][:0], a[1][:0], b[0][0], b[1][0])
-    assert nothing.time.shape == (0,)
+    table = time_of_impact(a[0][:, None], a[1][:, None], *b)
+    assert table.shape == (3, COUNT)
+    single = time_of_impact(a[0][2], a[1][2], b[0][9], b[1][9])
+    assert single.shape == ()
+    np.testing.assert_array_equal(single, table[2, 9])
+    nothing = time_of_impact(a[0][:0], a[1][:0], b[0][0], b[1][0])
+    assert nothing.shape == (0,)
 
 
 def test_poses_of_different_trees_are_rejected():
     with pytest.raises(InvalidShapeError, match="poses of one tree"):
-        first_impact_tree_tree(TORUS[3], TORUS[8], TORUS[3], TORUS[3])
+        time_of_impact(TORUS[3], TORUS[8], TORUS[3], TORUS[3])
     with pytest.raises(InvalidShapeError, match="poses of one tree"):
-        first_impact_tree_shape(TORUS[3], TORUS[8], Sphere([0, 0, 0], 1), Sphere([0, 0, 0], 1))
+        time_of_impact(TORUS[3], TORUS[8], Sphere([0, 0, 0], 1), Sphere([0, 0, 0], 1))
 
 
 @pytest.mark.smoke
 def test_tree_impacts_have_point_and_normal():
     a, b = moving_trees(3), moving_shapes("sphere")
     impact = first_impact(*a, *b)
-    time = first_impact_tree_shape(*a, *b).time
+    time = time_of_impact(*a, *b)
     np.testing.assert_array_equal(impact.time, time)
     np.testing.assert_array_equal(first_impact(*b, *a).time, time)
     hit = np.flatnonzero(time > 0)
@@ -211,6 +196,6 @@ def test_leaf_that_is_touched_within_rounding_at_the_end_is_found(depth, size):
     end = Sphere(leaves.center[out] + directions * (reach * (1 - 1e-15))[:, None], np.full(len(out), size))
     start = Sphere(end.center + directions * size, end.radius)
     expected = earliest(time_of_impact(leaves, leaves, start[:, None], end[:, None]))
-    found = first_impact_tree_shape(tree[None], tree[None], start, end)
-    np.testing.assert_array_equal(found.time, expected)
+    found = time_of_impact(tree[None], tree[None], start, end)
+    np.testing.assert_array_equal(found, expected)
     assert (~np.isnan(expected)).sum() > len(out) / 2

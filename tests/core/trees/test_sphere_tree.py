@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -14,10 +13,9 @@ from hypothesis import strategies as st
 from addon.core.errors import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError
 from addon.core.fitting.enclosing import sphere_from_points
 from addon.core.shapes import Sphere, Triangle, stacked
-from addon.core.sweep.interpolation import at
 from addon.core.trees.builder import TrianglePartition, partition_triangles, sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree
-from tests.core import exact, meshes
+from tests.core import meshes
 from tests.core.compound.meshes_with_notches import random_solid
 from tests.tiers import examples, times
 
@@ -57,13 +55,6 @@ def triangles_of(tree: SphereTree, node: int) -> np.ndarray:
     return tree.order[first:last]
 
 
-def leaves_below(tree: SphereTree, node: int) -> list[int]:
-    """List the leaves below a node, or the node if it is a leaf."""
-    if tree.children[node, 0] < 0:
-        return [node]
-    return [leaf for child in tree.children[node] for leaf in leaves_below(tree, child)]
-
-
 def check_enclosure(tree: SphereTree, triangles: np.ndarray) -> None:
     """Check that every triangle belongs to one node of each level, whose sphere encloses it."""
     weights = np.random.default_rng(0).dirichlet([1, 1, 1], size=20)
@@ -77,24 +68,6 @@ def check_enclosure(tree: SphereTree, triangles: np.ndarray) -> None:
             # Interpolated points are rounded, which can move them outside by this much.
             slack = 1e-15 * np.abs(corners).max()
             assert Sphere(tree.center[node], tree.radius[node] + slack).contains(inside).all()
-
-
-def check_nested_radii(tree: SphereTree) -> None:
-    """Check in exact arithmetic that `reach` encloses all leaves below and one of them encloses `core`."""
-    for node in range(len(tree.children)):
-        center = exact.vector(tree.center[node])
-        is_core_enclosed = False
-        for leaf in leaves_below(tree, node):
-            offset = exact.subtract(exact.vector(tree.center[leaf]), center)
-            squared, radius = exact.dot(offset, offset), Fraction(float(tree.radius[leaf]))
-            slack = Fraction(float(tree.reach[node])) - radius
-            assert slack >= 0
-            assert squared <= slack * slack
-            distance = exact.square_root(squared)
-            is_core_enclosed |= (
-                distance + float(tree.core[node]) <= float(radius) * (1 + 1e-14) + 1e-14 * distance
-            )
-        assert is_core_enclosed
 
 
 # --- enclosure -------------------------------------------------------------------------------------------
@@ -119,7 +92,6 @@ def test_every_triangle_is_inside_its_sphere_at_every_level(name, depth):
 def test_coincident_and_degenerate_triangles_are_enclosed(triangles, depth, leaf_triangles):
     tree = sphere_tree_from_triangles(triangles, depth, leaf_triangles=leaf_triangles)
     check_enclosure(tree, triangles)
-    check_nested_radii(tree)
 
 
 @pytest.mark.parametrize("seed", range(times(15, full=1000)))
@@ -127,7 +99,6 @@ def test_triangles_of_random_meshes_are_inside_their_spheres(seed):
     triangles = random_solid(np.random.default_rng(seed))
     tree = sphere_tree_from_triangles(triangles, 1 + seed % 6)
     check_enclosure(tree, triangles)
-    check_nested_radii(tree)
 
 
 @pytest.mark.parametrize("name", MESHES)
@@ -137,19 +108,6 @@ def test_spheres_are_the_smallest_around_their_triangles(name):
         smallest = sphere_from_points(MESHES[name][triangles_of(tree, node)].reshape(-1, 3))
         rounding = 1e-15 * np.abs(MESHES[name]).max()
         assert tree.radius[node] <= smallest.radius * (1 + 1e-11) + rounding
-
-
-@pytest.mark.parametrize("name", ["torus", "dense ball with limbs", "far from the origin"])
-def test_reach_encloses_all_leaves_below_and_one_leaf_encloses_core(name):
-    check_nested_radii(sphere_tree_from_triangles(MESHES[name], 5))
-
-
-def test_sphere_of_parent_may_be_smaller_than_its_reach():
-    # The sphere of half a square is as wide as its diagonal, and bulges out over the long sides.
-    tree = sphere_tree_from_triangles(meshes.plate(), 6)
-    inner = np.flatnonzero(tree.children[:, 0] >= 0)
-    assert (tree.reach[inner] > tree.radius[inner] * 1.001).any()
-    assert (tree.reach >= tree.radius).all()
 
 
 # --- building --------------------------------------------------------------------------------------------
@@ -168,7 +126,6 @@ def test_depth_zero_gives_the_smallest_enclosing_sphere():
     assert tree.children.tolist() == [[-1, -1]]
     # The outermost circle of the torus has radius 3 + 1.
     assert tree.radius[0] == pytest.approx(4, rel=1e-12)
-    assert tree.reach[0] == tree.core[0] == tree.radius[0]
 
 
 def test_parts_within_tightness_of_the_root_are_not_split():
@@ -268,13 +225,10 @@ CHILDREN = [[1, 2], [-1, -1], [-1, -1]]
 CENTERS, RADII = [[0, 0, 0], [-2, 0, 0], [2, 0, 0]], [3, 1, 1.5]
 
 
-def test_tree_from_spheres_and_children_computes_reach_and_core():
+def test_tree_from_spheres_and_children_has_leaves_and_depth():
     tree = SphereTree(CENTERS, RADII, CHILDREN)
     assert tree.leaves.tolist() == [1, 2]
     assert tree.depth == 1
-    # The farther leaf extends to 2 + 1.5. The center is outside of the nearer one by 2 - 1.5.
-    assert tree.reach[0] == pytest.approx(3.5, rel=1e-14)
-    assert tree.core[0] == pytest.approx(-0.5, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +284,7 @@ def test_poses_of_a_tree_are_a_batch():
     assert posed.children is tree.children
     assert posed.spheres.shape == (2, 3, 15)
     np.testing.assert_array_equal(posed[1, 2].center, tree.transformed(matrices[1, 2]).center)
-    np.testing.assert_array_equal(posed[..., 0].reach, posed.reach[:, 0])
+    np.testing.assert_array_equal(posed[..., 0].radius, posed.radius[:, 0])
     assert posed[:, None].shape == (2, 1, 3)
     assert posed.reshaped((6,)).shape == (6,)
     assert stacked([tree, tree]).shape == (2,)
@@ -359,24 +313,12 @@ def test_transformed_trees_enclose_the_transformed_triangles(kind):
             moved[triangles_of(tree, node)]
         )
         assert is_inside.all()
-    check_nested_radii(tree)
-
-
-def test_reach_encloses_the_leaves_between_two_poses():
-    tree = sphere_tree_from_triangles(MESHES["torus"], 4)
-    start, end = (tree.transformed(matrix) for matrix in meshes.random_poses(2, 3.0))
-    for time in (0.25, 0.5, 0.9):
-        between = at(start, end, time)
-        distance = np.linalg.norm(between.center[between.leaves] - between.center[0], axis=1)
-        assert (distance + between.radius[between.leaves] <= between.reach[0]).all()
-        assert (between.radius[between.leaves] - distance).max() >= between.core[0] - 1e-12
 
 
 def test_padding_grows_all_radii():
     tree = SphereTree(CENTERS, RADII, CHILDREN).padded([0.0, 0.5])
     assert tree.shape == (2,)
     assert tree.radius.tolist() == [RADII, [3.5, 1.5, 2]]
-    check_nested_radii(tree[1])
     with pytest.raises(InvalidShapeError, match=r"element \(0, 1\) is negative"):
         tree.padded(-1.25)
 
@@ -384,6 +326,6 @@ def test_padding_grows_all_radii():
 @pytest.mark.smoke
 def test_arrays_of_a_tree_are_read_only():
     tree = sphere_tree_from_triangles(meshes.cube())
-    for array in (tree.center, tree.radius, tree.reach, tree.children, tree.parts, tree.order):
+    for array in (tree.center, tree.radius, tree.children, tree.parts, tree.order):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
