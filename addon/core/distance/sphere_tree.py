@@ -90,9 +90,9 @@ def nearest_leaf_pairs(a: SphereTree, b: SphereTree) -> tuple[Sphere, Sphere]:
     return flat_a[pose_a, leaf_a].reshaped(batch), flat_b[pose_b, leaf_b].reshaped(batch)
 
 
-def _places(own: tuple[int, ...], batch: tuple[int, ...]) -> Ints:
-    """Places (n,) in a flat batch `own` of the elements of the batch to which it broadcasts."""
-    return np.broadcast_to(np.arange(math.prod(own)).reshape(own), batch).ravel()
+def _places(shape: tuple[int, ...], batch: tuple[int, ...]) -> Ints:
+    """Places (n,) in a flat batch of this shape of the elements of the batch to which it broadcasts."""
+    return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), batch).ravel()
 
 
 def reach_and_core(tree: SphereTree) -> tuple[Floats, Floats]:
