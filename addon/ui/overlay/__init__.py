@@ -8,7 +8,8 @@ Files, in reading order:
 - `staleness.py`: passes edits and undo on to the state machine of `scene/live/staleness.py`.
 - `draw_data.py`: instances of unit meshes as arrays; `colors.py`: the colors of all of them.
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
-- `colliders/`: translucent surfaces of collider objects.
+- `flat.py`: rectangles, lines and texts in pixels.
+- `collider_surfaces.py`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.
 - `charts/`: bars of contacts in the timeline, and the graph of a separation.
 

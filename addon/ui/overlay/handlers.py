@@ -26,7 +26,7 @@ from ..properties.preferences import preferences
 from ..properties.scene import settings_on
 from .charts.separation import draw_large_graph
 from .charts.timeline import draw_bars
-from .colliders.painter import ColliderPainter
+from .collider_surfaces import ColliderPainter
 from .labels import draw_labels
 from .painter import Painter, Style
 from .staleness import on_edit, on_undo, record_snapshot
@@ -209,7 +209,7 @@ def _draw_shapes() -> None:
 def _draw_labels() -> None:
     cached = _overlay_in(bpy.context)
     if cached is not None:
-        draw_labels(cached.drawn.in_view(bpy.context), bpy.context)
+        draw_labels(cached.drawn.in_view(bpy.context).labels, bpy.context)
 
 
 def _overlay_in(context: Any) -> CachedOverlay | None:

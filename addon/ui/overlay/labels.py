@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-import blf
-import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..short_names import shared_prefixes, shortened
-from .draw_data import DrawData
+from .draw_data import Labels
+from .flat import backed_size, draw_backed_texts, free_part, set_font_size, text_size
 
 _MAX_LABELS = 100
 """More labels would be unreadable, and slow."""
 _MAX_CANDIDATES = 400
 """Labels that are tried, the most important ones."""
-_FONT_SIZE = 11.0
-_MARGIN, _GAP = 3.0, 6.0
-"""Pixels around a text, and between a box and its label."""
-_BACKING = 0.85
-"""Least opacity of the rectangle behind a text."""
+_GAP = 6.0
+"""Pixels between a box and its label."""
 _MAX_TEXT = 160.0
 """Pixels that names are shortened to, at a scale of 1."""
-_BELOW_MOUSE = 16.0
-"""Pixels from the tip of the mouse pointer to a tooltip below it."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
@@ -100,31 +92,26 @@ def place_labels(
         Left, bottom, right and top of each label; an empty array for a label without room.
     """
     labels, middles = np.empty((2, 0, 4))
-    placed: list[Floats] = []
-    low = np.array(free[:2])
+    placed = [np.empty(0)] * len(rectangles)
+    low, high = np.array(free[:2]), np.array(free[2:])
     all_middles = (rectangles[:, :2] + rectangles[:, 2:]) / 2
-    for (left, bottom, right, top), width in zip(rectangles.tolist(), widths.tolist(), strict=True):
-        middle = np.array((left + right, bottom + top)) / 2
-        size = np.array((width, height))
+    for number, (rectangle, width) in enumerate(zip(rectangles, widths.tolist(), strict=True)):
+        size, middle = np.array((width, height)), all_middles[number]
         x, y = middle - size / 2
-        spots = np.array(
-            ((right + _GAP, y), (left - _GAP - width, y), (x, top + _GAP), (x, bottom - _GAP - height))
-        )
-        spots = np.clip(spots, low, np.maximum(low, np.array(free[2:]) - size))
+        right_of, left_of = (rectangle[2] + _GAP, y), (rectangle[0] - _GAP - width, y)
+        above, below = (x, rectangle[3] + _GAP), (x, rectangle[1] - _GAP - height)
+        spots = np.clip(np.array((right_of, left_of, above, below)), low, np.maximum(low, high - size))
         boxes = np.hstack([spots, spots + size])
         around = np.hstack([middle - 1, middle + 1])
-        has_room = ~_overlap(boxes, np.vstack([labels, middles, around])) & (boxes[:, 2:] <= free[2:]).all(
-            axis=1
-        )
+        is_taken = _overlap(boxes, np.vstack([labels, middles, around]))
+        has_room = ~is_taken & (boxes[:, 2:] <= high).all(axis=1)
         # The middle itself may be below a label that is more important.
         if has_room.any() and not _overlap(around[None], labels)[0]:
-            placed.append(boxes[int(np.argmin(np.where(has_room, _covered(boxes, all_middles), np.inf)))])
-            labels, middles = np.vstack([labels, placed[-1]]), np.vstack([middles, around])
-        else:
-            placed.append(np.empty(0))
+            placed[number] = boxes[int(np.argmin(np.where(has_room, _covered(boxes, all_middles), np.inf)))]
+            labels, middles = np.vstack([labels, placed[number]]), np.vstack([middles, around])
         if len(labels) == _MAX_LABELS:
             break
-    return placed + [np.empty(0)] * (len(rectangles) - len(placed))
+    return placed
 
 
 def _overlap(boxes: Floats, taken: Floats) -> Bools:
@@ -139,85 +126,24 @@ def _covered(boxes: Floats, points: Floats) -> Ints:
     return np.asarray(np.count_nonzero(is_inside.all(axis=2), axis=1))
 
 
-def draw_labels(data: DrawData, context: Any) -> None:
+def draw_labels(labels: Labels, context: Any) -> None:
     """Draw labels into the region that Blender is drawing, in pixels."""
-    if not len(data.labels.owners):
+    if not len(labels.owners):
         return
-    region, view = context.region, context.region_data
-    matrix = np.array(view.perspective_matrix, dtype=np.float64)
-    viewport = region.width, region.height
-    rectangles, depths, indices = screen_rectangles(
-        data.labels.positions, data.labels.sizes, matrix, viewport
-    )
-    order = np.lexsort((depths, data.labels.ranks[indices]))[:_MAX_CANDIDATES]
-    font, scale = 0, context.preferences.system.ui_scale
-    blf.size(font, _FONT_SIZE * scale)
-
-    def fits(text: str) -> bool:
-        extent: Any = blf.dimensions(font, text)  # the type stubs of Blender 4.2 lack the return type
-        return bool(extent[0] <= _MAX_TEXT * scale)
-
-    prefixes, labels = shared_prefixes(data.labels.texts), data.labels.texts[indices[order]].tolist()
-    names = [shortened(label, prefixes[label], fits) for label in labels]
-    # Annotated because the type stubs of Blender 4.2 lack the return type.
-    extents: list[Any] = [blf.dimensions(font, name) for name in names]
-    margin = _MARGIN * scale
-    widths = np.array([extent[0] + 2 * margin for extent in extents])
-    height = max((extent[1] for extent in extents), default=0.0) + 2 * margin
-    placed = place_labels(rectangles[order], widths, height, free_part(context))
-    shown = [(name, box) for name, box in zip(names, placed, strict=True) if len(box)]
-    _draw_texts([name for name, _ in shown], [box for _, box in shown], margin, context)
-
-
-def draw_tooltip(text: str, mouse: tuple[float, float], context: Any) -> None:
-    """Draw a text below the mouse, inside the region that Blender is drawing, in pixels."""
-    scale = context.preferences.system.ui_scale
-    blf.size(0, _FONT_SIZE * scale)
-    # Annotated because the type stubs of Blender 4.2 lack the return type.
-    extent: Any = blf.dimensions(0, text)
-    margin = _MARGIN * scale
-    width, height = extent[0] + 2 * margin, extent[1] + 2 * margin
-    left = max(0.0, min(mouse[0], context.region.width - width))
-    bottom = mouse[1] - _BELOW_MOUSE * scale - height
-    if bottom < 0:
-        bottom = mouse[1] + _GAP * scale
-    _draw_texts([text], [np.array((left, bottom, left + width, bottom + height))], margin, context)
-
-
-def _draw_texts(texts: Sequence[str], boxes: Sequence[Floats], margin: float, context: Any) -> None:
-    """Draw texts, each in a box with a backing, in the size that was set last."""
-    # The theme's colors of tooltips contrast with each other in each theme.
-    theme = context.preferences.themes[0].user_interface.wcol_tooltip
-    draw_backing(boxes, theme.inner)
-    red, green, blue = theme.text
-    blf.color(0, red, green, blue, 1.0)
-    for text, box in zip(texts, boxes, strict=True):
-        blf.position(0, box[0] + margin, box[1] + margin, 0)
-        blf.draw(0, text)
-
-
-def free_part(context: Any) -> tuple[float, float, float, float]:
-    """Return left, bottom, right and top of the part of a region that no toolbar or sidebar covers."""
-    region = context.region
-    left, right = 0, region.width
-    for other in context.area.regions:
-        if other.type == "TOOLS" and other.width > 1:
-            left = max(left, other.x + other.width - region.x)
-        if other.type == "UI" and other.width > 1:
-            right = min(right, other.x - region.x)
-    return left, 0.0, max(left, right), region.height
-
-
-def draw_backing(boxes: Sequence[Floats], color: Any) -> None:
-    """Draw a rectangle behind each label."""
-    if not boxes:
-        return
-    corners = np.array(boxes, dtype=np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    # Annotated because the type stubs of Blender 4.2 lack the return type.
-    shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "TRIS", {"pos": corners.tolist()})
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("color", (*color[:3], max(color[3], _BACKING)))
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
+    matrix = np.array(context.region_data.perspective_matrix, dtype=np.float64)
+    viewport = context.region.width, context.region.height
+    rectangles, depths, indices = screen_rectangles(labels.positions, labels.sizes, matrix, viewport)
+    order = np.lexsort((depths, labels.ranks[indices]))[:_MAX_CANDIDATES]
+    set_font_size(context)
+    widest = _MAX_TEXT * context.preferences.system.ui_scale
+    prefixes = shared_prefixes(labels.texts)
+    names = [
+        shortened(name, prefixes[name], lambda text: text_size(text)[0] <= widest)
+        for name in labels.texts[indices[order]].tolist()
+    ]
+    sizes = np.array([backed_size(name, context) for name in names]).reshape(-1, 2)
+    height = sizes[:, 1].max(initial=0.0)
+    placed = place_labels(rectangles[order], sizes[:, 0], height, free_part(context))
+    shown = [number for number, box in enumerate(placed) if len(box)]
+    boxes = np.array([placed[number] for number in shown]).reshape(-1, 4)
+    draw_backed_texts([names[number] for number in shown], boxes, context)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import blf
 import bpy
-import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 
 from ....core.numeric.arrays import Floats
 from ....formats.wording import valid_text
@@ -21,7 +18,16 @@ from ...properties.scene import settings_on
 from ...separation import active_curve, request_curve, state_text
 from ...short_names import shortened
 from ...translation import iface_
-from ..labels import draw_backing, free_part
+from ..flat import (
+    draw_backing,
+    draw_lines,
+    draw_text,
+    draw_triangles,
+    free_part,
+    set_font_size,
+    text_size,
+    tooltip_theme,
+)
 from .axes import GraphAxes, segments, ticks
 from .separation_image import playhead_color
 
@@ -31,7 +37,6 @@ _OUTSIDE, _LEFT, _RIGHT, _BELOW, _ABOVE = 8.0, 66.0, 14.0, 22.0, 24.0
 """Pixels around the graph, and around the curve for numbers and the names."""
 _NAVIGATION = 285.0, 50.0
 """Pixels of the viewport's navigation buttons from its top down, and from its right side."""
-_FONT_SIZE = 11
 _FRAME_SPACE, _VALUE_SPACE = 70.0, 32.0
 """Least pixels from one number on an axis to the next."""
 _FAINT = 0.15
@@ -108,16 +113,14 @@ def draw_large_graph() -> None:
     if place is None:
         return
     settings = settings_on(context.scene)
-    theme = context.preferences.themes[0]
-    tooltip = theme.user_interface.wcol_tooltip
-    draw_backing([np.array(place.whole)], tooltip.inner)
-    text_color = (*tooltip.text[:3], 1.0)
-    blf.size(0, _FONT_SIZE * context.preferences.system.ui_scale)
+    draw_backing(np.array([place.whole]), context)
+    text_color = (*tooltip_theme(context).text, 1.0)
+    set_font_size(context)
     curve = active_curve(settings)
     if curve is None:
         request_curve(settings)
         text = iface_("Computing") if job_state.running() else state_text(settings)
-        _draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color, 0.0)
+        draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color)
         return
     axes = GraphAxes.of(curve)
     _draw_axes(place, axes, context, text_color)
@@ -128,10 +131,11 @@ def draw_large_graph() -> None:
     now = playhead(context.scene)
     if axes.first <= now <= axes.last:
         points = np.array([[now, axes.low], [now, axes.high]])
-        _draw_lines(place.pixels(axes, points), (*playhead_color(theme), 1.0), 2.0 * scale, context)
+        color = (*playhead_color(context), 1.0)
+        draw_lines(place.pixels(axes, points), color, 2.0 * scale, context)
     _draw_area(place.pixels(axes, below), _zero_height(place, axes), (*contact[:3], 0.4))
-    _draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
-    _draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
+    draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
+    draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
     _draw_title(place, curve, now, context, text_color)
 
 
@@ -148,18 +152,18 @@ def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float,
     ends = [[[axes.first, value], [axes.last, value]] for value in values]
     ends += [[[frame, axes.low], [frame, axes.high]] for frame in frames]
     faint = (*color[:3], _FAINT)
-    _draw_lines(place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2)), faint, scale, context)
+    draw_lines(place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2)), faint, scale, context)
     zero = np.array([[axes.first, 0.0], [axes.last, 0.0]])
-    _draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
+    draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
     half = 4 * scale
     for value in values:
         height = float(place.pixels(axes, np.array([axes.first, value]))[1])
         text = length_text(value, context.scene.unit_settings, digits=3)
-        _draw_text(text, (left - 6 * scale, height - half), color, 1.0)
+        draw_text(text, (left - 6 * scale, height - half), color, 1.0)
     for frame in frames:
         x = float(place.pixels(axes, np.array([frame, 0.0]))[0])
-        _draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
-    _draw_text(iface_("frame"), (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
+        draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
+    draw_text(iface_("frame"), (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
 
 
 def _draw_title(
@@ -174,60 +178,16 @@ def _draw_title(
     else:
         length = length_text(value, context.scene.unit_settings, digits=4)
         text = iface_("Separation of bounds at frame {frame:.2f}: {distance}", frame=now, distance=length)
-    extent: Any = blf.dimensions(0, text)  # the type stubs of Blender 4.2 lack the return type
-    _draw_text(text, (place.plot[2], height), color, 1.0)
-    room = (place.plot[2] - place.plot[0] - extent[0] - 20 * scale) / 2 - 14 * scale
-
-    def fits(name: str) -> bool:
-        width: Any = blf.dimensions(0, name)
-        return bool(width[0] <= room)
-
+    draw_text(text, (place.plot[2], height), color, 1.0)
+    room = (place.plot[2] - place.plot[0] - text_size(text)[0] - 20 * scale) / 2 - 14 * scale
     if room > 20 * scale:
-        a, b = (shortened(valid_text(name), "", fits) for name in curve.names)
-        _draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color, 0.0)
-
-
-def _draw_text(text: str, position: tuple[float, float], color: tuple[float, ...], alignment: float) -> None:
-    """Draw a text in the size that was set last.
-
-    alignment : part of the text that is left of the position
-    """
-    extent: Any = blf.dimensions(0, text)
-    blf.color(0, color[0], color[1], color[2], color[3])
-    blf.position(0, position[0] - alignment * extent[0], position[1], 0)
-    blf.draw(0, text)
-
-
-def _draw_lines(points: Floats, color: tuple[float, ...], width: float, context: Any) -> None:
-    """Draw lines between pairs of points (2 n, 2)."""
-    if not len(points):
-        return
-    shader: Any = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    flat = np.concatenate([points, np.zeros((len(points), 1))], axis=1).astype(np.float32)
-    content: Any = {"pos": flat}
-    batch = batch_for_shader(shader, "LINES", content)
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
-    shader.uniform_float("lineWidth", width)
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
+        names = (valid_text(name) for name in curve.names)
+        a, b = (shortened(name, "", lambda part: text_size(part)[0] <= room) for name in names)
+        draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color)
 
 
 def _draw_area(ends: Floats, zero: float, color: tuple[float, ...]) -> None:
     """Fill between segments (n, 2, 2), in pixels, and the height of zero."""
-    if not len(ends):
-        return
-    first, second = ends[:, 0], ends[:, 1]
-    base_first, base_second = first.copy(), second.copy()
-    base_first[:, 1] = base_second[:, 1] = zero
-    corners = np.stack([first, second, base_second, first, base_second, base_first], axis=1)
-    shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
-    content: Any = {"pos": corners.reshape(-1, 2).astype(np.float32)}
-    batch = batch_for_shader(shader, "TRIS", content)
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    shader.uniform_float("color", color)
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")
+    below = ends * (1, 0) + (0, zero)
+    corners = np.stack([ends[:, 0], ends[:, 1], below[:, 1], ends[:, 0], below[:, 1], below[:, 0]], axis=1)
+    draw_triangles(corners.reshape(-1, 2), color)

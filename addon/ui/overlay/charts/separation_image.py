@@ -144,13 +144,13 @@ def graph_icons(
 
 def _theme_colors(context: Any) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Return the colors of lines, of contact and of the playhead."""
+    text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
+    return text, tuple(preferences().contact_color)[:3], playhead_color(context)
+
+
+def playhead_color(context: Any) -> tuple[float, ...]:
+    """Return the color of the playhead in the theme."""
     theme = context.preferences.themes[0]
-    text = tuple(theme.user_interface.wcol_box.text)
-    return text, tuple(preferences().contact_color)[:3], playhead_color(theme)
-
-
-def playhead_color(theme: Any) -> tuple[float, ...]:
-    """Return the color of the playhead of a theme."""
     for owner in (getattr(theme, "common", None), theme.dopesheet_editor, theme.graph_editor):
         for holder in (getattr(owner, "anim", None), owner):
             if holder is not None and hasattr(holder, "playhead"):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import bpy
-import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 
 from ....core import ContactReport
 from ....core.numeric.arrays import Floats, Ints
@@ -18,7 +16,7 @@ from ... import job_state
 from ...properties.preferences import preferences
 from ...properties.scene import settings_on
 from ...translation import iface_
-from ..labels import draw_tooltip
+from ..flat import draw_rectangles, draw_tooltip
 
 _BELOW_TOP = 26.0
 """Pixels from the top of the region, where the frames are written, to the first row."""
@@ -153,7 +151,9 @@ def draw_bars() -> None:
     placed = placed_bars(context)
     if placed is None:
         return
-    _draw_rectangles(placed.rectangles, placed.bars.opacities[placed.indices])
+    colors = np.tile(np.array(preferences().contact_color), (len(placed.rectangles), 1))
+    colors[:, 3] *= placed.bars.opacities[placed.indices]
+    draw_rectangles(placed.rectangles, colors)
     if hovered.bar is not None and hovered.region == context.region.as_pointer():
         _draw_name(placed, context)
 
@@ -181,23 +181,3 @@ def _draw_name(placed: PlacedBars, context: Any) -> None:
     frames = {"start": f"{start:.2f}", "end": f"{end:.2f}"}
     text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, **frames)
     draw_tooltip(text, hovered.mouse, context)
-
-
-def _draw_rectangles(rectangles: Floats, opacities: Floats) -> None:
-    """Draw rectangles (n, 4) in the color of contact, with opacities (n,)."""
-    if not len(rectangles):
-        return
-    corners = rectangles[:, [0, 1, 2, 1, 2, 3, 0, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    colors = np.tile(np.array(preferences().contact_color), (len(rectangles), 1))
-    colors[:, 3] *= opacities
-    # Annotated because the type stubs of Blender 4.2 lack the return type.
-    shader: Any = gpu.shader.from_builtin("FLAT_COLOR")
-    content: Any = {
-        "pos": corners.astype(np.float32),
-        "color": np.repeat(colors, len(corners) // len(colors), axis=0).astype(np.float32),
-    }
-    batch = batch_for_shader(shader, "TRIS", content)
-    gpu.state.blend_set("ALPHA")
-    shader.bind()
-    batch.draw(shader)
-    gpu.state.blend_set("NONE")

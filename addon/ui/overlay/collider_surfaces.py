@@ -1,4 +1,8 @@
-"""Painter of collider surfaces, and the cache of everything that it has read of colliders.
+"""Surfaces of collider objects: drawn translucent over the wires that Blender draws of them.
+
+Blender draws objects translucent only with a material, which exporters would write into files, or while the
+view colors objects by their own color, which is a setting of the user's view. So they are drawn here: nothing
+in the file changes.
 
 All surfaces of a view are one batch of triangles in world space, made again at its first drawing after a
 change. Vertices are read again only of colliders whose mesh was updated.
@@ -7,21 +11,65 @@ change. Vertices are read again only of colliders whose mesh was updated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
+from numpy.typing import NDArray
 
-from ....scene.blender.depsgraph_updates import updated_geometry_uids
-from ....scene.blender.mesh_data import triangle_indices, vertex_positions
-from ....scene.blender.object_settings import is_collider
-from ....scene.live.staleness import ViewLayerKey
-from ..painter import LIFT
-from ..state import object_by_uid, shows_all, view_layer_key
-from .surfaces import ColliderSurface, JoinedSurfaces, shaded_triangles
+from ...core.numeric.arrays import Floats
+from ...scene.blender.depsgraph_updates import updated_geometry_uids
+from ...scene.blender.mesh_data import triangle_indices, vertex_positions
+from ...scene.blender.object_settings import is_collider
+from ...scene.live.staleness import ViewLayerKey
+from .painter import LIFT
+from .state import object_by_uid, shows_all, view_layer_key
+
+_LIGHT = np.array((0.36, -0.48, 0.8))
+"""Direction to the light, of length 1, which keeps a sphere from being seen as a disc."""
+_DARKEST = 0.55
+"""Brightness of faces that the light does not reach."""
+
+
+class ColliderSurface(NamedTuple):
+    """Surface of a collider: points (m, 3) in the space of its object, and triangles (t, 3) of them."""
+
+    points: NDArray[np.float32]
+    triangles: NDArray[np.int32]
+
+
+class DrawnTriangles(NamedTuple):
+    """Corners (3 t, 3) of triangles in world space, and a color (3 t, 4) for each corner."""
+
+    corners: NDArray[np.float32]
+    colors: NDArray[np.float32]
+
+
+def shaded_triangles(
+    surfaces: Sequence[ColliderSurface], matrices: Floats, color: Sequence[float]
+) -> DrawnTriangles:
+    """Return the triangles of surfaces in world space, counter-clockwise seen from outside, with shading.
+
+    `matrices` (n, 4, 4) are those of the objects of the surfaces, of which there is at least one.
+    """
+    axes, offsets = matrices[:, :3, :3].transpose(0, 2, 1), matrices[:, :3, 3]
+    placed = [surface.points @ axes[k] + offsets[k] for k, surface in enumerate(surfaces)]
+    first_points = np.cumsum([0, *map(len, placed[:-1])], dtype=np.int32)
+    points = np.concatenate(placed)
+    triangles = np.concatenate([surface.triangles + first_points[k] for k, surface in enumerate(surfaces)])
+    owners = np.arange(len(surfaces)).repeat([len(surface.triangles) for surface in surfaces])
+    # A mirrored object has its triangles clockwise.
+    is_mirrored = (np.linalg.det(axes) < 0)[owners]
+    corners = points[np.where(is_mirrored[:, None], triangles[:, ::-1], triangles)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sizes = np.linalg.norm(normals, axis=1)
+    lit = np.maximum(normals @ _LIGHT, 0) / np.where(sizes > 0, sizes, 1)
+    colors = np.tile(np.array(color, dtype=np.float32), (len(corners), 1))
+    colors[:, :3] *= (_DARKEST + (1 - _DARKEST) * lit)[:, None]
+    return DrawnTriangles(corners.reshape(-1, 3).astype(np.float32), colors.repeat(3, axis=0))
 
 
 class ColliderPainter:
@@ -31,7 +79,6 @@ class ColliderPainter:
         self._revision = 0
         self._members: dict[ViewLayerKey, list[int]] = {}
         self._surfaces: dict[int, ColliderSurface] = {}
-        self._joined: tuple[list[ColliderSurface], JoinedSurfaces] | None = None
         self._batches: dict[int, tuple[object, Any]] = {}
 
     def on_frame(self) -> None:
@@ -51,7 +98,6 @@ class ColliderPainter:
         self.on_frame()
         for cache in (self._members, self._surfaces, self._batches):
             cache.clear()
-        self._joined = None
 
     def draw(self, context: Any, color: Sequence[float]) -> None:
         """Draw into the 3D view of the context, hidden by the objects in front."""
@@ -83,16 +129,9 @@ class ColliderPainter:
                 matrices.append(np.array(evaluated.matrix_world))
         if not surfaces:
             return None
-        drawn = shaded_triangles(self._join(surfaces), np.array(matrices), color)
+        drawn = shaded_triangles(surfaces, np.array(matrices), color)
         columns: dict[str, Any] = {"pos": drawn.corners, "color": drawn.colors}
         return batch_for_shader(_shader(), "TRIS", columns)
-
-    def _join(self, surfaces: list[ColliderSurface]) -> JoinedSurfaces:
-        """Join surfaces, once while they stay the same."""
-        before = () if self._joined is None else self._joined[0]
-        if self._joined is None or list(map(id, before)) != list(map(id, surfaces)):
-            self._joined = surfaces, JoinedSurfaces.of(surfaces)
-        return self._joined[1]
 
 
 def is_visible_in(evaluated: bpy.types.Object, view: Any) -> bool:

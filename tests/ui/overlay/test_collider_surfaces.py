@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.ui.overlay.colliders.surfaces import ColliderSurface, JoinedSurfaces, shaded_triangles
+from addon.ui.overlay.collider_surfaces import ColliderSurface, shaded_triangles
 from addon.ui.overlay.unit_meshes import box_faces
 
 VIOLET = (0.8, 0.4, 1.0, 0.3)
@@ -14,7 +14,7 @@ BOX = ColliderSurface(*box_faces())
 
 
 def triangles_of(matrix):
-    drawn = shaded_triangles(JoinedSurfaces.of([BOX]), np.array([matrix]), VIOLET)
+    drawn = shaded_triangles([BOX], np.array([matrix]), VIOLET)
     return drawn.corners.reshape(-1, 3, 3).astype(float), drawn.colors.reshape(-1, 3, 4)
 
 
@@ -42,7 +42,7 @@ def test_faces_have_the_color_shaded_by_direction_and_its_opacity():
 
 def test_flat_triangle_without_area_has_a_finite_color():
     line = ColliderSurface(np.zeros((3, 3), dtype=np.float32), np.array([[0, 1, 2]], dtype=np.int32))
-    assert np.isfinite(shaded_triangles(JoinedSurfaces.of([line]), np.eye(4)[None], VIOLET).colors).all()
+    assert np.isfinite(shaded_triangles([line], np.eye(4)[None], VIOLET).colors).all()
 
 
 def test_joined_surfaces_are_drawn_as_each_by_itself():
@@ -56,9 +56,9 @@ def test_joined_surfaces_are_drawn_as_each_by_itself():
         Matrix.Translation((0, 0, 9)),
     ]
     surfaces = [BOX, wedge, BOX]
-    drawn = shaded_triangles(JoinedSurfaces.of(surfaces), np.array(matrices), VIOLET)
+    drawn = shaded_triangles(surfaces, np.array(matrices), VIOLET)
     alone = [
-        shaded_triangles(JoinedSurfaces.of([surface]), np.array([matrix]), VIOLET)
+        shaded_triangles([surface], np.array([matrix]), VIOLET)
         for surface, matrix in zip(surfaces, matrices, strict=True)
     ]
     np.testing.assert_allclose(drawn.corners, np.concatenate([one.corners for one in alone]), rtol=1e-6)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from addon import registration
+from addon.ui.overlay import collider_surfaces as painter
 from addon.ui.overlay import handlers
-from addon.ui.overlay.colliders import painter
 
 VIOLET = (0.8, 0.4, 1.0, 0.3)
 
