@@ -6,9 +6,8 @@ In reading order:
 - `validate`: `load_document`, `parse_document` and `document_problems`
 - `json_schema`: a validator for the part of JSON Schema that `schema.json` uses
 - `contacts`: contacts and near misses
-- `hulls_and_trees`: convex hulls and sphere trees
-- `enclosures`: hulls and sphere trees compared with boxes, spheres and each other
-- `shapes`: shapes of one object compared with each other, with its envelope and with its track
+- `hulls_and_trees`: convex hulls, sphere trees and axes by themselves
+- `shapes`: shapes of an object compared with each other, with its envelope and with its track
 
 May import `core` and the modules of `formats` outside its packages.
 

@@ -1,23 +1,33 @@
 """Consistency of the shapes of an object: all enclose the same points, and closely.
 
-The checks are independent of padding, which moves all faces by the same distance and can be negative: boxes
-are compared along common axes, and with spheres along the axes of the box.
+Each shape says how far it reaches along axes and from a point. A box has a point of the object on each of its
+faces, and a sphere has one on its surface, so all other shapes must reach as far. This holds for any padding,
+which moves all faces by the same distance, or some by more. But a negative one takes more from corners and
+rims than from faces: so boxes are compared with boxes of the same axes, boxes of parts and the ends of
+cylinders by their faces, and spheres never with corners of boxes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import chain, product
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.numeric.arrays import Bools, Floats
+from ...core.numeric.arrays import (
+    UNIT_BOX_CORNERS,
+    Bools,
+    Floats,
+    Ints,
+    dot,
+    largest_component,
+    length,
+    transform_vectors,
+)
+from ...core.numeric.table import Table
 from ..spaces import matrix_from_quaternion
-from .enclosures import enclosure_problems
-
-_NAMES = ("world.aabb", "world.obb", "world.sphere", "local.aabb", "local.obb", "local.sphere")
-_IS_WORLD = np.array([name.startswith("world") for name in _NAMES])
 
 # Half a side or a lost sign is more than this; errors of rounding, and of nine decimals, are less.
 _SIZE_TOLERANCE, _POSITION_TOLERANCE = 1e-3, 1e-8
@@ -25,6 +35,116 @@ _SIZE_TOLERANCE, _POSITION_TOLERANCE = 1e-3, 1e-8
 _ENVELOPE_TOLERANCE = 5e-2
 _LEAST_DECIMALS, _MOST_NUMBERS = 3, 0.95
 _PARALLEL_TOLERANCE = 1e-6
+_HULL_GROWTH = 4.0
+"""A hull exceeds boxes and spheres by at most this multiple of their size. Its padding is a cube, thin
+hulls have a minimum thickness, and a limit of vertices or few decimals have doubled the size of some."""
+_HULL_STEPS, _HULL_POSITION = 64, 1e-5
+"""Further growth: in steps of rounding, and relative to the coordinates, because of single precision."""
+_POINT_THICKNESS = 1e-3
+"""Size of the hull of a single point, in Blender's units."""
+_FARTHEST_NODE = 64
+"""A node is at most this many radii away from its root. It can be outside of it only with a negative padding
+of almost the size of the object."""
+
+_PLAIN = ("aabb", "obb", "sphere")
+_GROUPS = ("world", "local")
+_NAMES = tuple(f"{group}.{key}" for group in _GROUPS for key in _PLAIN)
+_IS_WORLD = np.array([name.startswith("world") for name in _NAMES])
+_EXTENDS = ("hull", "capsule", "cylinder")
+"""Shapes that exceed boxes and spheres by no more than _HULL_GROWTH of their size."""
+_ROOT = "spheres[0]"
+"""Name of the root of a tree."""
+
+
+class _Frames(Table):
+    """Rotations (n, 3, 3) and translations (n, 3) of the shapes of objects; the identity of world shapes."""
+
+    rotation: Floats
+    translation: Floats
+
+    def points(self, values: Floats) -> Floats:
+        """Convert points (n, 3) to world space."""
+        return transform_vectors(self.rotation, values) + self.translation
+
+
+class _Plain(Table):
+    """Boxes or spheres of n objects in world space; NaN where an object has none.
+
+    axes : (n, 3, 3) of boxes, as rows
+    half : (n, 3) half extents of boxes; 0 for spheres
+    radius : (n,) of spheres; 0 for boxes
+    """
+
+    center: Floats
+    axes: Floats
+    half: Floats
+    radius: Floats
+
+    def reach(self, axes: Floats, origin: Floats) -> Floats:
+        """Greatest extents (n, k) from points (n, 3) in the directions of `axes` (n, k, 3)."""
+        cosines = np.abs(axes @ self.axes.swapaxes(1, 2))
+        along = dot(axes, (self.center - origin)[:, None]) + self.radius[:, None]
+        return np.asarray(along + dot(cosines, self.half[:, None]))
+
+    def farthest(self, point: Floats) -> Floats:
+        """Greatest distances (n,) from points (n, 3)."""
+        offset = np.abs(transform_vectors(self.axes, self.center - point))
+        return np.asarray(length(offset + self.half) + self.radius)
+
+    @property
+    def size(self) -> Floats:
+        """Half the longest sides, or radii (n,)."""
+        return np.asarray(self.half.max(axis=-1) + self.radius)
+
+    def slack(self, step: float, size_tolerance: float = _SIZE_TOLERANCE) -> Floats:
+        """Largest distances (n,) by which they can exceed another shape without a contradiction."""
+        position = largest_component(self.center) + self.size
+        return np.asarray(8 * step + size_tolerance * self.size + _POSITION_TOLERANCE * position)
+
+
+class _Faces(NamedTuple):
+    """Pairs of opposite faces (f, k) of bodies, on each of which the object has a point.
+
+    owner : (f,) rows of the bodies
+    normals, half : (f, k, 3), (f, k) directions of the faces, and their distances from the centers (f, 3)
+    """
+
+    owner: Ints
+    center: Floats
+    normals: Floats
+    half: Floats
+
+
+class _Bodies(NamedTuple):
+    """Bodies of m objects in world space, each the convex hull of balls and discs: vertices, leaves, ends.
+
+    rows : (m,) of the objects
+    starts : (m,) first of the balls (b,) of each
+    normals : (b, 3) unit vectors of discs; 0 for balls
+    faces : of the boxes of compounds, and of cylinders
+    """
+
+    rows: Ints
+    starts: Ints
+    centers: Floats
+    radii: Floats
+    normals: Floats
+    faces: _Faces | None
+
+    def reach(self, axes: Floats, origin: Floats) -> Floats:
+        """Greatest extents (m, k) from points (m, 3) in the directions of unit vectors (m, k, 3)."""
+        axes, normals = axes[self._owner], self.normals[:, None]
+        across = length(axes - dot(axes, normals)[..., None] * normals)
+        along = dot(axes, (self.centers - origin[self._owner])[:, None])
+        return np.maximum.reduceat(along + across * self.radii[:, None], self.starts)
+
+    def farthest(self, point: Floats) -> Floats:
+        """Greatest distances (m,) of balls from points (m, 3)."""
+        return np.maximum.reduceat(length(self.centers - point[self._owner]) + self.radii, self.starts)
+
+    @property
+    def _owner(self) -> Ints:
+        return np.repeat(np.arange(len(self.rows)), np.diff(self.starts, append=len(self.radii)))
 
 
 def shape_problems(document: Mapping[str, Any]) -> list[str]:
@@ -39,38 +159,137 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
     -------
     problems : list of str
     """
+    if not document["objects"]:
+        return []
     # Numbers can be as large as float64 allows.
     with np.errstate(over="ignore", invalid="ignore"):
+        objects, step = document["objects"], _rounding_step(document)
+        frames = dict(zip(_GROUPS, _frames_of(objects), strict=True))
+        plain = {
+            f"{group}.{key}": shapes
+            for group, each in frames.items()
+            for key, shapes in _plain_shapes([entry[group] for entry in objects], each).items()
+        }
         return [
-            *_object_problems(document),
-            *_track_problems(document),
-            *enclosure_problems(document, _rounding_step(document)),
+            *_plain_problems(document, plain, frames["local"], step),
+            *_track_problems(document, step),
+            *_body_problems(document, plain, frames, step),
         ]
 
 
-def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
-    """Objects whose shapes contradict each other or their envelope."""
-    objects, step = document["objects"], _rounding_step(document)
-    if not objects:
-        return
-    solids = _Solids.of_objects(objects)
-    wrong = solids.excess(solids) > solids.slack(step, _SIZE_TOLERANCE)[:, :, None]
+def _frames_of(objects: Sequence[Mapping[str, Any]]) -> tuple[_Frames, _Frames]:
+    """Frames of world and local shapes."""
+    transforms = [entry["transform"] for entry in objects]
+    local = _Frames(
+        matrix_from_quaternion(_numbers(transforms, "rotation")), _numbers(transforms, "translation")
+    )
+    return _identity_frames(len(objects)), local
+
+
+def _identity_frames(count: int) -> _Frames:
+    return _Frames(np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3)))
+
+
+def _numbers(shapes: Sequence[Mapping[str, Any]], key: str) -> Floats:
+    return np.array([shape[key] for shape in shapes], dtype=np.float64)
+
+
+def _plain_shapes(groups: Sequence[Mapping[str, Any]], frames: _Frames) -> dict[str, _Plain]:
+    """Boxes and spheres of groups of shapes by JSON key, with the roots of trees; none that no group has."""
+    plain = {}
+    for key in (*_PLAIN, "spheres"):
+        rows = np.array([row for row, group in enumerate(groups) if group.get(key)], dtype=np.int64)
+        if not len(rows):
+            continue
+        shapes = [groups[row][key] for row in rows.tolist()]
+        if key == "spheres":
+            shapes = [tree[0] for tree in shapes]
+        axes, half = np.eye(3), np.zeros((len(rows), 3))
+        radius = _numbers(shapes, "radius") if key.startswith("sphere") else np.zeros(len(rows))
+        if key == "aabb":
+            low, high = _numbers(shapes, "min"), _numbers(shapes, "max")
+            center, half = low / 2 + high / 2, high / 2 - low / 2
+        else:
+            center = _numbers(shapes, "center")
+        if key == "obb":
+            axes, half = matrix_from_quaternion(_numbers(shapes, "rotation")), _numbers(shapes, "halfExtents")
+        in_frames = frames.take(rows)
+        every = _Plain(
+            np.full((len(groups), 3), np.nan),
+            np.tile(np.eye(3), (len(groups), 1, 1)),
+            np.zeros((len(groups), 3)),
+            np.zeros(len(groups)),
+        )
+        in_world = (in_frames.rotation @ axes).swapaxes(1, 2)
+        every.assign(rows, _Plain(in_frames.points(center), in_world, half, radius))
+        plain[_ROOT if key == "spheres" else key] = every
+    return plain
+
+
+def _beyond_faces(shape: _Plain, other: _Plain | _Bodies) -> Floats:
+    """Distances (n,) by which others do not reach a face of boxes."""
+    reach = np.minimum(other.reach(shape.axes, shape.center), other.reach(-shape.axes, shape.center))
+    return np.asarray((shape.half - reach).max(axis=-1))
+
+
+def _contradicts(shape: _Plain, other: _Plain, slack: Floats) -> Bools:
+    """Return which boxes and spheres (n,) others do not reach, where they can be compared."""
+    surface = shape.radius - other.farthest(shape.center)
+    missing = np.where(shape.radius > 0, surface, _beyond_faces(shape, other))
+    comparable = (other.radius > 0) | ((shape.radius == 0) & _are_parallel(shape.axes, other.axes))
+    return np.asarray(comparable & (missing > slack))
+
+
+def _are_parallel(axes: Floats, other: Floats) -> Bools:
+    """Return whether axes (n, 3, 3), as rows, are equal in any order: all absolute cosines are 0 or 1."""
+    cosines = np.abs(axes @ other.swapaxes(-1, -2))
+    return np.asarray((np.minimum(cosines, np.abs(1 - cosines)) < _PARALLEL_TOLERANCE).all(axis=(-1, -2)))
+
+
+def _is_contradictory(shapes: Mapping[str, _Plain], count: int, step: float, tolerance: float) -> Bools:
+    """Return which objects (n,) have boxes and spheres that cannot enclose the same."""
+    pairs = product(shapes.values(), repeat=2)
+    wrong = [_contradicts(shape, other, shape.slack(step, tolerance)) for shape, other in pairs]
+    return np.asarray(np.any([np.zeros(count, dtype=bool), *wrong], axis=0))
+
+
+def _is_outside(
+    shapes: Mapping[str, _Plain], envelope: Mapping[str, _Plain], count: int, step: float
+) -> Bools:
+    """Return which objects (n,) have a box that exceeds a shape of their envelope."""
+    outside = [
+        (shape.radius == 0) & _contradicts(shape, other, shape.slack(step, _ENVELOPE_TOLERANCE))
+        for shape, other in product(shapes.values(), envelope.values())
+    ]
+    return np.asarray(np.any([np.zeros(count, dtype=bool), *outside], axis=0))
+
+
+def _plain_problems(
+    document: Mapping[str, Any], plain: Mapping[str, _Plain], local: _Frames, step: float
+) -> Iterator[str]:
+    """Objects whose boxes and spheres contradict each other or their envelope."""
+    objects = document["objects"]
+    count = len(objects)
+    wrong = np.zeros((count, len(_NAMES), len(_NAMES)), dtype=bool)
+    for (row, name), (column, target) in product(enumerate(_NAMES), repeat=2):
+        if name in plain and target in plain:
+            wrong[:, row, column] = _contradicts(plain[name], plain[target], plain[name].slack(step))
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
         yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T)}"
-    for index in np.flatnonzero(solids.is_askew()).tolist():
+    for index in np.flatnonzero(_is_askew(plain, local.rotation.swapaxes(1, 2))).tolist():
         yield f"objects[{index}].world.obb.rotation: is not that of local.obb, the object or the world"
-    envelopes = _read_solids([entry.get("envelope", {}) for entry in objects])
-    excess = envelopes.excess(envelopes)
-    is_contradictory = (excess > envelopes.slack(step, _ENVELOPE_TOLERANCE)[:, :, None]).any(axis=(1, 2))
+    envelopes = _plain_shapes([entry.get("envelope", {}) for entry in objects], _identity_frames(count))
+    is_contradictory = _is_contradictory(envelopes, count, step, _ENVELOPE_TOLERANCE)
     for index in np.flatnonzero(is_contradictory).tolist():
         yield f"objects[{index}].envelope: its box and sphere cannot enclose the same object"
     if _is_envelope_frame(document["time"]):
         yield from _local_envelope_problems(objects, step)
-        is_outside = solids.is_out_of_envelope(envelopes, step)[:, _IS_WORLD]
-        linear_ids = document["extras"].get("straightBetweenFrames", ())
+        world = {key: plain[f"world.{key}"] for key in _PLAIN if f"world.{key}" in plain}
         # Shapes around a bone at all frames are larger than the bone at one, around which the envelope is.
-        is_outside[[bool(entry.get("allFrames")) for entry in objects]] = False
-        for index in np.flatnonzero(is_outside.any(axis=(1, 2)) & ~is_contradictory).tolist():
+        is_at_frame = np.array([not entry.get("allFrames") for entry in objects])
+        is_outside = _is_outside(world, envelopes, count, step) & is_at_frame & ~is_contradictory
+        linear_ids = document["extras"].get("straightBetweenFrames", ())
+        for index in np.flatnonzero(is_outside).tolist():
             # A simulated object can be elsewhere when its frame is evaluated a second time.
             if not isinstance(linear_ids, Collection) or objects[index]["id"] not in linear_ids:
                 yield f"objects[{index}].envelope: does not enclose the world shapes at one of its frames"
@@ -78,153 +297,261 @@ def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _local_envelope_problems(objects: Sequence[Mapping[str, Any]], step: float) -> Iterator[str]:
     """Local shapes at one of the frames that are not in the envelope in their axes."""
-    solids = _read_solids([entry["local"] for entry in objects])
-    envelopes = _read_solids([entry.get("envelope", {}).get("local", {}) for entry in objects])
-    is_outside = solids.is_out_of_envelope(envelopes, step)
-    for index in np.flatnonzero(is_outside.any(axis=(1, 2))).tolist():
-        yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
+    frames, groups = _identity_frames(len(objects)), [entry.get("envelope", {}) for entry in objects]
+    envelopes = _plain_shapes([group.get("local", {}) for group in groups], frames)
+    if envelopes:
+        local = _plain_shapes([entry["local"] for entry in objects], frames)
+        local.pop(_ROOT, None)
+        for index in np.flatnonzero(_is_outside(local, envelopes, len(objects), step)).tolist():
+            yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
 
 
-def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:
+def _is_askew(plain: Mapping[str, _Plain], axes_of_objects: Floats) -> Bools:
+    """Return which oriented boxes (n,) in world space have other axes than all of these: the box in local
+    space, the object, the world.
+    """
+    if "world.obb" not in plain:
+        return np.zeros(len(axes_of_objects), dtype=bool)
+    box, allowed = plain["world.obb"], (plain["local.obb"].axes, axes_of_objects, np.eye(3))
+    is_along = np.any([_are_parallel(box.axes, axes) for axes in allowed], axis=0)
+    return np.asarray(np.isfinite(box.center[:, 0]) & ~is_along)
+
+
+def _track_problems(document: Mapping[str, Any], step: float) -> Iterator[str]:
     """Tracks that contradict themselves or the envelope of their object."""
     by_id = {entry["id"]: entry for entry in document["objects"]}
-    time, step = document["time"], _rounding_step(document)
+    time = document["time"]
     for number, track in enumerate(document["tracks"]):
         path, frames = f"tracks[{number}]", track["frames"]
         if not frames:
             continue
         if not time["frameStart"] <= frames[0] <= frames[-1] <= time["frameEnd"]:
             yield f"{path}.frames: must be from frameStart to frameEnd"
-        solids = _Solids.of_track(track)
-        wrong = solids.excess(solids) > solids.slack(step, _SIZE_TOLERANCE)[:, :, None]
-        envelope = _read_solids([by_id[track["object"]].get("envelope", {})])
-        is_outside = solids.is_out_of_envelope(envelope, step)
+        shapes, count = _shapes_of_track(track), len(frames)
+        envelope = _plain_shapes([by_id[track["object"]].get("envelope", {})], _identity_frames(1))
+        at_frames = {key: shape.take(np.zeros(count, dtype=np.int64)) for key, shape in envelope.items()}
         for is_bad, problem in (
-            (wrong, "box and sphere cannot enclose the same object"),
-            (is_outside, "is not in the envelope of its object"),
+            (
+                _is_contradictory(shapes, count, step, _SIZE_TOLERANCE),
+                "box and sphere cannot enclose the same object",
+            ),
+            (_is_outside(shapes, at_frames, count, step), "is not in the envelope of its object"),
         ):
             if is_bad.any():
-                yield f"{path}: at frame {frames[int(is_bad.any(axis=(1, 2)).argmax())]:g} {problem}"
+                yield f"{path}: at frame {frames[int(is_bad.argmax())]:g} {problem}"
                 break
 
 
-class _Solids:
-    """Boxes and spheres of n objects, k of each object, in one space; NaN for missing shapes.
+def _shapes_of_track(track: Mapping[str, Any]) -> dict[str, _Plain]:
+    """Box and sphere of a track, with frames in place of objects."""
+    count = len(track["frames"])
+    axes, no_half, no_radius = (
+        np.broadcast_to(np.eye(3), (count, 3, 3)),
+        np.zeros((count, 3)),
+        np.zeros(count),
+    )
+    shapes = {}
+    if boxes := track.get("aabb"):
+        low, high = (np.array(boxes[key], dtype=np.float64) for key in ("mins", "maxs"))
+        shapes["aabb"] = _Plain(low / 2 + high / 2, axes, high / 2 - low / 2, no_radius)
+    if spheres := track.get("sphere"):
+        centers, radii = (np.array(spheres[key], dtype=np.float64) for key in ("centers", "radii"))
+        shapes["sphere"] = _Plain(centers, axes, no_half, radii)
+    return shapes
 
-    Attributes
-    ----------
-    center : (n, k, 3) float
-    axes : (n, k, 3, 3) float
-        Axes as rows.
-    half : (n, k, 3) float
-        Half extents along the axes; 0 for spheres.
-    radius : (n, k) float
-        0 for boxes.
-    """
 
-    def __init__(self, center: Floats, axes: Floats, half: Floats, radius: Floats) -> None:
-        self.center, self.axes, self.half, self.radius = center, axes, half, radius
+def _body_problems(
+    document: Mapping[str, Any], plain: Mapping[str, _Plain], frames: Mapping[str, _Frames], step: float
+) -> Iterator[str]:
+    """First contradiction of each object between hulls, trees, other bodies, and boxes and spheres."""
+    objects, local = document["objects"], frames["local"]
+    thickness = _POINT_THICKNESS * float(np.abs(document["space"]["fromBlender"]).max())
+    found: dict[int, str] = {}
 
-    @classmethod
-    def of_objects(cls, objects: Sequence[Mapping[str, Any]]) -> _Solids:
-        """Read six shapes of each object, as in _NAMES; local ones are converted to world space."""
-        world = _read_solids([entry["world"] for entry in objects])
-        local = _read_solids([entry["local"] for entry in objects])
-        rotations = np.array([entry["transform"]["rotation"] for entry in objects], dtype=np.float64)
-        rotation = matrix_from_quaternion(rotations.reshape(-1, 4)).swapaxes(1, 2)
-        position = np.array([entry["transform"]["translation"] for entry in objects], dtype=np.float64)
-        local.center = np.einsum("nji,nkj->nki", rotation, local.center) + position[:, None]
-        local.axes = np.einsum("nkaj,nji->nkai", local.axes, rotation)
-        pairs = zip(world._arrays, local._arrays, strict=True)
-        return cls(*(np.concatenate(pair, axis=1) for pair in pairs))
+    def note(rows: Ints, is_wrong: Bools, problem: str) -> None:
+        for row in rows[is_wrong].tolist():
+            found.setdefault(row, problem)
 
-    @classmethod
-    def of_track(cls, track: Mapping[str, Any]) -> _Solids:
-        """Read a box and a sphere of each frame, with frames in place of objects."""
-        count = len(track["frames"])
-        center, half = np.full((count, 2, 3), np.nan), np.zeros((count, 2, 3))
-        radius = np.zeros((count, 2))
-        if boxes := track.get("aabb"):
-            low, high = (np.array(boxes[key], dtype=np.float64) for key in ("mins", "maxs"))
-            center[:, 0], half[:, 0] = low / 2 + high / 2, high / 2 - low / 2
-        if spheres := track.get("sphere"):
-            center[:, 1], radius[:, 1] = spheres["centers"], spheres["radii"]
-        return cls(center, np.broadcast_to(np.eye(3), (count, 2, 3, 3)), half, radius)
-
-    @property
-    def _arrays(self) -> tuple[Floats, Floats, Floats, Floats]:
-        return self.center, self.axes, self.half, self.radius
-
-    def is_askew(self) -> Bools:
-        """Return which oriented boxes (n,) in world space have other axes than all of these: the box in local
-        space, the object, the world.
-        """
-        is_along = np.zeros(len(self.center), dtype=bool)
-        for k in (4, 3, 0):
-            is_along |= _are_parallel(np.abs(np.einsum("nai,nbi->nab", self.axes[:, 1], self.axes[:, k])))
-        askew: Bools = np.isfinite(self.center[:, 1, 0]) & ~is_along
-        return askew
-
-    def slack(self, step: float, size_tolerance: float) -> Floats:
-        """Largest distance (n, k) by which each shape can exceed another without a contradiction."""
-        size = self.half.max(axis=-1) + self.radius
-        position = np.abs(self.center).max(axis=-1)
-        slack: Floats = 8 * step + size_tolerance * size + _POSITION_TOLERANCE * (position + size)
-        return slack
-
-    def excess(self, targets: _Solids) -> Floats:
-        """Least distance (n, k, m) by which each shape exceeds each target shape of its object.
-
-        Boxes are compared with boxes of common axes and with spheres, spheres with spheres; NaN elsewhere.
-        """
-        offset = targets.center[:, None] - self.center[:, :, None]
-        along = np.abs(np.einsum("nkai,nkmi->nkma", self.axes, offset))
-        beyond = along + self.half[:, :, None] - targets.radius[:, None, :, None]
-        # Absolute cosines of the angles between the axes of both.
-        cosines = np.abs(np.einsum("nkai,nmbi->nkmab", self.axes, targets.axes))
-        beyond -= np.einsum("nkmab,nmb->nkma", cosines, targets.half)
-        box_excess: Floats = beyond.max(axis=-1)
-        distance = np.sqrt((offset**2).sum(axis=-1))
-        sphere_excess = self.radius[:, :, None] - targets.radius[:, None] - distance
-        is_sphere, is_target_sphere = (solids.radius > 0 for solids in (self, targets))
-        excess = np.where(is_sphere[:, :, None], sphere_excess, box_excess)
-        is_comparable = np.where(
-            is_sphere[:, :, None],
-            is_target_sphere[:, None],
-            is_target_sphere[:, None] | _are_parallel(cosines),
+    for index, entry in enumerate(objects):
+        problems = (
+            _tree_problems(entry[group].get("spheres"), f"{group}.spheres", step) for group in _GROUPS
         )
-        return np.where(is_comparable, excess, np.nan)
+        if problem := next(chain.from_iterable(problems), None):
+            found[index] = problem
+    bodies = {
+        f"{group}.{key}": body
+        # Trees first: their roots are compared with hulls afterwards.
+        for keys in (("spheres", "compound"), _EXTENDS)
+        for group in _GROUPS
+        for key in keys
+        if (body := _bodies([entry[group] for entry in objects], key, frames[group])) is not None
+    }
+    for name, body in bodies.items():
+        for other, every in plain.items():
+            shape = every.take(body.rows)
+            note(
+                body.rows,
+                _is_short_of(body, shape, "sphere" in other, step),
+                f"{name}: cannot enclose the same object as {other}",
+            )
+            if name.endswith(_EXTENDS):
+                is_beyond = _is_beyond(body, shape, local.take(body.rows), step, thickness)
+                note(body.rows, is_beyond, f"{name}: is far larger than {other}")
+    for key in _EXTENDS:
+        if f"world.{key}" in bodies:
+            pair = bodies[f"world.{key}"], bodies[f"local.{key}"]
+            is_different = _is_different(*pair, local.take(pair[0].rows), step, key == "hull")
+            note(pair[0].rows, is_different, f"transform: does not map local.{key} to world.{key}")
+    for index, entry in enumerate(objects):
+        if problem := next(_differences(entry, local.take([index]), step), None):
+            found.setdefault(index, problem)
+    for index in sorted(found):
+        yield f"objects[{index}].{found[index]}"
 
-    def is_out_of_envelope(self, envelope: _Solids, step: float) -> Bools:
-        """Return which shapes are boxes that exceed the envelopes of their object, (n, k, m)."""
-        is_outside = self.excess(envelope) > self.slack(step, _ENVELOPE_TOLERANCE)[:, :, None]
-        is_outside_box: Bools = is_outside & (self.radius == 0)[:, :, None]
-        return is_outside_box
+
+def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _Bodies | None:
+    """Bodies of the groups of shapes that have this one; None if none has."""
+    rows = np.array([row for row, group in enumerate(groups) if group.get(key)], dtype=np.int64)
+    if not len(rows):
+        return None
+    shapes = [groups[row][key] for row in rows.tolist()]
+    balls, counts, owners, boxes = [], [], [], []
+    for owner, shape in enumerate(shapes):
+        parts = [item for part in shape for item in part.items()] if key == "compound" else [(key, shape)]
+        balls += [_balls_of(*part) for part in parts]
+        counts.append(sum(len(radii) for _, radii, _ in balls[len(balls) - len(parts) :]))
+        flat = [_box_of_faces(kind, part) for kind, part in parts if kind in ("obb", "cylinder")]
+        owners += [owner] * len(flat)
+        boxes += flat
+    in_frames = frames.take(rows)
+    placed = in_frames.take(np.repeat(np.arange(len(rows)), counts))
+    centers, radii, normals = (np.concatenate(each) for each in zip(*balls, strict=True))
+    faces = None
+    if boxes:
+        of_faces, (center, axes, half) = np.array(owners), map(np.array, zip(*boxes, strict=True))
+        turned = transform_vectors(in_frames.rotation[of_faces, None], axes)
+        faces = _Faces(of_faces, in_frames.take(of_faces).points(center), turned, half)
+    starts: Ints = np.cumsum([0, *counts[:-1]])
+    in_world = transform_vectors(placed.rotation, normals)
+    return _Bodies(rows, starts, placed.points(centers), radii, in_world, faces)
 
 
-def _read_solids(groups: Sequence[Mapping[str, Any]]) -> _Solids:
-    """Box, oriented box and sphere of each group of shapes."""
-    count = len(groups)
-    center, half = np.full((count, 3, 3), np.nan), np.zeros((count, 3, 3))
-    quaternions, radius = np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)), np.zeros((count, 3))
-    for row, group in enumerate(groups):
-        if box := group.get("aabb"):
-            low, high = (np.array(box[key], dtype=np.float64) for key in ("min", "max"))
-            center[row, 0], half[row, 0] = low / 2 + high / 2, high / 2 - low / 2
-        if oriented := group.get("obb"):
-            center[row, 1], half[row, 1] = oriented["center"], oriented["halfExtents"]
-            quaternions[row] = oriented["rotation"]
-        if sphere := group.get("sphere"):
-            center[row, 2], radius[row, 2] = sphere["center"], sphere["radius"]
-    axes = np.broadcast_to(np.eye(3), (count, 3, 3, 3)).copy()
-    axes[:, 1] = matrix_from_quaternion(quaternions).swapaxes(1, 2)
-    return _Solids(center, axes, half, radius)
+def _balls_of(key: str, shape: Any) -> tuple[Floats, Floats, Floats]:
+    """Centers (b, 3), radii (b,) and normals (b, 3) of the balls or discs of a shape."""
+    normal, radius = np.zeros(3), np.zeros(1)
+    if key == "spheres":
+        leaves = [node for node in shape if not node["children"]]
+        points, radius = _numbers(leaves, "center"), _numbers(leaves, "radius")
+    elif key == "hull":
+        points = np.array(shape["vertices"], dtype=np.float64)
+    elif key == "obb":
+        center, axes, half = _box_of_faces(key, shape)
+        points = center + (UNIT_BOX_CORNERS * half) @ axes
+    else:
+        axis = np.array(shape.get("axis", (0, 0, 1)), dtype=np.float64)
+        along, radius = axis * float(shape.get("halfLength", 0)), np.array([float(shape["radius"])])
+        points = np.array(shape["center"], dtype=np.float64) + np.stack([along, -along])
+        normal = axis if key == "cylinder" else normal
+    return points, np.broadcast_to(radius, len(points)), np.broadcast_to(normal, points.shape)
 
 
-def _are_parallel(cosines: Floats) -> Bools:
-    """Return whether two sets of axes are equal in any order: all absolute cosines (..., 3, 3) are 0 or 1."""
-    parallel: Bools = (np.minimum(cosines, np.abs(1 - cosines)) < _PARALLEL_TOLERANCE).all(axis=(-1, -2))
-    return parallel
+def _box_of_faces(key: str, shape: Any) -> tuple[Floats, Floats, Floats]:
+    """Center (3,), axes (k, 3) and half extents (k,) of an oriented box, or of the ends of a cylinder."""
+    if key == "obb":
+        axes, half = matrix_from_quaternion(shape["rotation"]).T, shape["halfExtents"]
+    else:
+        axes, half = np.array([shape["axis"]]), [shape["halfLength"]]
+    return np.array(shape["center"], np.float64), axes.astype(np.float64), np.array(half, np.float64)
+
+
+def _is_short_of(body: _Bodies, shape: _Plain, is_sphere: bool, step: float) -> Bools:
+    """Return which bodies (m,) do not reach a face of boxes (m,), or the surface of spheres.
+
+    Bodies with faces are compared by those, and only with spheres, which must reach them.
+    """
+    slack = shape.slack(step)
+    beyond = shape.radius - body.farthest(shape.center) if is_sphere else _beyond_faces(shape, body)
+    is_short = beyond > slack
+    if body.faces is not None:
+        owner, center, normals, half = body.faces
+        sphere = shape.take(owner)
+        reach = np.minimum(sphere.reach(normals, center), sphere.reach(-normals, center))
+        is_beyond = ((half - reach).max(axis=1) > slack[owner]) & ~sphere.half.any(axis=1)
+        is_short[owner] = False
+        is_short[owner[is_beyond]] = True
+    return np.asarray(is_short)
+
+
+def _is_beyond(body: _Bodies, shape: _Plain, local: _Frames, step: float, thickness: float) -> Bools:
+    """Return which bodies (m,) exceed boxes or spheres (m,) by more than hulls grow.
+
+    thickness : of hulls of a single point
+    """
+    size, center = shape.size, shape.center
+    position = np.maximum(largest_component(center), largest_component(center - local.translation))
+    slack = _HULL_STEPS * step + _HULL_POSITION * (position + size) + _HULL_GROWTH * size
+    reach = np.maximum(body.reach(shape.axes, center), body.reach(-shape.axes, center))
+    excess = (reach - shape.half).max(axis=-1) - shape.radius
+    return np.asarray(excess > slack + np.where(size <= 2 * step, thickness, 0.0))
+
+
+def _is_different(world: _Bodies, local: _Bodies, frames: _Frames, step: float, is_hull: bool) -> Bools:
+    """Return which bodies (m,) of both groups have different extents."""
+    axes = frames.rotation.swapaxes(1, 2)
+    axes, origin = np.concatenate([axes, -axes], axis=1), np.zeros((len(axes), 3))
+    one, other = (body.reach(axes, origin) for body in (world, local))
+    size = np.minimum(*((reach[:, :3] + reach[:, 3:]).max(axis=1) / 2 for reach in (one, other)))
+    position = np.maximum.reduceat(largest_component(world.centers), world.starts)
+    slack = _HULL_STEPS * step + _HULL_POSITION * (position + size)
+    # Both hulls are searched, while one capsule or cylinder is that of the other group, moved.
+    slack += (_HULL_GROWTH if is_hull else _SIZE_TOLERANCE) * size
+    return np.asarray(~(np.abs(one - other) <= slack[:, None]).all(axis=1))
+
+
+def _tree_problems(tree: list[dict[str, Any]] | None, path: str, step: float) -> Iterator[str]:
+    """Nodes that cannot have the parts of an object as their parents and children have them.
+
+    The part of a child is in that of its parent, so its smallest sphere is not larger. The sphere of the
+    parent has a point on its surface, which one of its children encloses.
+    """
+    if tree is None or len(tree) == 1:
+        return
+    centers = np.array([node["center"] for node in tree], dtype=np.float64)
+    radii = np.array([node["radius"] for node in tree], dtype=np.float64)
+    inner = np.array([index for index, node in enumerate(tree) if node["children"]])
+    children = np.array([tree[index]["children"] for index in inner], dtype=np.int64)
+    slack = 8 * step + _SIZE_TOLERANCE * radii[0] + _POSITION_TOLERANCE * (np.abs(centers).max() + radii[0])
+    below = radii[children] - radii[inner][:, None] > slack
+    reach = length(centers[children] - centers[inner][:, None]) + radii[children]
+    above = radii[inner] - reach.max(axis=1) > slack
+    away = length(centers - centers[0]) > _FARTHEST_NODE * radii[0] + slack
+    if below.any():
+        node = int(inner[below.any(axis=1).argmax()])
+        yield f"{path}[{node}].radius: is smaller than that of a child"
+    if above.any():
+        yield f"{path}[{int(inner[above.argmax()])}].radius: is larger than its children require"
+    if away.any():
+        yield f"{path}[{int(away.argmax())}].center: is too far from the root"
+
+
+def _differences(entry: Mapping[str, Any], local: _Frames, step: float) -> Iterator[str]:
+    """Compounds of different kinds of parts, and trees with the same nodes at other places."""
+    kinds = [[[*part] for part in entry[group].get("compound", ())] for group in _GROUPS]
+    if kinds[0] != kinds[1]:
+        yield "world.compound: has other shapes than local.compound"
+    trees = [entry[group].get("spheres") for group in _GROUPS]
+    if not trees[0] or [node["children"] for node in trees[0]] != [node["children"] for node in trees[1]]:
+        return
+    (centers, moved), (radii, local_radii) = (
+        [_numbers(tree, key) for tree in trees] for key in ("center", "radius")
+    )
+    size = float(radii[0])
+    slack = 8 * step + _SIZE_TOLERANCE * size
+    slack += _POSITION_TOLERANCE * (float(np.abs(centers[0]).max()) + size)
+    wrong = (length(centers - local.points(moved)) > slack) | (np.abs(radii - local_radii) > slack)
+    if wrong.any():
+        node = int(wrong.argmax())
+        yield f"world.spheres[{node}]: is not local.spheres[{node}], moved by transform"
 
 
 def _contradiction(wrong: Bools) -> str:

@@ -152,7 +152,7 @@ def test_folder_of_the_code_is_only_read():
     # The schema, the version in the manifest, the dictionaries, the presets, and the manual.
     expected = {
         "formats/validation/validate.py",
-        "formats/version.py",
+        "formats/manifest.py",
         "translations/__init__.py",
         "ui/panels/presets.py",
         "ui/manual.py",
@@ -162,7 +162,7 @@ def test_folder_of_the_code_is_only_read():
     for name in knowing:
         attributes = {getattr(node, "attr", "") for node in ast.walk(TREES[ADDON / name])}
         assert (
-            attributes & writing <= {"replace"} if name == "formats/version.py" else not attributes & writing
+            attributes & writing <= {"replace"} if name == "formats/manifest.py" else not attributes & writing
         )
 
 

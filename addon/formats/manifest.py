@@ -1,4 +1,4 @@
-"""Version of the extension."""
+"""Version of the extension, from its manifest."""
 
 from __future__ import annotations
 
