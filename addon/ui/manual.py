@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import bpy
 
+from .properties.preferences import manual_url
 from .properties.shared_options import BOUNDS_OPTIONS
-
-_PAGE = Path(__file__).parents[1] / "manual.html"
 
 _OPERATORS, _TYPES = "bpy.ops.collision_bounds.", "bpy.types.collision_bounds_"
 # The first pattern that matches the lower-case name of an operator or a property counts.
@@ -34,11 +31,6 @@ _SECTIONS = (
     *((f"{_TYPES}pg_scene.{name}", "fit-settings") for name in BOUNDS_OPTIONS),
     (f"{_TYPES}*", "the-sidebar-tab"),
 )
-
-
-def manual_url() -> str | None:
-    """Return the address of the manual. None in a checkout, because the build writes the page."""
-    return _PAGE.as_uri() if _PAGE.is_file() else None
 
 
 def attach() -> None:

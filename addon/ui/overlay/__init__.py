@@ -6,8 +6,8 @@ Files, in reading order:
 - `update.py`: reads a scene's subjects and makes their draw data.
 - `state.py`: cached draw data of each view layer and 3D view, and identities of subjects.
 - `staleness.py`: passes edits and undo on to the state machine of `scene/live/staleness.py`.
-- `draw_data.py`: instances of unit meshes as arrays; `colors.py`: the colors of all of them.
-- `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
+- `draw_data.py`: instances of unit meshes as arrays, and their colors.
+- `painter.py`, `labels.py`: drawing, with `unit_meshes.py` and `shaders.py`.
 - `flat.py`: rectangles, lines and texts in pixels.
 - `collider_surfaces.py`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.

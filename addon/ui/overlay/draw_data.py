@@ -20,7 +20,7 @@ from ...core.numeric.table import Table
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes, OwnedShapes
 from ...scene.settings import DrawnShape, ShapeName
-from .colors import GHOST_COLOR, OverlayColors, faded
+from ..properties.preferences import preferences
 
 _ARROW_HEAD = 0.2
 """Length of an arrow's head, as part of its shaft."""
@@ -32,6 +32,52 @@ UnitMesh: TypeAlias = Literal["spheres", "boxes", "capsules", "cylinders", "edge
 """Fields of `DrawData` that hold the instances of one unit mesh."""
 
 UNIT_MESHES: tuple[UnitMesh, ...] = get_args(UnitMesh)
+
+
+FAINT = 0.3
+"""Opacity of shapes that are not the ones checked for contact."""
+ASIDE = 0.3
+"""Opacity of the bounds of all subjects but the pair of the active row, while there is one."""
+_MANY = 100
+"""Number of free subjects from which on each is fainter, so that contacts stand out in a crowd."""
+_LEAST = 0.35
+"""Opacity of free subjects, however many there are."""
+GHOST_COLOR = (1.0, 1.0, 1.0, 0.5)
+"""White: the active pair as it was at its first contact."""
+
+
+class OverlayColors(NamedTuple):
+    """Colors of free bounds, of bounds in contact, of swept bounds, and of the mark at the active contact.
+
+    Each is red, green, blue and alpha from 0 to 1. `properties/preferences.py` has the defaults.
+    """
+
+    free: Sequence[float]
+    contact: Sequence[float]
+    swept: Sequence[float]
+    marker: Sequence[float]
+
+    @classmethod
+    def from_preferences(cls) -> OverlayColors:
+        """Return the user's colors: blue, red, green and yellow by default."""
+        chosen = preferences()
+        colors = chosen.free_color, chosen.contact_color, chosen.swept_color, chosen.marker_color
+        return cls(*(tuple(color) for color in colors))
+
+    def of_subjects(self, in_contact: Bools, active: Sequence[int] = ()) -> NDArray[np.float32]:
+        """Return the color (n, 4) of each subject, by whether it is in contact (n,).
+
+        While a pair is active, all subjects but its two are fainter. Of many subjects, free ones are fainter.
+        """
+        colors = np.where(in_contact[:, None], np.array(self.contact), np.array(self.free))
+        free_count = np.count_nonzero(~in_contact)
+        if free_count > _MANY:
+            colors[~in_contact, 3] *= max((_MANY / free_count) ** 0.5, _LEAST)
+        if active:
+            opacity = np.full(len(colors), ASIDE)
+            opacity[list(active)] = 1.0
+            colors[:, 3] *= opacity
+        return colors.astype(np.float32)
 
 
 class Instances(Table):
@@ -207,7 +253,7 @@ def draw_data_from_shapes(
     bright = colors.of_subjects(live.in_contact, active)
     strong = live.in_contact.copy()
     strong[list(active)] = True
-    faint = faded(bright)
+    faint = bright * np.array((1, 1, 1, FAINT), dtype=np.float32)
     data = DrawData(strong=strong)
     for name in drawn:
         colored = bright if name == checked else faint

@@ -122,3 +122,15 @@ def free_part(context: Any) -> tuple[float, float, float, float]:
         if other.type == "UI" and other.width > 1:
             right = min(right, other.x - region.x)
     return left, 0.0, max(left, right), region.height
+
+
+def playhead_color(context: Any) -> tuple[float, ...]:
+    """Return the color of the playhead in the theme."""
+    theme = context.preferences.themes[0]
+    for owner in (getattr(theme, "common", None), theme.dopesheet_editor, theme.graph_editor):
+        for holder in (getattr(owner, "anim", None), owner):
+            if holder is not None and hasattr(holder, "playhead"):
+                return tuple(holder.playhead)[:3]
+            if holder is not None and hasattr(holder, "frame_current"):
+                return tuple(holder.frame_current)[:3]
+    return (0.28, 0.45, 0.7)

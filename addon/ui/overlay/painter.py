@@ -12,10 +12,9 @@ import gpu
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats
+from ...core.numeric.arrays import Bools, Floats
 from ..properties.display import COLLISION_BOUNDS_PG_display
 from .draw_data import UNIT_MESHES, DrawData, InstanceRows, UnitMesh
-from .screen_size import visible_by_size
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
 from .unit_meshes import FACES, LINES, RibbonMesh, SurfaceMesh, square
 
@@ -27,6 +26,13 @@ _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
 """Offset in depth towards the viewer, because a face of a box on a face of its mesh would flicker."""
+
+
+SMALL, LARGE = 16, 64
+"""Half widths in pixels. Below SMALL there is hardly any perspective; above LARGE circles must be fine."""
+
+# 1 at the numbers of a row that are the axes of its matrix.
+_IN_MATRIX_AXES = np.array([1, 1, 1, 0] * 3 + [0] * 4, dtype=np.float32)
 
 
 class Style(NamedTuple):
@@ -53,6 +59,60 @@ class Style(NamedTuple):
         has_lines, has_faces = display.draw_as != "FACES", display.draw_as != "WIRE"
         width = display.line_width * scale if has_lines else 0.0
         return cls(width, display.line_opacity, display.face_opacity if has_faces else 0.0, display.in_front)
+
+
+class RowsBySize(NamedTuple):
+    """Rows of one unit mesh, grouped by size on the screen."""
+
+    small: InstanceRows
+    middle: InstanceRows
+    large: InstanceRows
+
+
+def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int]) -> RowsBySize:
+    """Return the rows of instances that may be visible, by size; those outside the view are culled.
+
+    Conservative: an instance with a corner in the view is never culled.
+
+    Parameters
+    ----------
+    rows : (n, 4, 4) float32
+        Instances of one unit mesh.
+    view : (4, 4) float
+        From world space to Blender's clip space, as in gpu.matrix.
+    viewport : (width, height)
+        In pixels.
+    """
+    if not len(rows):
+        return RowsBySize(rows, rows, rows)
+    matrix: NDArray[np.float32] = np.asarray(view, dtype=np.float32)
+    # One product of matrices is fastest: weights are zero for numbers of a row that are not the center.
+    flat = rows.reshape(-1, 16)
+    weights = np.zeros((16, 3), dtype=np.float32)
+    weights[[3, 7, 11]] = matrix[[0, 1, 3], :3].T
+    x, y, depth = weights.T @ flat.T + matrix[[0, 1, 3], 3:]
+    radius = np.sqrt(flat * flat @ _IN_MATRIX_AXES)  # from the center of a box to its corners
+    # The two sides of the view of a shifted camera have different angles: the larger bound holds for both.
+    right, up = np.maximum(_lengths(matrix[3, :3] - matrix[:2, :3]), _lengths(matrix[3, :3] + matrix[:2, :3]))
+    is_visible = (np.abs(x) - depth <= radius * right) & (np.abs(y) - depth <= radius * up)
+    pixels_per_unit = 0.5 * float((_lengths(matrix[:2, :3]) * viewport).max())
+    # A box of three equal axes is sqrt(3) times narrower than its diagonal. At or behind the viewer, where
+    # depth is not positive, an instance counts as large.
+    half_width = radius * (pixels_per_unit / 1.7320508)
+    is_small = is_visible & (half_width < SMALL * depth)
+    is_large = is_visible & (half_width > LARGE * depth)
+    groups = (is_small, is_visible ^ is_small ^ is_large, is_large)
+    return RowsBySize(*(_rows_where(rows, group) for group in groups))
+
+
+def _rows_where(rows: InstanceRows, condition: Bools) -> InstanceRows:
+    """Return the rows where a condition (n,) holds."""
+    return rows if condition.all() else rows.take(np.flatnonzero(condition), axis=0)
+
+
+def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the lengths (m,) of vectors (m, k), in single precision."""
+    return np.asarray(np.sqrt((vectors * vectors).sum(axis=1)))
 
 
 class _View(NamedTuple):

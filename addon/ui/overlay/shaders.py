@@ -207,16 +207,6 @@ vec2 distances_to_lines()
                   nearest_of_four(third, first, second)));
 }
 """
-_SMALL_SPHERE_VERTEX = (
-    _ELLIPSE
-    + _DEPTH
-    + _SMALL_VERTEX.replace("LINES", "ellipse")
-    .replace("REACH", "sqrt(axes[0] * axes[0] + axes[1] * axes[1] + axes[2] * axes[2])")
-    .replace("DEPTHS", _SPHERE_DEPTHS)
-)
-_SMALL_BOX_VERTEX = _EDGE + _SMALL_VERTEX.replace("LINES", "edge").replace(
-    "REACH", "abs(axes[0]) + abs(axes[1]) + abs(axes[2])"
-).replace("DEPTHS", "")
 _FACE_VERTEX = """
 void main()
 {
@@ -258,77 +248,81 @@ float coverage()
 """.replace("BACK", str(BACK))
     + _FRAGMENT.replace("COVERAGE", "coverage()")
 )
-_FACE_FRAGMENT = _FRAGMENT.replace("COVERAGE", "1.0")
 
 
-def _shader_info(name: str) -> tuple[gpu.types.GPUShaderCreateInfo, gpu.types.GPUStageInterfaceInfo]:
-    """Return the parts that all shaders have in common."""
+def _shader(
+    name: str, vertex: str, fragment: str, varyings: str = "", inputs: str = "", has_lines: bool = True
+) -> gpu.types.GPUShader:
+    """Create a shader.
+
+    Parameters
+    ----------
+    name : str
+        Of its varyings.
+    vertex, fragment : str
+        Sources, without what all shaders have in common.
+    varyings : str
+        Kind, type and name of each varying but `tint`, such as "smooth VEC2 across".
+    inputs : str
+        Type and name of each attribute of vertices but `point`.
+    has_lines : bool
+        Whether it has the uniforms `width` and `viewport`, in pixels, and `viewer`.
+    """
     info = gpu.types.GPUShaderCreateInfo()
     info.sampler(0, "FLOAT_2D", "rows")
-    info.push_constant("MAT4", "ModelViewProjectionMatrix")
-    info.push_constant("FLOAT", "opacity")
-    info.push_constant("FLOAT", "lift")
-    info.push_constant("BOOL", "srgbTarget")
-    info.vertex_in(0, "VEC3", "point")
+    constants = "MAT4 ModelViewProjectionMatrix, FLOAT opacity, FLOAT lift, BOOL srgbTarget"
+    constants += ", VEC2 viewport, FLOAT width, VEC4 viewer" if has_lines else ""
+    for constant in constants.split(", "):
+        info.push_constant(*constant.split())  # type: ignore[arg-type, call-arg, unused-ignore]
+    for number, attribute in enumerate(["VEC3 point", *filter(None, inputs.split(", "))]):
+        info.vertex_in(number, *attribute.split())  # type: ignore[arg-type, call-arg, unused-ignore]
     info.fragment_out(0, "VEC4", "color")
     # The type stubs of Blender 4.2 list no arguments of constructors in the gpu module.
-    stage = gpu.types.GPUStageInterfaceInfo(name)  # type: ignore[call-arg, unused-ignore]
-    stage.flat("VEC4", "tint")
-    return info, stage
+    stage = gpu.types.GPUStageInterfaceInfo(f"collision_bounds_{name}")  # type: ignore[call-arg, unused-ignore]
+    for varying in ["flat VEC4 tint", *filter(None, varyings.split(", "))]:
+        interpolation, *typed = varying.split()
+        getattr(stage, interpolation)(*typed)
+    info.vertex_out(stage)
+    info.vertex_source(_VERTEX + (_VIEWER if has_lines else _AXIS_LENGTHS) + vertex)
+    info.fragment_source(fragment)
+    return gpu.shader.create_from_info(info)
 
 
 def line_shader(is_capsule: bool = False) -> gpu.types.GPUShader:
-    """Create the shader of ribbons, with the uniforms `width` and `viewport`, in pixels, and `viewer`."""
-    info, stage = _shader_info(f"collision_bounds_{'capsule_' if is_capsule else ''}lines")
+    """Create the shader of ribbons."""
     stretch = _STRETCH_POINT + _STRETCH_ALONG if is_capsule else ""
-    surface = _ROUNDED_SURFACE if is_capsule else ""
-    info.push_constant("VEC2", "viewport")
-    info.push_constant("FLOAT", "width")
-    info.vertex_in(1, "VEC3", "along")
-    info.vertex_in(2, "VEC3", "normal")
-    info.vertex_in(3, "VEC3", "other_normal")
-    info.vertex_in(4, "FLOAT", "side")
-    info.push_constant("VEC4", "viewer")
-    stage.smooth("VEC2", "across")
-    stage.smooth("FLOAT", "facing")
-    info.vertex_out(stage)
-    lines = _LINE_VERTEX.replace("STRETCH", stretch).replace("SURFACE", surface)
-    info.vertex_source(_VERTEX + _VIEWER + lines)
-    info.fragment_source(_LINE_FRAGMENT)
-    return gpu.shader.create_from_info(info)
-
-
-def _small_shader(name: str, vertex: str, distance: str) -> gpu.types.GPUShader:
-    """Create a shader of squares, whose pixels compute their distance from the lines."""
-    info, stage = _shader_info(f"collision_bounds_small_{name}")
-    info.push_constant("VEC2", "viewport")
-    info.push_constant("FLOAT", "width")
-    info.push_constant("VEC4", "viewer")
-    for axis in ("first", "second", "third", "depths"):
-        stage.flat("VEC4", axis)
-    stage.flat("VEC2", "third_depth")
-    stage.smooth("VEC2", "from_center")
-    info.vertex_out(stage)
-    info.vertex_source(_VERTEX + _VIEWER + vertex)
-    info.fragment_source(distance + _SMALL_FRAGMENT)
-    return gpu.shader.create_from_info(info)
+    return _shader(
+        "capsule_lines" if is_capsule else "lines",
+        _LINE_VERTEX.replace("STRETCH", stretch).replace("SURFACE", _ROUNDED_SURFACE if is_capsule else ""),
+        _LINE_FRAGMENT,
+        "smooth VEC2 across, smooth FLOAT facing",
+        "VEC3 along, VEC3 normal, VEC3 other_normal, FLOAT side",
+    )
 
 
 def face_shader(is_capsule: bool = False) -> gpu.types.GPUShader:
     """Create the shader of surfaces."""
-    info, stage = _shader_info(f"collision_bounds_{'capsule_' if is_capsule else ''}faces")
-    info.vertex_out(stage)
-    stretch = _STRETCH_POINT if is_capsule else ""
-    info.vertex_source(_VERTEX + _AXIS_LENGTHS + _FACE_VERTEX.replace("STRETCH", stretch))
-    info.fragment_source(_FACE_FRAGMENT)
-    return gpu.shader.create_from_info(info)
+    vertex = _FACE_VERTEX.replace("STRETCH", _STRETCH_POINT if is_capsule else "")
+    name = "capsule_faces" if is_capsule else "faces"
+    return _shader(name, vertex, _FRAGMENT.replace("COVERAGE", "1.0"), has_lines=False)
+
+
+_SMALL_VARYINGS = (
+    "flat VEC4 first, flat VEC4 second, flat VEC4 third, flat VEC4 depths, flat VEC2 third_depth, "
+    "smooth VEC2 from_center"
+)
 
 
 def small_sphere_shader() -> gpu.types.GPUShader:
-    """Create the shader of small spheres: circles on squares. Its uniforms are those of `line_shader`."""
-    return _small_shader("sphere", _SMALL_SPHERE_VERTEX, _SPHERE_DISTANCES)
+    """Create the shader of small spheres: circles on squares."""
+    reach = "sqrt(axes[0] * axes[0] + axes[1] * axes[1] + axes[2] * axes[2])"
+    vertex = _SMALL_VERTEX.replace("LINES", "ellipse").replace("REACH", reach)
+    vertex = _ELLIPSE + _DEPTH + vertex.replace("DEPTHS", _SPHERE_DEPTHS)
+    return _shader("small_sphere", vertex, _SPHERE_DISTANCES + _SMALL_FRAGMENT, _SMALL_VARYINGS)
 
 
 def small_box_shader() -> gpu.types.GPUShader:
-    """Create the shader of small boxes: edges on squares. Its uniforms are those of `line_shader`."""
-    return _small_shader("box", _SMALL_BOX_VERTEX, _BOX_DISTANCES)
+    """Create the shader of small boxes: edges on squares."""
+    reach = "abs(axes[0]) + abs(axes[1]) + abs(axes[2])"
+    vertex = _SMALL_VERTEX.replace("LINES", "edge").replace("REACH", reach).replace("DEPTHS", "")
+    return _shader("small_box", _EDGE + vertex, _BOX_DISTANCES + _SMALL_FRAGMENT, _SMALL_VARYINGS)

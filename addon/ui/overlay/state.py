@@ -162,20 +162,14 @@ class OverlayState:
 
     def clear(self) -> None:
         """Drop everything about the file that was open."""
-        self.overlays.clear()
-        self.identities.clear()
-        self.home_scenes.clear()
-        self.staleness.clear()
-        self.known_names.clear()
-        self.physics.clear()
-        self.missing_uids.clear()
-        self.painter = None
+        kept = ("is_paused", "was_frame_changed", "was_undone", "draw_handles")
+        values = {name: getattr(self, name) for name in kept}
+        self.reset()
+        vars(self).update(values)
 
     def reset(self) -> None:
         """Return to the state before anything was drawn, after all handlers have been removed."""
-        self.clear()
-        self.is_paused = self.was_frame_changed = self.was_undone = False
-        self.draw_handles.clear()
+        vars(self).update(vars(OverlayState()))
 
 
 state = OverlayState()

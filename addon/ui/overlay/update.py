@@ -17,10 +17,10 @@ from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ..contact_rows import active_row, entry_of_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
-from .colors import OverlayColors
 from .draw_data import (
     Additions,
     DrawData,
+    OverlayColors,
     compose_draw_data,
     draw_data_from_envelopes,
     draw_data_from_shapes,

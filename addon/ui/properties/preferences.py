@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -11,7 +12,6 @@ from bpy.types import AddonPreferences, Context
 
 from ...scene.blender.object_properties import PADDING
 from .. import property_events
-from ..manual import manual_url
 
 # The package of the extension, whatever the repository that it was installed from is called.
 _PACKAGE = __package__.removesuffix(".ui.properties")
@@ -103,6 +103,12 @@ class Preferences(AddonPreferences):
         layout.prop(self, "tab_name")
         if url := manual_url():
             layout.operator("wm.url_open", text="Manual", icon="HELP").url = url
+
+
+def manual_url() -> str | None:
+    """Return the address of the manual. None in a checkout, because the build writes the page."""
+    page = Path(__file__).parents[2] / "manual.html"
+    return page.as_uri() if page.is_file() else None
 
 
 def preferences() -> Preferences | _Defaults:

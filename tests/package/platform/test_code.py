@@ -155,7 +155,7 @@ def test_folder_of_the_code_is_only_read():
         "formats/manifest.py",
         "translations/__init__.py",
         "ui/panels/presets.py",
-        "ui/manual.py",
+        "ui/properties/preferences.py",
     }
     assert knowing == expected
     writing = {"write_text", "write_bytes", "mkdir", "touch", "unlink", "rename", "replace", "open"}

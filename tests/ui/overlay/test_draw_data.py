@@ -9,10 +9,10 @@ import pytest
 
 from addon.core import Aabb, Obb, Segment, Sphere
 from addon.scene.live.contact_state import LiveShapes, MovedParts, OwnedShapes
-from addon.ui.overlay.colors import OverlayColors
 from addon.ui.overlay.draw_data import (
     Additions,
     DrawData,
+    OverlayColors,
     compose_draw_data,
     draw_data_from_shapes,
     instance_rows,

@@ -9,8 +9,7 @@ from mathutils import Matrix
 
 from addon.core import Aabb, Capsule, Contact, ContactInterval, Cylinder, FirstContact, Obb, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
-from addon.ui.overlay.colors import OverlayColors
-from addon.ui.overlay.draw_data import DrawData, contact_marker, draw_data_from_shapes
+from addon.ui.overlay.draw_data import DrawData, OverlayColors, contact_marker, draw_data_from_shapes
 
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="Blender before 5.2 draws in windows only")
 

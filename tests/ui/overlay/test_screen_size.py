@@ -7,7 +7,7 @@ import pytest
 
 from addon.core import Aabb, Sphere
 from addon.ui.overlay.draw_data import instance_rows
-from addon.ui.overlay.screen_size import LARGE, SMALL, visible_by_size
+from addon.ui.overlay.painter import LARGE, SMALL, visible_by_size
 
 VIEWPORT = (800, 600)
 NEAR, FAR = 0.1, 500.0

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ....core.numeric.arrays import Floats
 from ....scene.jobs.pair_separation import SeparationCurve
 from ...properties.preferences import preferences
-from .axes import GraphAxes
+from ..flat import playhead_color
+from .separation import GraphAxes
 
 _FILL, _ZERO, _GROUND = 0.35, 0.6, 0.07
 """Opacities of the area below zero, of the zero line and of the background."""
@@ -146,18 +147,6 @@ def _theme_colors(context: Any) -> tuple[tuple[float, ...], tuple[float, ...], t
     """Return the colors of lines, of contact and of the playhead."""
     text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
     return text, tuple(preferences().contact_color)[:3], playhead_color(context)
-
-
-def playhead_color(context: Any) -> tuple[float, ...]:
-    """Return the color of the playhead in the theme."""
-    theme = context.preferences.themes[0]
-    for owner in (getattr(theme, "common", None), theme.dopesheet_editor, theme.graph_editor):
-        for holder in (getattr(owner, "anim", None), owner):
-            if holder is not None and hasattr(holder, "playhead"):
-                return tuple(holder.playhead)[:3]
-            if holder is not None and hasattr(holder, "frame_current"):
-                return tuple(holder.frame_current)[:3]
-    return (0.28, 0.45, 0.7)
 
 
 def detach() -> None:
