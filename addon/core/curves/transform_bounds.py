@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints, dot, length
+from ..numeric.tolerances import CHAIN_ROUNDING
 from .chords import Chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
@@ -210,13 +211,13 @@ def _hierarchy_chords(transforms: Transforms, hierarchy: Hierarchy, chords_of: _
         both[rows] = both[parents[rows]] @ both[rows]
     change = (both[:, 1] - both[:, 0])[children, :3, :3]
     turn_alone, norm = turn.copy(), np.ones(len(objects))
-    turn[children] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + 1e-12)
+    turn[children] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + CHAIN_ROUNDING)
     norm[children] = norms
     for rows in generations:
         # The same bound as in `_chords`: of a point at distance r, each is a constant and a factor of r.
         parent, factor = parents[rows], norm[rows]
         size, bent, turned = scale[parent] * factor, linear[parent], turn[parent] / 4
-        deviation = size * offset[rows] + (bent * reach[rows] + turned * path[rows]) * (1 + 1e-12)
+        deviation = size * offset[rows] + (bent * reach[rows] + turned * path[rows]) * (1 + CHAIN_ROUNDING)
         linear[rows] = size * linear[rows] + factor * (bent * scale[rows] + turned * turn_alone[rows])
         offset[rows] = offset[parent] + deviation
         scale[rows] *= size
@@ -281,8 +282,8 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
         # Of the object's origin, both are known. A sum of lengths would be much larger where a parent's
         # inverse matrix takes back the location of the object.
         places = first[rows, :3, 3], last[rows, :3, 3]
-        reach[rows, 0] = np.maximum(*map(length, places)) * (1 + 1e-12)
-        path[rows, 0] = length(places[1] - places[0]) * (1 + 1e-12)
+        reach[rows, 0] = np.maximum(*map(length, places)) * (1 + CHAIN_ROUNDING)
+        path[rows, 0] = length(places[1] - places[0]) * (1 + CHAIN_ROUNDING)
         current = parent
         level = _level(transforms, current, rows, chords_of)
         scale = level.largest_scale[:, None]

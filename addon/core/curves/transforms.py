@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.tolerances import CHAIN_ROUNDING
 from .animated_values import AnimatedValues
 from .bezier import Singles
 from .rotation import rotation_matrices
@@ -212,7 +213,7 @@ class Transforms:
     def precise_parent_inverse(self) -> tuple[Floats, Floats]:
         """Inverses (n, 4, 4) of the parents, and bounds (n,) of how much longer they make a vector."""
         inverse = self.parent_inverse.astype(np.float64)
-        return inverse, np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2)) * (1 + 1e-12)
+        return inverse, np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2)) * (1 + CHAIN_ROUNDING)
 
     def _channels(self, objects: Ints, group: slice, values: Singles) -> Singles:
         """Channels (m, k, t) of objects (m,), from the animated values (v, t)."""

@@ -24,11 +24,10 @@ from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
 from ..numeric.arrays import Floats, Ints, as_floats, length
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .triangle_triangle import closest_points_triangle_triangle, separation_triangle_triangle
 from .witness import WitnessPoints
-
-_ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 class MeshSeparation(NamedTuple):
@@ -196,7 +195,7 @@ def _closest(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]
         distance = length(second.center - first.center)
         radii = first.radius + second.radius
         size = np.maximum(np.abs(first.center), np.abs(second.center)).max(axis=-1) + radii
-        slack = _ROUNDING * size
+        slack = DISTANCE_ROUNDING * size
         near_a, near_b = a.near_distance(i), b.near_distance(j)
         low, high = distance - radii - slack, distance + near_a + near_b
         reached = min(reached, float(high.min(initial=np.inf)))

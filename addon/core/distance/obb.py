@@ -20,6 +20,7 @@ from itertools import product
 import numpy as np
 
 from ..numeric.arrays import UNIT_BOX_CORNERS, Bools, Floats, Ints, dot, normalized, transform_vectors
+from ..numeric.tolerances import LENGTH_ROUNDING, SAME_DISTANCE
 from ..shapes import Aabb, Obb
 from ..shapes.boxes import world_points
 from .separating_axis import PARALLEL, AxisGaps, BoxPair, separating_axis
@@ -31,8 +32,6 @@ _CHUNK_WITNESSES = 512
 """Pairs at a time for witness points, because each pair takes 160 candidate pairs of points."""
 _ROUNDING = 2e-14
 """Offsets that differ by less, in units of a pair's size, are equal up to rounding."""
-_SAME_GAP = 1e-13
-"""Gaps that differ by less, in units of a pair's size, are equal up to rounding."""
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
 
 
@@ -108,7 +107,7 @@ def _shortest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) ->
     edges, norm, gap = gaps.edges[..., apart], gaps.norm[..., apart], gap[apart]
     # A short cross product has a less precise direction, and so has the gap along it.
     with np.errstate(divide="ignore"):
-        is_largest = edges >= gap - _SAME_GAP * (1 + 0.01 / norm)
+        is_largest = edges >= gap - SAME_DISTANCE * (1 + 0.01 / norm)
     i, j, rows = np.nonzero(is_largest & (np.sqrt(squared) > gap))
     if len(rows):
         # Permute the axes of both boxes, so that these edges are along the first axis of each.
@@ -194,7 +193,7 @@ def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
     parts = [np.empty(0, dtype=bool)]
     for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
         gap = AxisGaps.of(_scaled(first[chunk], second[chunk])[0]).largest
-        parts.append(gap <= 4 * np.finfo(np.float64).eps)
+        parts.append(gap <= LENGTH_ROUNDING)
     result: Bools = np.concatenate(parts).reshape(batch)
     return result
 

@@ -26,12 +26,10 @@ from ..numeric.arrays import (
     power_of_two_scale,
 )
 from ..numeric.batch import common_batch
+from ..numeric.tolerances import GAP_ROUNDING
 from ..shapes import Triangle
 from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
 from .witness import WitnessPoints
-
-TOUCH_TOLERANCE = 16 * np.finfo(np.float64).eps
-"""Triangles no farther apart than this times their largest coordinate touch."""
 
 _PAIRS_AT_ONCE = 1024
 _NEXT = [1, 2, 0]
@@ -167,7 +165,7 @@ def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     offset = (on_q - on_p).T
     scale = scale[:, :, 0]
     distance = length(offset) * scale[:, 0]
-    distance[distance <= TOUCH_TOLERANCE * coordinate] = 0
+    distance[distance <= GAP_ROUNDING * coordinate] = 0
     return on_p.T * scale + origin[:, 0], on_q.T * scale + origin[:, 0], normalized(offset), distance
 
 

@@ -11,14 +11,13 @@ from ..fitting.enclosing import spheres_from_groups
 from ..interval.linearity import interval_deviations, parabola_overshoot
 from ..numeric.arrays import Bools, Floats, transform_vectors
 from ..numeric.geodesic import geodesic_directions
+from ..numeric.tolerances import GAP_ROUNDING
 from ..shapes import Sphere
 
 DIRECTIONS = geodesic_directions(4)
 
 SUPPORT_COUNT = 6 + len(DIRECTIONS.vectors)
 """Support distances of a k-DOP: up the axes, down the axes, then along the directions."""
-
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 def supports_of(boxes: Floats, spheres: Floats) -> Floats:
@@ -39,7 +38,7 @@ def supports_of(boxes: Floats, spheres: Floats) -> Floats:
     low, high = boxes[..., :3], boxes[..., 3:]
     middle, half = (low + high) / 2, (high - low) / 2
     # Rounded up by the error of the sums.
-    lost = _ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=-1)[..., None]
+    lost = GAP_ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=-1)[..., None]
     box = _along(middle) + _along(half, np.abs(DIRECTIONS.vectors))
     sphere = _along(spheres[..., :3]) + spheres[..., 3:]
     return np.concatenate([high, -low, np.minimum(box, sphere) + lost], axis=-1)
@@ -109,7 +108,7 @@ def spheres_around(supports: Floats) -> Sphere:
     offsets = np.arange(len(supports) + 1) * len(triangles)
     center = spheres_from_groups(corners.reshape(-1, 3), offsets).center
     farthest = (local - _along(center)).max(axis=1)
-    lost = _ROUNDING * np.abs(supports).max(axis=1)
+    lost = GAP_ROUNDING * np.abs(supports).max(axis=1)
     return Sphere.unchecked(center + middle, (farthest + lost) / covering_cosine + lost)
 
 

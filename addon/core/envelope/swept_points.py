@@ -12,6 +12,7 @@ import numpy as np
 from ..fitting.quickhull import face_planes, max_height_above, quickhull
 from ..interval.linearity import interval_deviations
 from ..numeric.arrays import Floats, Ints, length
+from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import Progress
 
 SampledPoints: TypeAlias = Mapping[int, Floats]
@@ -32,8 +33,6 @@ _FEW = 2000
 """Points that are returned as they are, because a hull of them takes longer than what it saves."""
 _MOST_VERTICES = 100
 """Vertices of that hull."""
-_ROUNDING = 1e-12
-"""Rounding error of heights below a hull, as a part of its size."""
 
 
 @dataclass
@@ -85,7 +84,7 @@ class _SweptGroup:
             hull = quickhull(scaled, max_vertices=_MOST_VERTICES)
             if hull is not None:
                 height = max_height_above(scaled, *face_planes(scaled, hull.faces))
-                points = points[height > -_ROUNDING]
+                points = points[height > -CHAIN_ROUNDING]
         self.kept = [points]
 
 

@@ -18,6 +18,7 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
 from ..numeric.floating_point import nearest_float32
+from ..numeric.tolerances import CHAIN_ROUNDING, EPS
 from .enclosing import spheres_from_groups
 from .quickhull import COPLANAR_TOLERANCE, face_planes, max_height_above, quickhull
 
@@ -394,7 +395,7 @@ def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np
         # Build the faces again, because rounding may have bent flat ones.
         # Where vertices are as rough as the tolerance, faces fold: then with a larger one.
         scaled = axes.scaled(rounded)
-        outer = yield HullRequest(scaled, 1e-12)
+        outer = yield HullRequest(scaled, CHAIN_ROUNDING)
         if outer is None:
             outer = yield HullRequest(scaled, 1e-10)
         if outer is not None:
@@ -445,6 +446,6 @@ def _is_enclosing(vertices: Floats, faces: Ints, points: Floats, margin: float) 
     normals = np.cross(u, v)
     reach = float(np.abs(points).max(initial=0) + np.abs(vertices).max())
     # These are sums of products of three rounded differences: 16 roundings of the largest cover them.
-    uncertainty = 16 * np.finfo(np.float64).eps * length(u) * length(v) * (reach + margin)
+    uncertainty = 16 * EPS * length(u) * length(v) * (reach + margin)
     uncertainty += margin * length(normals)
     return bool((max_height_above(points, normals, dot(normals, a) - uncertainty) <= 0).all())

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_choice, require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_array, as_point_sets, length, require_finite
+from ..numeric.tolerances import LENGTH_ROUNDING
 from ..shapes import Aabb, Sphere
 from .farthest_point import largest_distance
 from .minimal_sphere import minimal_sphere
@@ -292,7 +293,7 @@ def sphere_from_aabb(box: Aabb) -> Sphere:
     require_type(box, Aabb, "box")
     center = box.center
     reach = np.maximum(np.abs(box.max - center), np.abs(center - box.min))
-    return Sphere(center, length(reach) * (1 + 4 * np.finfo(np.float64).eps))
+    return Sphere(center, length(reach) * (1 + LENGTH_ROUNDING))
 
 
 def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:

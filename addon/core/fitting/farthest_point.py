@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, dot, length
+from ..numeric.tolerances import SAME_DISTANCE
 
 SMALLEST_SAFE_SQUARE, LARGEST_SAFE_SQUARE = 1e-270, 1e290
 """Sums of squares between these lost nothing to over- or underflow."""
-
-_SLACK = 1e-13
-"""Covers the few float64 roundings of a radius or a shift, relatively; points this close to a sphere are on
-it.
-"""
 
 
 class FarPoints:
@@ -76,7 +72,7 @@ class FarPoints:
         |shift| away.
         """
         shift = float(length(center - self.center))
-        reach = radius * (1 - _SLACK) - shift * (1 + _SLACK)
+        reach = radius * (1 - SAME_DISTANCE) - shift * (1 + SAME_DISTANCE)
         if reach < self.least:
             return None
         indices: Ints = self._indices[self._squared >= reach * reach * self._margin]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import CHUNK_ROWS, Floats, dot, require_finite
+from ..numeric.tolerances import SAME_DISTANCE
 from .farthest_point import FarPoints, largest_distance
 from .minimal_sphere_few import Point, Support, pivot_to_smallest, smallest_of_few, widest_span
 
@@ -22,9 +23,6 @@ _FEW = 28
 
 _MANY = 8192
 """Above this, a sample of 4 sqrt(n) points is faster: about sqrt(n) of all are outside its sphere."""
-
-_ENOUGH = 1e-13
-"""A sphere is accepted if no point is farther outside than this, relative to the radius."""
 
 _DOZEN, _SHELL = 12, 80
 """Ranks of sample points, from the outermost, that bound the shell of points to keep; see `_shell_radius`."""
@@ -138,7 +136,7 @@ def _smallest_of_many(points: NDArray[Any]) -> tuple[Floats, float] | None:
         far = FarPoints(points, center, least, np.float32 if use_float32 else np.float64)
         if not far.largest < math.inf:
             return None
-        if not use_float32 and far.largest <= (radius * (1 + _ENOUGH)) ** 2:
+        if not use_float32 and far.largest <= (radius * (1 + SAME_DISTANCE)) ** 2:
             return center, math.sqrt(far.largest)
         for _ in range(_MAX_ROUNDS):
             near = far.beyond(center, radius)
@@ -146,7 +144,7 @@ def _smallest_of_many(points: NDArray[Any]) -> tuple[Floats, float] | None:
                 break
             candidates = points.take(near, axis=0)
             largest = largest_distance(candidates, center)
-            if largest <= radius * (1 + _ENOUGH):
+            if largest <= radius * (1 + SAME_DISTANCE):
                 return center, largest
             center, radius, sphere = _solved(candidates, sphere)
     return None
@@ -161,4 +159,4 @@ def _shell_radius(sample: Floats, radius: float) -> float:
     """
     squared = np.partition(dot(sample, sample), (-_SHELL, -_DOZEN))
     few, many = math.sqrt(squared[-_DOZEN]), math.sqrt(squared[-_SHELL])
-    return min(few, max(many, radius * 0.985)) * (1 - 4 * _ENOUGH)
+    return min(few, max(many, radius * 0.985)) * (1 - 4 * SAME_DISTANCE)

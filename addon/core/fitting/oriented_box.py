@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arrays import CHUNK_ROWS, Floats, as_floats, cross, dot, length, normalized, perpendicular
+from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Obb
 from ..shapes.boxes import local_points, world_points
 from .quickhull import IndexedHull, extreme_points, quickhull
@@ -22,8 +23,6 @@ _FEW_EDGES = 100
 _STARTS = 8
 """Best boxes of the search that are improved further."""
 _MAX_TURNS = 30
-_NO_GAIN = 1e-12
-"""Relative decrease of the volume that counts as none."""
 _CHUNK_VALUES = 500_000
 """Values in one temporary array."""
 
@@ -131,7 +130,7 @@ def _flush_axes(points: Floats, hull: IndexedHull) -> list[Floats]:
     for start in range(0, len(normals), step):
         part = normals[start : start + step]
         facing = np.einsum("fi,ni->nf", hull.normals, part)
-        in_silhouette = facing[:, hull.sides[:, 0]] * facing[:, hull.sides[:, 1]] <= 1e-12
+        in_silhouette = facing[:, hull.sides[:, 0]] * facing[:, hull.sides[:, 1]] <= CHAIN_ROUNDING
         row, edge = np.nonzero(in_silhouette)
         n = part[row]
         side = directions[edge] - n * dot(directions[edge], n)[:, None]
@@ -164,9 +163,9 @@ def _improved_axes(corners: Floats, axes: Floats) -> Floats:
             turned[:, (k + 1) % 3] = normalized(first * along[0] + second * along[1])
             turned[:, (k + 2) % 3] = cross(turned[:, k], turned[:, (k + 1) % 3])
             size = _box_volume(corners, turned)
-            if size < volume * (1 - _NO_GAIN):
+            if size < volume * (1 - CHAIN_ROUNDING):
                 axes, volume = turned, size
-        if volume >= before * (1 - _NO_GAIN):
+        if volume >= before * (1 - CHAIN_ROUNDING):
             break
     return axes
 

@@ -13,6 +13,7 @@ from ..numeric.arguments import as_number, require_type
 from ..numeric.arrays import Bools, Floats, Ints, as_floats, cross, perpendicular
 from ..numeric.floating_point import float32_at_least, float32_at_most, nearest_float32
 from ..numeric.geodesic import geodesic_directions
+from ..numeric.tolerances import SINGLE_EPS
 from ..shapes import Capsule, Cylinder
 
 Faces: TypeAlias = tuple[tuple[int, ...], ...]
@@ -224,7 +225,7 @@ def _padded_radius(radius: float, around: Floats) -> float:
     if radius > float(np.finfo(np.float32).max):
         raise InvalidShapeError(f"radius: {radius:g} is out of the range of single precision")
     reach = float(np.abs(around).max()) + radius
-    return radius + _ULPS * float(np.finfo(np.float32).eps) * reach
+    return radius + _ULPS * SINGLE_EPS * reach
 
 
 def _turned_outward(vectors: Floats, triangles: Ints) -> Ints:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length, transform_points
 from ..numeric.table import Table
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import triangle_corners, triangles_from_corners
 from ..trees.builder import TrianglePartition
@@ -95,7 +96,7 @@ class MeshBvh(NamedTuple):
         none = np.zeros(len(ordered), dtype=np.int64)
         return cls(
             np.concatenate([center, centroid]),
-            np.concatenate([radius, triangle_radius]) * (1 + 64 * np.finfo(np.float64).eps),
+            np.concatenate([radius, triangle_radius]) * (1 + DISTANCE_ROUNDING),
             np.concatenate([near, np.zeros(len(ordered))]),
             np.concatenate([first, none]),
             np.concatenate([count, none]),

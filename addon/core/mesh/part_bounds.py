@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numeric.arrays import Floats, dot, length
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
 from ..trees.builder import sphere_tree_from_triangles
@@ -20,8 +21,6 @@ from ..trees.traversal import NodePairBounds, NodePairs
 
 LEAF_TRIANGLES = 8
 """Triangles in a leaf: measuring this many costs as much as traversing the levels that would split them."""
-
-_ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 class MeshParts(NamedTuple):
@@ -96,7 +95,7 @@ class MeshParts(NamedTuple):
         """
         tree = self.tree
         size = np.abs(tree.center[0]).max() + tree.radius[0]
-        slack = _ROUNDING * (size + np.abs(sphere.center).max(axis=-1) + sphere.radius)
+        slack = DISTANCE_ROUNDING * (size + np.abs(sphere.center).max(axis=-1) + sphere.radius)
 
         def bounds(rows: NodePairs) -> tuple[Floats, Floats]:
             i, node = rows.element, rows.b

@@ -17,14 +17,13 @@ from ..broad_phase.overlapping_pairs import overlapping_pairs_between
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb, Triangle
 from ..trees.builder import TrianglePartition, partition_triangles
 from .part_bounds import LEAF_TRIANGLES, MeshParts
 
 _MAX_BVH_QUERIES = 4096
 """Above this many boxes, one search in a grid with all triangles is faster than queries to the BVH."""
-
-_ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,7 @@ class TriangleMesh:
         """
         require_type(boxes, Aabb, "boxes")
         # A center plus a radius is rounded, and so is the closest point of a triangle.
-        slack = self._slack + _ROUNDING * np.maximum(np.abs(boxes.min), np.abs(boxes.max))
+        slack = self._slack + DISTANCE_ROUNDING * np.maximum(np.abs(boxes.min), np.abs(boxes.max))
         loose = Aabb.unchecked(boxes.min - slack, boxes.max + slack)
         if len(slack) > _MAX_BVH_QUERIES:
             pairs = overlapping_pairs_between(loose, self.triangles.aabb())
@@ -144,4 +143,4 @@ class TriangleMesh:
     @cached_property
     def _slack(self) -> float:
         around = self.aabb()
-        return float(np.maximum(np.abs(around.min), np.abs(around.max)).max() * _ROUNDING)
+        return float(np.maximum(np.abs(around.min), np.abs(around.max)).max() * DISTANCE_ROUNDING)

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Floats, transform_points
-
-ROUNDING_LOSS = 8 * float(np.finfo(np.float64).eps)
-"""Bound of the rounding error of a few products and sums, relative to the largest of their terms."""
+from .tolerances import GAP_ROUNDING, LENGTH_ROUNDING, SUM_ROUNDING
 
 
 def raised_by_ulps(lengths: Floats) -> Floats:
@@ -30,7 +28,7 @@ def raised_by_ulps(lengths: Floats) -> Floats:
     -------
     lengths : (...) float64
     """
-    result: Floats = lengths * (1 + 4 * np.finfo(np.float64).eps)
+    result: Floats = lengths * (1 + LENGTH_ROUNDING)
     return result
 
 
@@ -51,7 +49,7 @@ def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats
         Upper bound of the error of each coordinate. Conservative.
     """
     terms = transform_points(np.abs(matrix), np.abs(centers))
-    return transform_points(matrix, centers), ROUNDING_LOSS * terms.max(axis=-1)
+    return transform_points(matrix, centers), SUM_ROUNDING * terms.max(axis=-1)
 
 
 def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
@@ -69,7 +67,7 @@ def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
     half : (..., 3) float64
         Grown by the error of the center, and by that of sums over the box.
     """
-    result: Floats = half + (lost + ROUNDING_LOSS * half.max(axis=-1))[..., None]
+    result: Floats = half + (lost + SUM_ROUNDING * half.max(axis=-1))[..., None]
     return result
 
 
@@ -86,7 +84,7 @@ def largest_singular_value(linear: Floats) -> Floats:
     value : (...) float64
     """
     singular = np.linalg.svd(linear, compute_uv=False)[..., 0]
-    result: Floats = singular * (1 + 16 * np.finfo(np.float64).eps)
+    result: Floats = np.asarray(singular * (1 + GAP_ROUNDING))
     return result
 
 

@@ -8,10 +8,9 @@ from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
 from ..numeric.table import Table
+from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from .interval_block import Frames, IntervalBlock
-
-_ROUNDING = 1e-12
 
 
 class Candidates(Table):
@@ -46,7 +45,7 @@ class Candidates(Table):
         Such a value cannot change the report: either a smaller separation is known already, or it exceeds
         both the clearance and the size below which a pair counts as a near miss.
         """
-        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + _ROUNDING))
+        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
 
 
 class SubjectSizes:
@@ -166,7 +165,7 @@ def cull_by_bounding_spheres(block: IntervalBlock, near: Ints, pairs: Ints, marg
         time = np.clip(-dot(start, velocity) / dot(velocity, velocity), 0, 1)
     nearest = length(start + np.nan_to_num(time)[:, None] * velocity)
     within = radius[interval, first] + radius[interval, second] + margin[row]
-    return np.asarray(near[~(nearest * (1 - _ROUNDING) > within * (1 + _ROUNDING))])
+    return np.asarray(near[~(nearest * (1 - CHAIN_ROUNDING) > within * (1 + CHAIN_ROUNDING))])
 
 
 def _radius_around(shapes: Shape) -> Floats:

@@ -19,6 +19,7 @@ from ..interval.linearity import (
 from ..interval.pair_motion import PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
 from .motion import KnownMotion, PartSampler, Sample, SubframeSampler, as_sample
@@ -267,7 +268,7 @@ class IntervalBlock:
         with np.errstate(invalid="ignore"):
             padding = margin + np.nan_to_num(self.deviation) + rotation_sagitta(self.shapes[:-1], self.ending)
         # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
-        return self.boxes[:-1].merged(self.ending_boxes).padded(padding * (1 + 1e-12))
+        return self.boxes[:-1].merged(self.ending_boxes).padded(padding * (1 + CHAIN_ROUNDING))
 
     def estimated_deviations(self, shapes: Ints) -> Floats:
         """Deviation (k, m) of some shapes (m,) from linear motion; NaN where no neighbor is known."""

@@ -14,6 +14,7 @@ import numpy as np
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
+from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import concatenated
 from ..sweep.dispatch import time_of_impact
 from .candidates import Candidates
@@ -40,7 +41,6 @@ _ENOUGH = 1e-4
 """Part of a velocity that may be rounding: if it is more, longer times are tried."""
 _POSE_ROUNDING = 2.0**-23
 """Part of the coordinates that is lost in a pose of single precision."""
-_ROUNDING = 1e-12
 _MARGIN, _LEAST_MARGIN = 1.5, 2.0**-20
 """Uncertainties on either side of a contact between which it is expected; the least part of an interval."""
 
@@ -93,7 +93,7 @@ class KnownSubdivision(Subdivision):
         rows = np.flatnonzero(is_settled & (contacts.enter > 0) & (deviation > 0))
         if len(rows):
             motion, error = intervals.motion.take(rows), deviation[rows]
-            reach = (clearance + error) * (1 + _ROUNDING)
+            reach = (clearance + error) * (1 + CHAIN_ROUNDING)
             # Around corners, padded boxes reach farther. Without a clearance that is part of the deviation.
             earliest = motion.time_within(reach) if clearance else time_of_impact(*motion.padded(reach))
             earliest = np.fmin(earliest, contacts.enter[rows])

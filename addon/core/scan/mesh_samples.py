@@ -23,10 +23,9 @@ from ..mesh.part_bounds import LEAF_TRIANGLES
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import as_indices, require_type
 from ..numeric.arrays import Floats, Ints, as_floats, length, transform_vectors
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..sweep.mesh_mesh import MovingMesh
 from ..trees.builder import TrianglePartition, partition_triangles
-
-_ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 class DeformedMesh(NamedTuple):
@@ -211,7 +210,7 @@ class MeshSamples:
         estimated = 0.0 if self.is_known else self._estimated_deviation(first, last)
         # The rounding error of linear motion is no reason for another sample.
         total = bounded + estimated
-        return total if total > _ROUNDING * self._largest else 0.0
+        return total if total > DISTANCE_ROUNDING * self._largest else 0.0
 
     def _estimated_deviation(self, first: float, last: float) -> float:
         """Estimate the deviation of the meshes that are not known."""

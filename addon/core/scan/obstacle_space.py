@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, transform_points, transform_vectors
+from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Sphere, concatenated
 from ..sweep.interpolation import RotationPath
 from .motion import Sample, SubframeSampler, as_sample
@@ -51,7 +52,7 @@ class ObstacleSpace(NamedTuple):
     def of_obstacle(cls, number: int, obstacle: Obstacle) -> ObstacleSpace:
         """Make the space of an obstacle."""
         box = obstacle.mesh.aabb()
-        radius = np.sqrt((box.half_extents**2).sum()) * (1 + 1e-12)
+        radius = np.sqrt((box.half_extents**2).sum()) * (1 + CHAIN_ROUNDING)
         return cls(number, obstacle, Sphere(box.center, radius))
 
     def pose(self, sample: Sample) -> Floats:

@@ -12,11 +12,11 @@ from ..errors import InvalidShapeError
 from ..numeric.arrays import Bools, Floats, as_floats, cross, dot, length, normalized, perpendicular
 from ..numeric.batch import Batched, broadcast_fields, first_index
 from ..numeric.floating_point import (
-    ROUNDING_LOSS,
     largest_singular_value,
     raised_by_ulps,
     transformed_centers,
 )
+from ..numeric.tolerances import LENGTH_ROUNDING, SUM_ROUNDING
 from .boxes import Aabb, box_around
 from .primitives import Segment, closest_on_segment
 
@@ -53,7 +53,7 @@ class _Axial(Batched):
         if is_skewed.any():
             raise InvalidShapeError(f"{kind} axis: element {first_index(is_skewed)} is not of length 1")
         # Axes that are unit vectors already are kept, so that a shape made from another's fields is the same.
-        axes = np.where((deviation > 4 * np.finfo(np.float64).eps)[..., None], normalized(axes), axes)
+        axes = np.where((deviation > LENGTH_ROUNDING)[..., None], normalized(axes), axes)
         fields = broadcast_fields(kind, [(centers, 1), (axes, 1), (halves, 0), (radii, 0)])
         for name, values in (("half length", fields[2]), ("radius", fields[3])):
             if (values < 0).any():
@@ -187,7 +187,7 @@ class Capsule(_Axial):
             center, lost = transformed_centers(m, self.center)
             along = _applied(m, self.axis)
             stretch = largest_singular_value(m[..., :3, :3])
-            radius = self.radius * stretch + lost + ROUNDING_LOSS * self.half_length * stretch
+            radius = self.radius * stretch + lost + SUM_ROUNDING * self.half_length * stretch
             return Capsule(center, normalized(along), self.half_length * length(along), radius)
 
     def aabb(self) -> Aabb:
@@ -295,7 +295,7 @@ class Cylinder(_Axial):
             stretch = np.linalg.svd(flat, compute_uv=False)[..., 0]
             half = self.half_length * length(along) + self.radius * np.sqrt((leaning**2).sum(axis=-1))
             radius = self.radius * stretch
-            slack = lost + ROUNDING_LOSS * (half + self.radius * length(spokes).sum(axis=-1))
+            slack = lost + SUM_ROUNDING * (half + self.radius * length(spokes).sum(axis=-1))
             return Cylinder(center, axis, half + slack, radius + slack)
 
     def aabb(self) -> Aabb:

@@ -16,7 +16,8 @@ from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import Bools, Floats, as_floats, length, require_finite, transform_vectors
 from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
-from ..numeric.floating_point import ROUNDING_LOSS, raised_by_ulps, transformed_centers, with_rounding_slack
+from ..numeric.floating_point import raised_by_ulps, transformed_centers, with_rounding_slack
+from ..numeric.tolerances import EPS, SUM_ROUNDING
 from .rotation import axes_from_edges, orthonormalized
 
 
@@ -303,7 +304,7 @@ class Obb(Batched):
         low = np.minimum(-self.half_extents, corners.min(axis=-2))
         high = np.maximum(self.half_extents, corners.max(axis=-2))
         center = world_points(self, low * 0.5 + high * 0.5)
-        half = with_rounding_slack(high * 0.5 - low * 0.5, ROUNDING_LOSS * np.abs(center).max(axis=-1))
+        half = with_rounding_slack(high * 0.5 - low * 0.5, SUM_ROUNDING * np.abs(center).max(axis=-1))
         return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
 
     def transformed(self, matrix: ArrayLike) -> Obb:
@@ -388,5 +389,5 @@ def box_around(center: Floats, half: Floats) -> Aabb:
     """Return boxes from `center` - `half` to `center` + `half`, (..., 3) each, rounded outward."""
     low, high = center - half, center + half
     # A sum has an error of up to half an ulp. Subnormal sums are exact.
-    ulp = float(np.finfo(np.float64).eps)
+    ulp = EPS
     return Aabb.unchecked(low - ulp * np.abs(low), high + ulp * np.abs(high))

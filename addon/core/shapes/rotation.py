@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import InvalidShapeError
 from ..numeric.arrays import Floats, cross, dot, length, normalized, perpendicular
 from ..numeric.batch import first_index
+from ..numeric.tolerances import CHAIN_ROUNDING, LENGTH_ROUNDING
 
 _ROTATION_TOLERANCE = 1e-4
 """Largest accepted deviation of R^T R from identity: float32 and long chains of matrices stay below it."""
@@ -46,7 +47,7 @@ def orthonormalized(rotation: Floats) -> Floats:
         raise InvalidShapeError(f"box rotation: element {first_index(mirrored)} mirrors")
     # Each step squares the deviation: from 1e-4 to 1e-8 to rounding.
     for _ in range(2):
-        if not (deviation > 4 * np.finfo(np.float64).eps).any():
+        if not (deviation > LENGTH_ROUNDING).any():
             break
         rotation = np.einsum("...ij,...jk->...ik", rotation, 1.5 * identity - 0.5 * gram)
         gram = np.einsum("...ji,...jk->...ik", rotation, rotation)
@@ -77,7 +78,7 @@ def axes_from_edges(edges: Floats, importance: Floats) -> Floats:
     x = normalized(first)
     in_plane = second - x * dot(x, second)[..., None]
     # Rounding errors are all that is left of parallel columns: they have no direction.
-    flat = length(in_plane) <= 1e-12 * length(second)
+    flat = length(in_plane) <= CHAIN_ROUNDING * length(second)
     y = np.where(flat[..., None], perpendicular(x), normalized(in_plane))
     # Orthogonalize twice, because the first subtraction may have canceled.
     y = normalized(y - x * dot(x, y)[..., None])

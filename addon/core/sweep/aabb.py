@@ -18,11 +18,10 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, power_of_two_scale
 from ..numeric.floating_point import Exact
+from ..numeric.tolerances import GAP_ROUNDING
 from ..shapes import Aabb, Sphere
 from .sphere_sphere import quadratic_entry_time
 
-_ROUNDING = 16 * np.finfo(np.float64).eps
-"""Rounding error of a gap relative to the gaps at both ends. A gap within it counts as contact."""
 LAST_TIME_BEFORE_END = np.nextafter(1.0, 0.0)
 """Largest float64 below 1."""
 
@@ -234,7 +233,7 @@ def _is_within_reach(g0: Floats, g1: Floats, r0: Floats, r1: Floats, t: Floats) 
     gaps = np.maximum(g0 * (1 - t) + g1 * t, 0)
     distance = np.sqrt((gaps * gaps).sum(axis=0))
     # Between the ends the gaps are rounded, relative to the size of the pair.
-    slack = np.where((t == 0) | (t == 1), 0.0, _ROUNDING)
+    slack = np.where((t == 0) | (t == 1), 0.0, GAP_ROUNDING)
     return np.asarray(distance <= r0 * (1 - t) + r1 * t + slack)
 
 

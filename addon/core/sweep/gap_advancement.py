@@ -16,11 +16,9 @@ import numpy as np
 from ..distance.obb import separation_and_axis
 from ..distance.separating_axis import BoxPair, separating_axis
 from ..numeric.arrays import Bools, Floats, Ints, cross, cross_first, length_first
+from ..numeric.tolerances import LENGTH_ROUNDING
 from ..shapes import Obb
 from .obb_motion import BoxPairMotion
-
-CONTACT_GAP = 4 * np.finfo(np.float64).eps
-"""Gaps up to this, relative to the size of a pair including its distance, are rounding errors: contact."""
 
 _PARALLEL = 0.05
 """Length of the cross product of two edges below which its direction rotates too fast to follow. Such an axis
@@ -173,7 +171,7 @@ def safe_step(motion: BoxPairMotion, time: Floats, axis: GapAxis, trial: Floats)
             root = np.where(has_root, 2 * start / (np.sqrt(discriminant) - slope), np.inf)
         if index == 0:
             # A gap that ends within rounding errors of contact may have closed.
-            crosses = (root <= stretch) | (end <= 2 * CONTACT_GAP)
+            crosses = (root <= stretch) | (end <= 2 * LENGTH_ROUNDING)
         best = np.maximum(best, np.minimum(root, stretch))
         stretch = np.minimum(stretch, 2 * best)
     return best, crosses

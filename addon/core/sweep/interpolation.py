@@ -25,13 +25,11 @@ from ..numeric.arrays import (
 )
 from ..numeric.batch import common_batch
 from ..numeric.table import Table
+from ..numeric.tolerances import SUM_ROUNDING
 from ..shapes import Capsule, Cylinder, Obb, Shape
 from ..trees.sphere_tree import SphereTree
 
 _S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
-
-_ANGLE_TOLERANCE = 8 * np.finfo(np.float64).eps
-"""Rotations by less than this many radians are rounding errors of no rotation."""
 
 
 def at(start: _S, end: _S, time: ArrayLike) -> _S:
@@ -266,7 +264,7 @@ def rotation_axis_angle(start: Floats, end: Floats) -> tuple[Floats, Floats]:
         column = np.take_along_axis(symmetric, diagonal.argmax(axis=-1)[:, None, None], axis=-1)[..., 0]
         along = skew.copy()
         along[wide] = np.where((dot(column, skew[wide]) < 0)[:, None], -column, column)
-    return normalized(along), np.where(angle < _ANGLE_TOLERANCE, 0.0, angle)
+    return normalized(along), np.where(angle < SUM_ROUNDING, 0.0, angle)
 
 
 def _lerp(start: Floats, end: Floats, t: Floats) -> Floats:

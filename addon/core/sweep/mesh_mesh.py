@@ -14,12 +14,10 @@ import numpy as np
 from ..distance.triangle_triangle import closest_points_triangle_triangle
 from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
 from ..numeric.arrays import Floats, Ints, cross, dot, length, normalized
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import triangles_from_corners
 from .triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
 
-_ROUNDING = 64 * np.finfo(np.float64).eps
-"""Bound of the rounding errors of distances, relative to the coordinates. Bounding spheres grow by them, so
-that no time is late."""
 _AFTER_END = 2.0
 """A time that is later than any contact."""
 _NEXT = [1, 2, 0]
@@ -97,7 +95,7 @@ def first_impact_mesh_mesh(
     def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
         (p0, p1, r), (q0, q1, s) = a.spheres(i), b.spheres(j)
         size = np.max([np.abs(x).max(axis=-1) for x in (p0, p1, q0, q1)], axis=0) + r + s + clearance
-        wider = clearance + _ROUNDING * size
+        wider = clearance + DISTANCE_ROUNDING * size
         low = _sphere_entry_times(q0 - p0, q1 - p1, r + s + wider)
         rows = np.flatnonzero(low <= reached)
         low = low[rows]

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length
+from ..numeric.tolerances import CHAIN_ROUNDING, LENGTH_ROUNDING
 from ..shapes import Aabb, Obb, Sphere
 from ..shapes.boxes import local_points
 from .aabb import gap_entry_time
-from .gap_advancement import CONTACT_GAP, PairKind, largest_gap, safe_step
+from .gap_advancement import PairKind, largest_gap, safe_step
 from .impact import ImpactStatus
 from .obb_motion import BoxPairMotion
 from .sphere_sphere import time_of_impact_sphere_sphere
@@ -160,7 +161,7 @@ def advance(
             part = motion if len(rows) == len(near) else motion.take(rows)
             now, stretch = time[rows], trial[rows]
             gap, axis = largest_gap(part, now, kind)
-            touching = gap <= CONTACT_GAP
+            touching = gap <= LENGTH_ROUNDING
             times[near[rows[touching]]] = now[touching]
             rotates = (part.angle[:, touching] > 0).any(axis=0)
             status[near[rows[touching]]] = np.where(rotates, ImpactStatus.CONSERVATIVE, ImpactStatus.EXACT)
@@ -187,7 +188,7 @@ def _begin_times(boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_
         *_bounding_spheres(a0, a1, radius_start, radius_end), *_bounding_spheres(b0, b1, 0.0, 0.0)
     )
     # Slightly earlier, because the time of impact of the spheres is rounded.
-    return np.maximum(begin - 1e-12, 0.0)
+    return np.maximum(begin - CHAIN_ROUNDING, 0.0)
 
 
 def _bounding_spheres(
@@ -195,7 +196,7 @@ def _bounding_spheres(
 ) -> tuple[Sphere, Sphere]:
     """Spheres around boxes (n,) in every rotation, at both ends, slightly enlarged because of rounding."""
     first, last = (
-        Sphere.unchecked(box.center, length(box.half_extents) * (1 + 1e-12) + radius)
+        Sphere.unchecked(box.center, length(box.half_extents) * (1 + CHAIN_ROUNDING) + radius)
         for box, radius in ((start, radius_start), (end, radius_end))
     )
     return first, last

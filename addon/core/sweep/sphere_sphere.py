@@ -12,13 +12,11 @@ import numpy as np
 
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, dot, length, power_of_two_scale
 from ..numeric.floating_point import Exact, two_difference, two_product
+from ..numeric.tolerances import EPS, SAME_DISTANCE
 from ..shapes import Sphere
 
-_REJECTION_MARGIN = 1e-13
-"""Error bound of the quick rejection, relative to the squared size of a pair. Closer pairs are solved."""
 _UNDERFLOW_FLOOR = 1e-270
 """Squares below this have lost digits to underflow."""
-_EPS = np.finfo(np.float64).eps
 
 
 def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
@@ -91,7 +89,7 @@ def quadratic_entry_time(position: Exact, velocity: Exact, reach: Exact, growth:
             slack_error += lost - squares_error[..., k] - 2 * q[..., k] * q_error[..., k]
         slack = slack + slack_error
         # `nearest` is rounded, so the path ends slightly before or after the closest approach.
-        rounding = 16 * _EPS * _EPS * (dot(path, path) + change * change)
+        rounding = 16 * EPS * EPS * (dot(path, path) + change * change)
         slack = np.where((slack < 0) & (slack >= -rounding), 0.0, slack)
         is_near = (a_term > 0) & (nearest < 2)
         discriminant = np.where(is_near, a_term * slack, b_term * b_term - a_term * c_term)
@@ -140,7 +138,7 @@ def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
     """Return whether pairs may touch, (n,), from relative centers (n, 3) and radii (n,) at both ends."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         start, across, end = dot(p0, p0), dot(p0, p1), dot(p1, p1)
-        noise = (start + end) * _REJECTION_MARGIN + _UNDERFLOW_FLOOR
+        noise = (start + end) * SAME_DISTANCE + _UNDERFLOW_FLOOR
         s = r1 - r0
         recedes = across - start - r0 * s > noise
         approaches = end - across - r1 * s < -noise

@@ -30,13 +30,11 @@ from ..numeric.arrays import (
     power_of_two_scale,
 )
 from ..numeric.floating_point import Exact
+from ..numeric.tolerances import GAP_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
 from .interpolation import at
 from .sphere_sphere import entry_time_within_reach, time_of_impact_sphere_sphere, time_of_minimum_gap
-
-_ROUNDING = 16 * np.finfo(np.float64).eps
-"""Rounding error of a distance relative to the size of a pair. A gap within it counts as contact."""
 
 CLOSEST_CHUNK_PAIRS = CHUNK_ROWS // 8
 """Pairs evaluated together by `minimum_separation_sphere_triangle`: each has about twenty candidate times."""
@@ -175,7 +173,7 @@ def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> li
         heights = dot(triangle.b[rows] - corner, n), dot(triangle.c[rows] - corner, n)
         top, bottom = np.maximum(np.maximum(*heights), 0), np.minimum(np.minimum(*heights), 0)
         # Overlaps at the ends are decided with rounding errors of the coordinates.
-        slack = 2 * _ROUNDING * np.max([np.abs(x).max(axis=-1) for x in (p, end, corner)], axis=0)
+        slack = 2 * GAP_ROUNDING * np.max([np.abs(x).max(axis=-1) for x in (p, end, corner)], axis=0)
         is_disjoint = np.minimum(h - r, h_end - r_end) > top + slack
         is_disjoint |= np.maximum(h + r, h_end + r_end) < bottom - slack
         if triangle.one_sided:
@@ -242,7 +240,7 @@ class _RelativeMotion(NamedTuple):
         r, r_end = a0.radius / scale, a1.radius / scale
         largest = np.max([np.abs(x).max(axis=-1) for x in (a0.center, a1.center, triangle.a)], axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            time_tolerance = _ROUNDING * (1 + largest / scale) / np.abs(h_end - h)
+            time_tolerance = GAP_ROUNDING * (1 + largest / scale) / np.abs(h_end - h)
         return cls(p, end, normalized(sides), length(sides), normal, r, r_end, h, h_end, time_tolerance)
 
     def relative_to_edge(self, k: int | slice) -> tuple[Floats, Floats, Floats, Floats]:
@@ -254,10 +252,10 @@ class _RelativeMotion(NamedTuple):
     def edge_entry_times(self) -> Floats:
         """First times (3, n) at which the spheres reach an edge between its ends; NaN for never."""
         across, across_end, along, along_end = self.relative_to_edge(slice(None))
-        reach, reach_end = (np.broadcast_to(r + _ROUNDING, along.shape) for r in (self.r, self.r_end))
+        reach, reach_end = (np.broadcast_to(r + GAP_ROUNDING, along.shape) for r in (self.r, self.r_end))
         time = entry_time_within_reach(Exact(across), Exact(across_end), Exact(reach), Exact(reach_end))
         position = along * (1 - time) + along_end * time
-        return np.where((position >= -_ROUNDING) & (position <= self.lengths + _ROUNDING), time, np.nan)
+        return np.where((position >= -GAP_ROUNDING) & (position <= self.lengths + GAP_ROUNDING), time, np.nan)
 
     def face_entry_times(self) -> Floats:
         """First times (n,) at which the spheres reach the plane inside of the triangle; NaN for never."""
@@ -278,7 +276,7 @@ class _RelativeMotion(NamedTuple):
         through = np.where(behind, _zero_crossing(h, h_end), 0.0)
         later = np.maximum(entry, through)
         touches = (through <= entry) | self._touches(rows, later)
-        touches &= h * (1 - later) + h_end * later >= -_ROUNDING
+        touches &= h * (1 - later) + h_end * later >= -GAP_ROUNDING
         # Slightly later, so that rounding does not leave the center behind.
         later = np.where(
             through < entry,
@@ -302,7 +300,7 @@ class _RelativeMotion(NamedTuple):
         """Return whether spheres at `rows` (k,) touch at `time` (k,), within rounding errors."""
         nearest, center = self._nearest(rows, time)
         reach = self.r[rows] * (1 - time) + self.r_end[rows] * time
-        return np.asarray(length(nearest - center) <= reach + _ROUNDING)
+        return np.asarray(length(nearest - center) <= reach + GAP_ROUNDING)
 
     def _nearest(self, rows: Ints, time: Floats) -> tuple[Floats, Floats]:
         """Closest point (k, 3) of the triangle at `time` (k,), and the center (k, 3)."""
@@ -315,8 +313,8 @@ def _plane_entry_time(h: Floats, h_end: Floats, r: Floats, r_end: Floats) -> Flo
     """Time at which spheres at heights from `h` to `h_end` reach a plane, from either side; NaN for never."""
     side = np.where(h < 0, -1.0, 1.0)
     gap, gap_end = side * h - r, side * h_end - r_end
-    time = np.where(gap_end <= _ROUNDING, _zero_crossing(np.maximum(gap, 0.0), gap_end), np.nan)
-    return np.where(gap <= _ROUNDING, 0.0, time)
+    time = np.where(gap_end <= GAP_ROUNDING, _zero_crossing(np.maximum(gap, 0.0), gap_end), np.nan)
+    return np.where(gap <= GAP_ROUNDING, 0.0, time)
 
 
 def _closest_time_candidates(motion: _RelativeMotion, one_sided: bool) -> Floats:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.triangle_triangle import (
-    TOUCH_TOLERANCE,
     best_axis,
     closest_points_triangle_triangle,
     separating_axes,
 )
 from ..numeric.arrays import Floats, cross_first, dot_first, power_of_two_scale
 from ..numeric.table import Table
+from ..numeric.tolerances import GAP_ROUNDING
 from ..shapes.primitives import triangles_from_corners
 
 _MAX_STEPS = 100
@@ -164,7 +164,7 @@ class _TrianglePairs(Table, last=True):
         corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
         p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
         distance = clearance / scale
-        return cls(p, p_end - p, q, q_end - q, distance, distance + slack / scale + TOUCH_TOLERANCE)
+        return cls(p, p_end - p, q, q_end - q, distance, distance + slack / scale + GAP_ROUNDING)
 
     def at(self, time: Floats) -> _TrianglePairs:
         """Pairs at times (m,); the changes stay those of the whole interval."""
