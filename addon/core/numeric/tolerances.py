@@ -1,6 +1,6 @@
 """Tolerances with their reasons: rounding errors, relative to what their reason names.
 
-Tolerances of one search, which trade accuracy for speed, are beside that search.
+Tolerances of one search, which trade accuracy for speed, are in the module of that search.
 """
 
 from __future__ import annotations
