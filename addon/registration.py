@@ -33,7 +33,7 @@ from .ui.panels import contact_list as contact_list_ui
 from .ui.panels import contacts as contacts_panel
 from .ui.panels import display as display_panel
 from .ui.panels import export as export_panel
-from .ui.panels import measurements, menus, presets, sidebar
+from .ui.panels import menus, presets, sidebar
 from .ui.panels import object as object_panels
 from .ui.panels import touching as touching_panel
 from .ui.properties import colliders as collider_properties
@@ -70,7 +70,6 @@ _CLASSES = (
     *gizmos.CLASSES,
     *bounds_panel.CLASSES,
     *object_panels.CLASSES,
-    *measurements.CLASSES,
     *contact_list_ui.CLASSES,
     *contacts_panel.CLASSES,
     *touching_panel.CLASSES,

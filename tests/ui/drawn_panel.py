@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 
 import bpy
 
@@ -83,10 +83,14 @@ class Page:
     """
 
     def __init__(self, panel, unfolded=True):
-        self.unfolded = unfolded
+        self.panel, self.unfolded = panel, unfolded
         self.options, self.labels, self.buttons, self.greyed, self.popovers = {}, [], [], [], []
         self.greyed_labels, self.progress_bars = [], 0
         self.layout = Layout(self)
         if hasattr(panel, "draw_header"):
             panel.draw_header(self, bpy.context)
         panel.draw(self, bpy.context)
+
+    def __getattr__(self, name):
+        """Return a method of the panel, which draws here."""
+        return MethodType(getattr(self.panel, name), self)

@@ -1,28 +1,48 @@
-"""Panels of the active object: its settings and its custom shape.
+"""Panels of the active object: its settings, its custom shape, and measurements of its bounds.
 
-They are in the sidebar under Bounds, and in the Physics tab of the Properties editor.
+They are in the sidebar under Bounds, and the first two in the Physics tab of the Properties editor.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
+from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import active_with_geometry, find_measurement
+from ..number_texts import length_text
 from ..properties.scene import settings_of
-from ..translation import iface_, meaning_
-from .measurements import draw_reason, outside_text
-from .sidebar import Tab
+from ..translation import iface_, iface_count, meaning_, n_
+from .sidebar import Tab, draw_note
+
+_DIGITS = 3
+"""Digits of a length, so that three fit into a line. The copied numbers have more."""
 
 
-def _draw_linked(layout: UILayout, settings: Any) -> None:
-    """Draw the reason why settings of a linked object cannot be changed."""
-    if settings.id_data.library is not None:
-        layout.label(text="Linked: make a library override", icon="LIBRARY_DATA_DIRECT")
+class _OfActive:
+    """Base of panels with settings of the active object."""
+
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+    if TYPE_CHECKING:
+        layout: UILayout
+
+    def draw(self, context: Context) -> None:
+        """Draw the settings, or the reason why there are none or they cannot be changed."""
+        layout, settings = self.layout, _settings_of_active(context)
+        layout.use_property_split, layout.use_property_decorate = True, False
+        if settings is None:
+            _draw_reason(layout, context)
+            return
+        if settings.id_data.library is not None:
+            layout.label(text="Linked: make a library override", icon="LIBRARY_DATA_DIRECT")
+        self.draw_settings(context, settings)
+
+    def draw_settings(self, context: Context, settings: Any) -> None:
+        """Draw the settings of an object with geometry."""
+        raise NotImplementedError
 
 
 def _settings_of_active(context: Context) -> Any:
@@ -31,173 +51,129 @@ def _settings_of_active(context: Context) -> Any:
     return None if item is None else getattr(item, SETTINGS_PROPERTY)
 
 
-def _draw_switch(layout: UILayout, context: Context) -> None:
-    settings = _settings_of_active(context)
-    row = layout.row()
-    row.enabled = settings is not None
-    if settings is None:
-        row.label(text="", icon="CHECKBOX_DEHLT")
+def _draw_reason(layout: UILayout, context: Context) -> None:
+    """Draw the reason why there is nothing to set."""
+    item = context.object
+    shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
+    if item is None:
+        layout.label(text="No object is active: click one", icon="INFO")
+    elif shown is not None:
+        text = iface_(
+            "{name} instances {collection}:\nchange its objects instead",
+            name=name_of(item),
+            collection=name_of(shown),
+        )
+        draw_note(layout.column(align=True), text)
     else:
-        row.prop(settings, "use_object_settings", text="")
+        text = iface_("{name} has no geometry", name=name_of(item))
+        layout.label(text=text, translate=False, icon="INFO")
 
 
-def _draw_settings(layout: UILayout, context: Context) -> None:
-    """Draw the settings of the fit."""
-    settings = _settings_of_active(context)
-    layout.use_property_split = True
-    layout.use_property_decorate = False
-    if settings is None:
-        draw_reason(layout, context)
-        return
-    _draw_linked(layout, settings)
-    column = layout.column()
-    column.active = settings.use_object_settings
-    column.prop(settings, "bounds_for")
-    if settings.bounds_for == "bones":
-        column.prop(settings, "bone_weight")
-        column.prop(settings, "bone_frames")
-    if settings.use_object_settings and settings.bounds_for == "loose_parts" and settings.override != "none":
-        column.label(text="Not with a custom shape", icon="INFO")
-    row = column.row()
-    row.use_property_decorate = True  # padding can be animated
-    row.prop(settings, "padding")
-    for option in ("modifiers", "axes", "depth"):
-        column.prop(settings, option)
-    layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
-    _draw_collections(layout, settings.id_data)
+class _ObjectSettings(_OfActive):
+    """The panel of object settings, in the sidebar and in the Properties editor."""
+
+    bl_label = "Object Settings"
+
+    def draw_header(self, context: Context) -> None:
+        """Draw the switch."""
+        settings = _settings_of_active(context)
+        row = self.layout.row()
+        row.enabled = settings is not None
+        if settings is None:
+            row.label(text="", icon="CHECKBOX_DEHLT")
+        else:
+            row.prop(settings, "use_object_settings", text="")
+
+    def draw_settings(self, _context: Context, settings: Any) -> None:
+        """Draw the settings of the fit, and the switch of each collection that contains the object."""
+        layout = self.layout
+        column = layout.column()
+        column.active = settings.use_object_settings
+        column.prop(settings, "bounds_for")
+        if settings.bounds_for == "bones":
+            column.prop(settings, "bone_weight")
+            column.prop(settings, "bone_frames")
+        is_in_parts = settings.use_object_settings and settings.bounds_for == "loose_parts"
+        if is_in_parts and settings.override != "none":
+            column.label(text="Not with a custom shape", icon="INFO")
+        row = column.row()
+        row.use_property_decorate = True  # padding can be animated
+        row.prop(settings, "padding")
+        for option in ("modifiers", "axes", "depth"):
+            column.prop(settings, option)
+        layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
+        for collection in settings.id_data.users_collection:
+            if not collection.is_embedded_data:  # skip the scene collection
+                row = layout.row(heading="Treat as One")
+                switch: Any = getattr(collection, SETTINGS_PROPERTY)
+                row.prop(switch, "merge_bounds", text=name_of(collection), translate=False)
+                if is_merged_collection(collection):
+                    layout.label(text="Uses only Mesh and Custom Shape", icon="INFO")
 
 
-def _draw_collections(layout: UILayout, item: bpy.types.Object) -> None:
-    """Draw the switch of each collection that contains the object."""
-    for collection in item.users_collection:
-        if not collection.is_embedded_data:  # skip the scene collection
-            row = layout.row(heading="Treat as One")
-            settings = getattr(collection, SETTINGS_PROPERTY)
-            row.prop(settings, "merge_bounds", text=name_of(collection), translate=False)
-            if is_merged_collection(collection):
-                layout.label(text="Uses only Mesh and Custom Shape", icon="INFO")
+class _CustomShape(_OfActive):
+    """The panel of the custom shape, in the sidebar and in the Properties editor."""
 
+    bl_label = "Custom Shape"
 
-def _draw_custom_shape(layout: UILayout, context: Context) -> None:
-    """Draw the shape that replaces the mesh."""
-    settings = _settings_of_active(context)
-    layout.use_property_split = True
-    layout.use_property_decorate = False
-    if settings is None:
-        draw_reason(layout, context)
-        return
-    _draw_linked(layout, settings)
-    row = layout.row(align=True)
-    for shape, label in (
-        ("none", iface_("Fitted")),
-        ("box", meaning_("Box")),
-        ("sphere", meaning_("Sphere")),
-    ):
-        button: Any = row.operator(
-            "collision_bounds.set_custom_shape",
-            text=label,
-            translate=False,
-            depress=settings.override == shape,
-        )
-        button.shape = shape
-    if settings.override != "none":
-        _draw_all_shapes(layout, settings)
-    column = layout.column(align=True)
-    column.operator("collision_bounds.override_from_fit", icon="SHADING_BBOX")
-    column.operator("collision_bounds.override_from_selection", icon="EDITMODE_HLT")
-    column.operator("collision_bounds.override_from_group", icon="GROUP_VERTEX")
-    if settings.override != "none" and context.mode == "EDIT_MESH":
-        add: Any = column.operator(
-            "collision_bounds.override_from_selection", text="Add Shape from Selection", icon="ADD"
-        )
-        add.add = True
-    measure = find_measurement(settings.id_data, settings_of(context))
-    if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
-        layout.label(text=outside_text(measure.quality), translate=False, icon="INFO")
+    def draw_settings(self, context: Context, settings: Any) -> None:
+        """Draw the kind of shape, its position and size."""
+        layout = self.layout
+        row = layout.row(align=True)
+        labels = {"none": iface_("Fitted"), "box": meaning_("Box"), "sphere": meaning_("Sphere")}
+        for shape, label in labels.items():
+            is_set, name = settings.override == shape, "collision_bounds.set_custom_shape"
+            row.operator(name, text=label, translate=False, depress=is_set).shape = shape
+        if settings.override != "none":
+            _draw_all_shapes(layout, settings)
+        column = layout.column(align=True)
+        column.operator("collision_bounds.override_from_fit", icon="SHADING_BBOX")
+        column.operator("collision_bounds.override_from_selection", icon="EDITMODE_HLT")
+        column.operator("collision_bounds.override_from_group", icon="GROUP_VERTEX")
+        if settings.override != "none" and context.mode == "EDIT_MESH":
+            name = "collision_bounds.override_from_selection"
+            column.operator(name, text="Add Shape from Selection", icon="ADD").add = True
+        measure = find_measurement(settings.id_data, settings_of(context))
+        if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
+            layout.label(text=_outside_text(measure.quality), translate=False, icon="INFO")
 
 
 def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
     """Draw the custom shapes of an object, with buttons that remove each, and that add another one."""
-    if settings.more_shapes:
-        _draw_shape_title(layout, 0, settings.override)
-    _draw_shape(layout, settings, settings.override)
-    for number, entry in enumerate(settings.more_shapes, 1):
-        _draw_shape_title(layout, number, entry.shape)
-        _draw_shape(layout, entry, entry.shape)
+    entries = [(settings, settings.override), *((entry, entry.shape) for entry in settings.more_shapes)]
+    for number, (entry, shape) in enumerate(entries):
+        if settings.more_shapes:
+            _draw_shape_title(layout, number, shape)
+        layout.prop(entry, "center")
+        layout.prop(entry, "half_extents" if shape == "box" else "radius")
     row = layout.row(align=True)
     for shape, label in (("box", iface_("Add Box")), ("sphere", iface_("Add Sphere"))):
-        button: Any = row.operator(
-            "collision_bounds.add_custom_shape", text=label, translate=False, icon="ADD"
-        )
-        button.shape = shape
+        name = "collision_bounds.add_custom_shape"
+        row.operator(name, text=label, translate=False, icon="ADD").shape = shape
 
 
 def _draw_shape_title(layout: UILayout, number: int, kind: str) -> None:
     row = layout.row()
     text = iface_("Box {number}" if kind == "box" else "Sphere {number}", number=number + 1)
     row.label(text=text, translate=False)
-    button: Any = row.operator("collision_bounds.remove_custom_shape", text="", icon="X", emboss=False)
-    button.index = number
+    row.operator("collision_bounds.remove_custom_shape", text="", icon="X", emboss=False).index = number
 
 
-def _draw_shape(layout: UILayout, properties: Any, shape: str) -> None:
-    layout.prop(properties, "center")
-    layout.prop(properties, "half_extents" if shape == "box" else "radius")
-
-
-class _ObjectSettings:
-    """The panel of object settings, in the sidebar and in the Properties editor."""
-
-    bl_label = "Object Settings"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
-
-    def draw_header(self, context: Context) -> None:
-        """Draw the switch."""
-        _draw_switch(self.layout, context)  # type: ignore[attr-defined]
-
-    def draw(self, context: Context) -> None:
-        """Draw the settings."""
-        _draw_settings(self.layout, context)  # type: ignore[attr-defined]
-
-
-class _CustomShape:
-    """The panel of the custom shape, in the sidebar and in the Properties editor."""
-
-    bl_label = "Custom Shape"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        """Draw the kind of shape, its position and size."""
-        _draw_custom_shape(self.layout, context)  # type: ignore[attr-defined]
-
-
-def _draw_collision(layout: UILayout, context: Context) -> None:
-    """Draw what engines do when something meets the object."""
-    settings = _settings_of_active(context)
-    layout.use_property_split = True
-    layout.use_property_decorate = False
-    if settings is None:
-        draw_reason(layout, context)
-        return
-    _draw_linked(layout, settings)
-    layout.prop(settings, "response")
-    column = layout.column()
-    column.active = settings.response != "none"
-    for option in ("collision_group", "collision_mask", "physics_material"):
-        column.prop(settings, option)
-    button: Any = layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
-    button.settings, button.collision = False, True
-
-
-class _CollisionResponse:
+class _CollisionResponse(_OfActive):
     """The panel of the collision response, in the sidebar and in the Properties editor."""
 
     bl_label = "Collision Response"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Context) -> None:
-        """Draw the response, group, mask and material."""
-        _draw_collision(self.layout, context)  # type: ignore[attr-defined]
+    def draw_settings(self, _context: Context, settings: Any) -> None:
+        """Draw what engines do when something meets the object."""
+        layout = self.layout
+        layout.prop(settings, "response")
+        column = layout.column()
+        column.active = settings.response != "none"
+        for option in ("collision_group", "collision_mask", "physics_material"):
+            column.prop(settings, option)
+        button: Any = layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
+        button.settings, button.collision = False, True
 
 
 class _Physics:
@@ -259,6 +235,106 @@ class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _Physic
     bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
 
+class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
+    """Sizes, positions and tightness of the bounds of the active object."""
+
+    bl_label = "Measurements"
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
+    # Closed at first, so that the list of contacts is on the screen.
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Draw the measurements, or a button to measure."""
+        layout, item = self.layout, active_with_geometry(context)
+        if item is None:
+            _draw_reason(layout, context)
+            return
+        found = find_measurement(item, settings_of(context))
+        column = layout.column(align=True)
+        if found is not None:
+            units = context.scene.unit_settings
+            lines = column.column(align=True)
+            lines.active = not found.stale
+            _draw_sizes(lines, found.quality, units)
+            lines.separator()
+            _draw_quality(lines, found.quality, units)
+        text, icon = (
+            (iface_("Changed: Measure Again"), "FILE_REFRESH")
+            if found and found.stale
+            else (meaning_("Measure"), "NONE")
+        )
+        measure: Any = column.row()
+        measure.operator("collision_bounds.measure_fit", text=text, translate=False, icon=icon)
+
+
+def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
+    """Draw radius or size, length, and center, of each shape, with buttons that copy the numbers."""
+    for shape in quality.shapes:
+        is_radius = isinstance(shape.size, float)
+        numbers = [shape.size] if isinstance(shape.size, float) else shape.size.tolist()
+        _draw_value(
+            layout, meaning_(shape.label), numbers, units, n_("Radius {value}") if is_radius else "{value}"
+        )
+        if shape.length is not None:
+            _draw_value(layout, iface_("Length"), [shape.length], units)
+        _draw_value(layout, meaning_("Center"), shape.center.tolist(), units)
+
+
+def _draw_value(
+    layout: UILayout, label: str, numbers: list[float], units: Any, template: str = "{value}"
+) -> None:
+    """Draw a value with its unit, and the button that copies it."""
+    line = layout.row(align=True)
+    parts = line.split(factor=0.25)
+    parts.label(text=label, translate=False)
+    value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
+    parts.label(text=iface_(template, value=value), translate=False)
+    copy: Any = line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False)
+    copy.value = ", ".join(f"{number:.7g}" for number in numbers)
+
+
+def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
+    if quality.volume is None:
+        layout.label(text="Not closed: no volume", icon="INFO")
+    _line(layout, "", meaning_("Volume"), meaning_("Ratio"), iface_("Touching"))
+    if quality.volume is not None:
+        total = iface_("of {count}", count=quality.vertices)
+        _line(layout, iface_("Mesh"), _volume(quality.volume, units), "", total)
+    for shape in quality.shapes:
+        ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
+        _line(layout, meaning_(shape.label), _volume(shape.volume, units), ratio, f"{shape.touching}")
+    if quality.outside:
+        layout.label(text=_outside_text(quality), translate=False, icon="INFO")
+
+
+def _outside_text(quality: FitQuality) -> str:
+    """Return how many vertices are outside a custom shape, as text."""
+    return iface_count(quality.outside, "{count} vertex lies outside", "{count} vertices lie outside")
+
+
+def _ratio(value: float) -> str:
+    """Return a ratio in few enough digits for its column."""
+    return f"{value:.2f}" if value < 100 else f"{value:.0f}" if value < 1e5 else f"{value:.0e}"
+
+
+def _volume(value: float, units: Any) -> str:
+    """Return a volume in cubic meters or feet.
+
+    Blender's own conversion chooses a unit for each number, so volumes would be hard to compare.
+    """
+    if units.system == "NONE":
+        return f"{value:.3g}"
+    value *= units.scale_length**3
+    return f"{value:.3g} m³" if units.system == "METRIC" else f"{value / 0.3048**3:.3g} ft³"
+
+
+def _line(layout: UILayout, *texts: str) -> None:
+    remainder = layout
+    for text, width in zip(texts, (0.2, 0.36, 0.42, 1.0), strict=True):
+        remainder = remainder.split(factor=width)
+        remainder.label(text=text, translate=False)
+
+
 class COLLISION_BOUNDS_PT_collection(Panel):
     """Settings of a collection, in the Properties editor."""
 
@@ -289,4 +365,5 @@ CLASSES = (
     COLLISION_BOUNDS_PT_physics_custom_shape,
     COLLISION_BOUNDS_PT_physics_collision_response,
     COLLISION_BOUNDS_PT_collection,
+    COLLISION_BOUNDS_PT_measurements,
 )

@@ -31,8 +31,7 @@ def rename(name: str) -> None:
     for panel in reversed(panels):
         bpy.utils.unregister_class(panel)
     Tab.bl_category = name
-    # Subclasses are listed in the order of definition, so parents are registered first.
-    for panel in panels:
+    for panel in sorted(panels, key=lambda each: hasattr(each, "bl_parent_id")):  # parents first
         bpy.utils.register_class(panel)
 
 

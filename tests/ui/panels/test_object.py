@@ -5,7 +5,6 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.ui.panels import measurements
 from addon.ui.panels import object as object_panels
 from tests.scene.building import (
     add_vertices,
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("settings")
 PANELS = [
     object_panels.COLLISION_BOUNDS_PT_object_settings,
     object_panels.COLLISION_BOUNDS_PT_custom_shape,
-    measurements.COLLISION_BOUNDS_PT_measurements,
+    object_panels.COLLISION_BOUNDS_PT_measurements,
 ]
 
 
@@ -48,7 +47,7 @@ def test_panels_of_one_and_of_many_objects(count):
     )
     assert statistics.buttons == ["collision_bounds.measure_fit"]
     bpy.ops.collision_bounds.measure_fit()
-    assert any("Not closed" in text for text in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels)
+    assert any("Not closed" in text for text in Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels)
 
 
 def test_override_panel_reports_vertices_outside():
@@ -96,16 +95,16 @@ def test_panels_of_objects_that_cannot_be_edited_give_remedy(tmp_path):
     empty = bpy.data.objects.new("Group", None)
     bpy.context.scene.collection.objects.link(empty)
     select_objects(empty)
-    assert Page(measurements.COLLISION_BOUNDS_PT_measurements).labels == ["Group has no geometry"]
+    assert Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels == ["Group has no geometry"]
     empty.instance_type, empty.instance_collection = "COLLECTION", props
-    assert Page(measurements.COLLISION_BOUNDS_PT_measurements).labels == [
+    assert Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels == [
         "Group instances Props:",
         "change its objects instead",
     ]
 
 
 def test_ratio_has_at_most_five_characters():
-    texts = {ratio: measurements._ratio(ratio) for ratio in (1.0, 94.804, 139.6, 51234.5, 3.1e9)}
+    texts = {ratio: object_panels._ratio(ratio) for ratio in (1.0, 94.804, 139.6, 51234.5, 3.1e9)}
     assert texts == {1.0: "1.00", 94.804: "94.80", 139.6: "140", 51234.5: "51234", 3.1e9: "3e+09"}
 
 
@@ -128,13 +127,13 @@ def test_sizes_of_active_object_are_shown_with_units_and_can_be_copied():
     select_objects(box)
     bpy.context.view_layer.update()
     bpy.ops.collision_bounds.measure_fit()
-    page = Page(measurements.COLLISION_BOUNDS_PT_measurements)
+    page = Page(object_panels.COLLISION_BOUNDS_PT_measurements)
     # The box of 2 x 3 x 0.5 m has its middle at (11, 1.5, 0.25), and half of its diagonal is 1.8200275 m.
     assert page.labels[page.labels.index("Sphere") + 1] == "Radius 1.82 m"
     assert page.labels[page.labels.index("Box") + 1] == "2 m  3 m  50 cm"
     assert "11 m  1.5 m  25 cm" in page.labels
     bpy.context.scene.unit_settings.system = "NONE"
-    assert "2  3  0.5" in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels
+    assert "2  3  0.5" in Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels
     bpy.ops.collision_bounds.copy_value(value="2, 3, 0.5")
 
 
