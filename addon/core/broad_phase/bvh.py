@@ -34,15 +34,8 @@ _SIZE_LEVELS = 8
 class Bvh:
     """BVH of boxes (n,), n >= 0.
 
-    Attributes
-    ----------
-    count : int
-        The number of boxes.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a batch with other axes.
+    count : The number of boxes.
+    Raises InvalidShapeError: for a batch with other axes.
     """
 
     def __init__(self, boxes: Aabb) -> None:
@@ -65,21 +58,10 @@ class Bvh:
     def find_overlapping(self, boxes: Aabb) -> Ints:
         """Find all overlapping pairs of `boxes` and boxes of this hierarchy; touching counts. Exact.
 
-        Parameters
-        ----------
-        boxes : Aabb, batch (k,)
-            In the space and unit of the boxes of the hierarchy.
-
-        Returns
-        -------
-        pairs : (m, 2) int64
-            Indices into `boxes` and into this hierarchy, sorted by the first, then the second; the result of
-            `overlapping_pairs_between`.
-
-        Raises
-        ------
-        InvalidShapeError
-            For a batch with other axes.
+        boxes : Aabb, batch (k,). In the space and unit of the boxes of the hierarchy.
+        Returns pairs : (m, 2) int64. Indices into `boxes` and into this hierarchy, sorted by the first,
+            then the second; the result of `overlapping_pairs_between`.
+        Raises InvalidShapeError: for a batch with other axes.
         """
         _require_one_axis(boxes)
         query = np.concatenate([boxes.max, -boxes.min], axis=1)

@@ -42,12 +42,8 @@ BEGINS_ON_BOTH_AXES = 3
 class Boxes(Table, last=True):
     """Boxes (n,) in arrays with the axis first, because the search reads one axis at a time.
 
-    Attributes
-    ----------
-    ids : (n,) int64
-        Indices of the boxes in the result.
-    low, high : (3, n) float64
-        Faces of the boxes on each axis.
+    ids : (n,) int64. Indices of the boxes in the result.
+    low, high : (3, n) float64. Faces of the boxes on each axis.
     """
 
     ids: Ints
@@ -62,18 +58,11 @@ class Boxes(Table, last=True):
 class Grid(NamedTuple):
     """Division of space into columns along the sweep axis, by cells on the other two axes.
 
-    Attributes
-    ----------
-    sweep_axis : int
-        Axis of the columns, 0 to 2.
-    axes : two int
-        The other two axes.
-    origin : two float
-        Where cell 0 begins on each of them.
-    scale : two float
-        Cells per unit of length; 0 for a single cell.
-    bits : two int
-        Cell numbers wrap around after 2 to the power of this; 16 bits in all.
+    sweep_axis : Axis of the columns, 0 to 2.
+    axes : The other two axes.
+    origin : Where cell 0 begins on each of them.
+    scale : Cells per unit of length; 0 for a single cell.
+    bits : Cell numbers wrap around after 2 to the power of this; 16 bits in all.
     """
 
     sweep_axis: int
@@ -102,12 +91,8 @@ class Grid(NamedTuple):
 class Footprint(NamedTuple):
     """Cells that boxes (n,) reach on both axes of a grid.
 
-    Attributes
-    ----------
-    first : two (n,) int64
-        The first cell of each box.
-    width : two (n,) int64
-        The number of cells.
+    first : two (n,) int64. The first cell of each box.
+    width : two (n,) int64. The number of cells.
     """
 
     first: tuple[Ints, Ints]
@@ -147,16 +132,10 @@ class Footprint(NamedTuple):
 class Columns(NamedTuple):
     """The m entries of boxes (n,) in columns, sorted by column, then along the sweep axis.
 
-    Attributes
-    ----------
-    low, high : (n,) float64
-        Faces of the boxes on the sweep axis, in the order of the low ones.
-    keys : (m,) int64
-        The column in the high bits and the rank in the low ones, ascending.
-    rank : (m,) int64
-        The index of the entry's box.
-    begins : (m,) uint8
-        Bits of the axes on which this column is the box's first: bit 0, bit 1.
+    low, high : (n,) float64. Faces of the boxes on the sweep axis, in the order of the low ones.
+    keys : (m,) int64. The column in the high bits and the rank in the low ones, ascending.
+    rank : (m,) int64. The index of the entry's box.
+    begins : (m,) uint8. Bits of the axes on which this column is the box's first: bit 0, bit 1.
     """
 
     low: Floats
@@ -207,19 +186,10 @@ class Columns(NamedTuple):
 def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
     """Concatenate ranges of consecutive integers, and mark the begin of each. Exact.
 
-    Parameters
-    ----------
-    first : (k,) int64
-        First integer of each range.
-    size : (k,) int64, > 0
-        Length of each range.
-
-    Returns
-    -------
-    values : (n,) int64
-        n is the sum of the lengths.
-    marks : (n,) uint8
-        1 at the first integer of each range, else 0.
+    first : (k,) int64. First integer of each range.
+    size : (k,) int64, > 0. Length of each range.
+    Returns values : (n,) int64. n is the sum of the lengths.
+    Returns marks : (n,) uint8. 1 at the first integer of each range, else 0.
     """
     ends = np.cumsum(size)
     begins = ends - size

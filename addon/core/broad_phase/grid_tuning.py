@@ -33,15 +33,8 @@ _COLUMN_BITS = 16
 def choose_grid(sides: list[Boxes]) -> Grid:
     """Choose the grid in which to search one group of boxes, or two groups for the pairs between them.
 
-    Parameters
-    ----------
-    sides : list of Boxes
-        One or two groups.
-
-    Returns
-    -------
-    grid : Grid
-        The cheapest of a line and of three sizes of cells; any grid gives the same pairs.
+    sides : One or two groups.
+    Returns grid : Grid. The cheapest of a line and of three sizes of cells; any grid gives the same pairs.
     """
     # The seed is fixed, so that the running time is repeatable. The sample is so large that one of its
     # candidates stands for a sixteenth of a candidate per box.

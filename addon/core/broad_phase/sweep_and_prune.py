@@ -56,14 +56,9 @@ class PairList:
 def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
     """Add all overlapping pairs between two groups, or within one group, each once. Exact.
 
-    Parameters
-    ----------
-    a : Boxes
-        The first group.
-    b : Boxes or None
-        The second group; None for the pairs within `a`.
-    pairs : PairList
-        Where pairs are added.
+    a : The first group.
+    b : The second group; None for the pairs within `a`.
+    pairs : Where pairs are added.
     """
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
@@ -108,14 +103,9 @@ def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
 def _compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
     """Add the pairs of `find_pairs` by brute force, in blocks of rows and columns that fit the cache. Exact.
 
-    Parameters
-    ----------
-    a : Boxes
-        The first group.
-    b : Boxes or None
-        The second group; None for the pairs within `a`.
-    pairs : PairList
-        Where pairs are added.
+    a : The first group.
+    b : The second group; None for the pairs within `a`.
+    pairs : Where pairs are added.
     """
     other = a if b is None else b
     for left in range(0, len(other.ids), _CACHED_BOXES):
@@ -139,13 +129,9 @@ def _compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
 class _Entries(NamedTuple):
     """The data of the m entries of columns that are compared, in their order.
 
-    Attributes
-    ----------
     ids : (m,) int64
-    begins : (m,) uint8
-        See Columns.
-    low_u, high_u, low_v, high_v : (m,) float64
-        Faces on both axes of the grid.
+    begins : (m,) uint8. See Columns.
+    low_u, high_u, low_v, high_v : (m,) float64. Faces on both axes of the grid.
     """
 
     ids: Ints

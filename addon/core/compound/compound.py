@@ -13,10 +13,7 @@ CompoundPart: TypeAlias = ConvexHull | Obb | Sphere | Capsule
 class Compound(NamedTuple):
     """A union of convex shapes, each around one part of a mesh.
 
-    Attributes
-    ----------
-    parts : tuple of CompoundPart
-        At least one; oriented boxes, spheres and capsules have the batch shape ().
+    parts : At least one; oriented boxes, spheres and capsules have the batch shape ().
     """
 
     parts: tuple[CompoundPart, ...]

@@ -80,19 +80,9 @@ def convex_parts_in_steps(
 ) -> Generator[float, None, list[Floats]]:
     """Split a mesh as `convex_parts` does, in steps of about a tenth of the time for eight parts.
 
-    Parameters
-    ----------
-    triangles, count, tolerance
-        See `convex_parts`, also for errors.
-
-    Yields
-    ------
-    share : float
-        Part of the largest possible number of splits that is done.
-
-    Returns
-    -------
-    parts : list of (k, 3) float64
+    triangles, count, tolerance. See `convex_parts`, also for errors.
+    share : Part of the largest possible number of splits that is done.
+    Returns parts : list of (k, 3) float64
     """
     corners = as_corners(triangles)
     count = as_whole_number(count, "count", 1, MOST_PARTS)

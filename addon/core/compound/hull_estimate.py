@@ -28,16 +28,9 @@ def inner_products(a: Floats, b: Floats) -> Floats:
     In chunks, which stay in the cache, and for which NumPy's matrix library starts no threads: these wait for
     each other in a loop, and take several times as long if another program uses a processor core.
 
-    Parameters
-    ----------
-    a : (n, 3) float64
-        In any unit.
-    b : (k, 3) float64
-        In any unit.
-
-    Returns
-    -------
-    products : (n, k) float64
+    a : (n, 3) float64. In any unit.
+    b : (k, 3) float64. In any unit.
+    Returns products : (n, k) float64
     """
     products, across = np.empty((len(a), len(b))), b.T
     for chunk in _chunks(len(a), len(b)):
@@ -55,16 +48,9 @@ def _chunks(rows: int, columns: int) -> Iterator[slice]:
 def heights_of(points: Floats, frequency: int) -> Floats:
     """Compute coordinates along the directions of a geodesic sphere. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        In any unit.
-    frequency : int
-        Frequency of the sphere.
-
-    Returns
-    -------
-    heights : (n, k) float64
+    points : (n, 3) float64. In any unit.
+    frequency : Frequency of the sphere.
+    Returns heights : (n, k) float64
     """
     return inner_products(points, geodesic_directions(frequency).vectors)
 
@@ -72,17 +58,10 @@ def heights_of(points: Floats, frequency: int) -> Floats:
 def hull_measure(points: Floats, thickness: float) -> float:
     """Estimate the volume of the convex hull of points, with a layer around it. Approximate.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        At least one, of a mesh of about unit size.
-    thickness : float
-        Thickness of the layer, so that flat hulls have a measure, too.
-
-    Returns
-    -------
-    measure : float
-        Rarely more than a few percent below the real one, and never above it by more than rounding.
+    points : (n, 3) float64. At least one, of a mesh of about unit size.
+    thickness : Thickness of the layer, so that flat hulls have a measure, too.
+    Returns measure : float. Rarely more than a few percent below the real one, and never above it by more
+        than rounding.
     """
     frequency = FINEST if len(points) <= _FEW else FINE
     return float(measure_between(points_in_directions(points, frequency)[None], frequency, thickness)[0])
@@ -91,15 +70,8 @@ def hull_measure(points: Floats, thickness: float) -> float:
 def flat_hull_area(points: Floats) -> float | None:
     """Compute the area of the convex hull of points in one plane.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        At least one, of about unit extent or smaller.
-
-    Returns
-    -------
-    area : float or None
-        None for points that are not in one plane.
+    points : (n, 3) float64. At least one, of about unit extent or smaller.
+    Returns area : float or None. None for points that are not in one plane.
     """
     points = points - points.mean(axis=0)
     axes = np.linalg.eigh(points.T @ points)[1]
@@ -127,17 +99,9 @@ def _lower_chain(points: list[list[float]]) -> list[list[float]]:
 def points_in_directions(points: Floats, frequency: int) -> Floats:
     """Select the points that are extreme in fixed directions. Approximate: to single precision.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        At least one, in any unit.
-    frequency : int
-        Frequency of a geodesic sphere.
-
-    Returns
-    -------
-    extremes : (k, 3) float64
-        One for each direction of the sphere.
+    points : (n, 3) float64. At least one, in any unit.
+    frequency : Frequency of a geodesic sphere.
+    Returns extremes : (k, 3) float64. One for each direction of the sphere.
     """
     # Single precision takes half the time, and finds points that are as good. Long rows are scanned fastest.
     directions = geodesic_directions(frequency).vectors.astype(np.float32)
@@ -163,18 +127,11 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
     The surface has a triangle of extreme points for each triangle of directions. Extreme points of
     neighboring directions are neighbors on a convex hull.
 
-    Parameters
-    ----------
-    extremes : (m, k, 3) float64
-        Points that are extreme in each of the directions (k), of a mesh of about unit size.
-    frequency : int
-        Frequency of the geodesic sphere whose vertices the directions are.
-    thickness : float
-        Thickness of the layer.
-
-    Returns
-    -------
-    measures : (m,) float64
+    extremes : (m, k, 3) float64. Points that are extreme in each of the directions (k), of a mesh of about
+        unit size.
+    frequency : Frequency of the geodesic sphere whose vertices the directions are.
+    thickness : Thickness of the layer.
+    Returns measures : (m,) float64
     """
     # Axis first, so that each coordinate is contiguous.
     offsets = np.ascontiguousarray(np.moveaxis(extremes - extremes.mean(axis=1, keepdims=True), -1, 0))
@@ -187,17 +144,9 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
 def prefix_extremes(heights: Floats, counts: Ints) -> Ints:
     """Find the points that are extreme among the first few points. Exact.
 
-    Parameters
-    ----------
-    heights : (n, k) float64
-        Coordinates of points along directions.
-    counts : (m,) int
-        Numbers of first points, each from 1 to n.
-
-    Returns
-    -------
-    extremes : (m, k) int64
-        Indices of points.
+    heights : (n, k) float64. Coordinates of points along directions.
+    counts : (m,) int. Numbers of first points, each from 1 to n.
+    Returns extremes : (m, k) int64. Indices of points.
     """
     # First the extreme points between successive counts, the last of equal ones.
     ends, position = np.unique(counts, return_inverse=True)

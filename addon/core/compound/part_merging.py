@@ -19,18 +19,10 @@ def merge_parts(parts: Sequence[Floats], count: int, thickness: float) -> list[F
     The first cuts of a part are made without knowing the later ones. So more parts than wanted are cut, and
     those are joined whose cut has turned out to be needless. Parts that fit into one hull are always joined.
 
-    Parameters
-    ----------
-    parts : sequence of (k, 3) float64
-        Points of each part.
-    count : int
-        Largest number of parts to keep.
-    thickness : float
-        See `hull_measure`.
-
-    Returns
-    -------
-    merged : list of (k, 3) float64
+    parts : sequence of (k, 3) float64. Points of each part.
+    count : Largest number of parts to keep.
+    thickness : See `hull_measure`.
+    Returns merged : list of (k, 3) float64
     """
     points = list(parts)
     extremes = [points_in_directions(each, FINEST) for each in points]

@@ -29,14 +29,9 @@ _FLAT_EDGE = 1e-4
 class ReflexEdges(Table):
     """Edges of a mesh at which its surface is concave.
 
-    Attributes
-    ----------
-    ends : (e, 2, 3) float64
-        Both ends of each.
-    normals : (e, 2, 3) float64
-        Unit normals of both faces.
-    weight : (e,) float64
-        Length times the sine of the angle of the notch.
+    ends : (e, 2, 3) float64. Both ends of each.
+    normals : (e, 2, 3) float64. Unit normals of both faces.
+    weight : (e,) float64. Length times the sine of the angle of the notch.
     """
 
     ends: Floats
@@ -47,14 +42,9 @@ class ReflexEdges(Table):
 class PartSurface(NamedTuple):
     """Surface of a part of a mesh, whose size is 1.
 
-    Attributes
-    ----------
-    corners : (t, 3, 3) float64
-        Corners of its triangles.
-    is_solid : (t,) bool
-        Whether a triangle belongs to a closed surface with outward normals.
-    edges : ReflexEdges
-        Those of the mesh that are in the part.
+    corners : (t, 3, 3) float64. Corners of its triangles.
+    is_solid : (t,) bool. Whether a triangle belongs to a closed surface with outward normals.
+    edges : Those of the mesh that are in the part.
     """
 
     corners: Floats
@@ -86,16 +76,8 @@ class PartSurface(NamedTuple):
         Corners on the plane belong to both sides. Approximate: new corners are within float64 rounding of the
         edges that they cut, and a section with holes is closed without them.
 
-        Parameters
-        ----------
-        normal : (3,) float64
-            Unit vector.
-        offset : float
-            Distance of the plane from the origin along it.
-
-        Returns
-        -------
-        below, above : PartSurface
+        normal : (3,) float64. Unit vector.
+        offset : Distance of the plane from the origin along it.
         """
         height = dot(self.corners, normal) - offset
         height[np.abs(height) <= _ON_PLANE] = 0.0
@@ -137,15 +119,10 @@ class PartSurface(NamedTuple):
 class Notches(NamedTuple):
     """Samples (n,) of a surface below whose convex hull they may be.
 
-    Attributes
-    ----------
     points : (n, 3) float64
-    heights : (n, n) float64
-        Coordinate of each point (rows) along the normal at each point (columns).
-    is_solid : (n,) bool
-        Whether the point is on a closed surface.
-    area : float
-        Area that each stands for.
+    heights : (n, n) float64. Coordinate of each point (rows) along the normal at each point (columns).
+    is_solid : (n,) bool. Whether the point is on a closed surface.
+    area : Area that each stands for.
     """
 
     points: Floats

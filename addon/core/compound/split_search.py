@@ -40,19 +40,10 @@ class Split(NamedTuple):
 def best_split(surface: PartSurface, notches: Notches, thickness: float) -> Split | None:
     """Find the plane that splits a part so that the hulls of both sides are small. Approximate.
 
-    Parameters
-    ----------
-    surface : PartSurface
-        Surface of the part, of a mesh of unit size.
-    notches : Notches
-        Its notches.
-    thickness : float
-        Thickness of the layer around hulls that counts, too.
-
-    Returns
-    -------
-    split : Split or None
-        None for a part that no plane splits.
+    surface : Surface of the part, of a mesh of unit size.
+    notches : Its notches.
+    thickness : Thickness of the layer around hulls that counts, too.
+    Returns split : Split or None. None for a part that no plane splits.
     """
     points, _ = surface.samples()
     found = [

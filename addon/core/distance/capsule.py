@@ -55,17 +55,9 @@ def witness_points_capsule_shape(a: Capsule, b: Rounded) -> WitnessPoints:
 def box_and_radius(shape: Rounded) -> tuple[Obb, Floats]:
     """Split a shape into a box and a radius around it. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    shape : Capsule, Sphere, Aabb or Obb, batch (...)
-        In any space and unit.
-
-    Returns
-    -------
-    box : Obb, batch (...)
-        Without width for capsules, and without any size for spheres.
-    radius : (...) float64
-        0 for boxes.
+    shape : Capsule, Sphere, Aabb or Obb, batch (...). In any space and unit.
+    Returns box : Obb, batch (...). Without width for capsules, and without any size for spheres.
+    Returns radius : (...) float64. 0 for boxes.
     """
     if isinstance(shape, Aabb | Obb):
         return shape.oriented(), np.zeros(shape.shape)

@@ -225,19 +225,8 @@ def _find_methods(query: str, a: Any, b: Any) -> tuple[_PairMethods, Any, Any, b
 def require_common_batch(*shapes: Solid) -> tuple[int, ...]:
     """Return the batch to which shapes broadcast. Exact.
 
-    Parameters
-    ----------
-    *shapes : shapes, trees or meshes
-        One or more, of any batches.
-
-    Returns
-    -------
-    batch : tuple of int
-
-    Raises
-    ------
-    InvalidShapeError
-        If the batches do not broadcast.
+    *shapes : One or more, of any batches.
+    Raises InvalidShapeError: if the batches do not broadcast.
     """
     return common_batch("shapes", *(shape.shape for shape in shapes))
 
@@ -247,18 +236,9 @@ def unsupported_pair(
 ) -> UnsupportedPairError:
     """Make the error for two types of shapes without a method, or for an argument that is no shape.
 
-    Parameters
-    ----------
-    query : str
-        Name of the query, for the message.
-    a, b : object
-        The two shapes.
-    names : two str
-        Names of the arguments, for the message.
-
-    Returns
-    -------
-    error : UnsupportedPairError
+    query : Name of the query, for the message.
+    a, b : The two shapes.
+    names : Names of the arguments, for the message.
     """
     kinds = f"no {query} of {type(a).__name__} and {type(b).__name__}"
     for name, shape in zip(names, (a, b), strict=True):

@@ -112,15 +112,8 @@ def meshes_overlap(
 def posed_separation(a: PosedMesh, b: PosedMesh) -> MeshSeparation:
     """Find the distance between the surfaces of two posed meshes, like `mesh_separation`. Exact.
 
-    Parameters
-    ----------
-    a, b : PosedMesh
-        In world space.
-
-    Returns
-    -------
-    separation : MeshSeparation
-        In world space.
+    a, b : In world space.
+    Returns separation : MeshSeparation. In world space.
     """
     distance, i, j = _closest(a, b, np.inf)
     pair = np.array([i]), np.array([j])
@@ -132,14 +125,7 @@ def posed_separation(a: PosedMesh, b: PosedMesh) -> MeshSeparation:
 def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
     """Decide whether two posed meshes overlap, like `meshes_overlap`. Exact.
 
-    Parameters
-    ----------
-    a, b : PosedMesh
-        In world space.
-
-    Returns
-    -------
-    overlap : bool
+    a, b : In world space.
     """
     if posed_within(a, b, 0.0):
         return True
@@ -153,16 +139,8 @@ def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
 def posed_within(a: PosedMesh, b: PosedMesh, clearance: float) -> bool:
     """Decide whether the surfaces of two posed meshes are within a distance. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a, b : PosedMesh
-        In world space.
-    clearance : float
-        Largest distance, in the unit of the meshes.
-
-    Returns
-    -------
-    within : bool
+    a, b : In world space.
+    clearance : Largest distance, in the unit of the meshes.
     """
     limit = np.nextafter(clearance, np.inf)
     return _closest(a, b, limit)[1] >= 0

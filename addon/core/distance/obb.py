@@ -58,17 +58,9 @@ def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
 
     For boxes that are apart by no more than rounding, the direction is the separating axis.
 
-    Parameters
-    ----------
-    a, b : Obb
-        Batches that broadcast.
-
-    Returns
-    -------
-    separation : (...) float64
-        Signed distance, in the unit of the boxes.
-    axis : (..., 3) float64
-        Unit vectors in world space, from the first box to the second.
+    a, b : Batches that broadcast.
+    Returns separation : (...) float64. Signed distance, in the unit of the boxes.
+    Returns axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
     """
     first, second, batch = _flattened(a, b)
     separations, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
@@ -144,17 +136,9 @@ def axis_gap_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
     Conservative: the gap is the separation of boxes that overlap, and at most the separation of boxes
     that are apart.
 
-    Parameters
-    ----------
-    a, b : Obb
-        Batches that broadcast.
-
-    Returns
-    -------
-    gap : (...) float64
-        In the unit of the boxes; negative where they overlap.
-    axis : (..., 3) float64
-        Unit vectors in world space, from the first box to the second.
+    a, b : Batches that broadcast.
+    Returns gap : (...) float64. In the unit of the boxes; negative where they overlap.
+    Returns axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
     """
     first, second, batch = _flattened(a, b)
     gaps, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
@@ -169,17 +153,9 @@ def axis_gap_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
 def gap_along_axis(axis: Floats, a: Obb, b: Obb) -> Floats:
     """Compute the gap of two boxes along a direction. Conservative: at most the separation.
 
-    Parameters
-    ----------
-    axis : (..., 3) float64
-        Unit vectors in world space, from the first box to the second.
-    a, b : Obb
-        Batches that broadcast.
-
-    Returns
-    -------
-    gap : (...) float64
-        In the unit of the boxes; negative where the projections overlap.
+    axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
+    a, b : Batches that broadcast.
+    Returns gap : (...) float64. In the unit of the boxes; negative where the projections overlap.
     """
     gap = dot(axis, b.center - a.center)
     for box in (a, b):

@@ -33,14 +33,9 @@ _PREFER_FACES = 1e-14
 class BoxPair(Table, last=True):
     """Pairs (n,) of oriented boxes in the local space of the first.
 
-    Attributes
-    ----------
-    offset : (3, n) float64
-        Center of the second box.
-    rotation : (3, 3, n) float64
-        Axes of the second box, as columns.
-    half_a, half_b : (3, n) float64
-        Half extents of both boxes along their own axes.
+    offset : (3, n) float64. Center of the second box.
+    rotation : (3, 3, n) float64. Axes of the second box, as columns.
+    half_a, half_b : (3, n) float64. Half extents of both boxes along their own axes.
     """
 
     offset: Floats
@@ -61,19 +56,14 @@ class BoxPair(Table, last=True):
 class AxisGaps(NamedTuple):
     """Signed gaps of pairs (n,) along the 15 candidate axes; where one is positive the boxes are apart.
 
-    Attributes
-    ----------
-    faces : (6, n) float64
-        Along the axes of the first box, then of the second.
-    edges : (3, 3, n) float64
-        Along the cross product of edge i of the first box and edge j of the second; -inf if they are
-        parallel.
-    norm : (3, 3, n) float64
-        Lengths of the cross products: the sines of the angles between the edges.
-    crossings : two (3, 3, n) float64
-        Components of the cross products: i, j is (0, -second, first) in the order i, i + 1, i + 2.
-    tie : (n,) float64
-        Margin by which a cross product must win, because on a tie a face axis is the more precise direction.
+    faces : (6, n) float64. Along the axes of the first box, then of the second.
+    edges : (3, 3, n) float64. Along the cross product of edge i of the first box and edge j of the second;
+        -inf if they are parallel.
+    norm : (3, 3, n) float64. Lengths of the cross products: the sines of the angles between the edges.
+    crossings : two (3, 3, n) float64. Components of the cross products: i, j is (0, -second, first) in the
+        order i, i + 1, i + 2.
+    tie : (n,) float64. Margin by which a cross product must win, because on a tie a face axis is the more
+        precise direction.
     """
 
     faces: Floats
@@ -142,19 +132,12 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     Where the gap is positive the boxes are apart, by at least that much. Where it is negative they overlap,
     and it is minus the length of the minimum translation.
 
-    Parameters
-    ----------
-    pair : BoxPair
-        Pairs (n,) of boxes in the local space of the first.
-
-    Returns
-    -------
-    gap : (n,) float64
-    axis : (3, n) float64
-        Unit vectors in the local space of the first box, from the first box to the second.
-    index : (n,) int64
-        0 to 2 for the axes of the first box, 3 to 5 for the second, 6 + 3 i + j for the cross product of
-        edge i of the first and edge j of the second.
+    pair : Pairs (n,) of boxes in the local space of the first.
+    Returns gap : (n,) float64
+    Returns axis : (3, n) float64. Unit vectors in the local space of the first box, from the first box to
+        the second.
+    Returns index : (n,) int64. 0 to 2 for the axes of the first box, 3 to 5 for the second, 6 + 3 i + j for
+        the cross product of edge i of the first and edge j of the second.
     """
     return AxisGaps.of(pair).best(pair)
 
@@ -162,14 +145,7 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
 def batch_last(values: Floats) -> Floats:
     """Move the batch axis last. Exact.
 
-    Parameters
-    ----------
-    values : (n, ...) float64
-        With one batch axis, the first.
-
-    Returns
-    -------
-    values : (..., n) float64
-        Contiguous.
+    values : (n, ...) float64. With one batch axis, the first.
+    Returns values : (..., n) float64. Contiguous.
     """
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))

@@ -59,17 +59,9 @@ def witness_points_sphere_segment(a: Sphere, b: Segment) -> WitnessPoints:
 def separation_sphere_triangle(a: Sphere, b: Triangle) -> Floats:
     """Compute the distance from the center to the triangle minus the radius. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a : Sphere
-        In any space and unit.
-    b : Triangle
-        In the space of the sphere; batches broadcast.
-
-    Returns
-    -------
-    separation : (...) float64
-        Infinite behind a one-sided triangle.
+    a : In any space and unit.
+    b : In the space of the sphere; batches broadcast.
+    Returns separation : (...) float64. Infinite behind a one-sided triangle.
     """
     distance = length(closest_on_triangle(a.center, b) - a.center) - a.radius
     return np.where(_is_behind(a, b), np.inf, distance)
@@ -78,17 +70,9 @@ def separation_sphere_triangle(a: Sphere, b: Triangle) -> Floats:
 def overlaps_sphere_triangle(a: Sphere, b: Triangle) -> Bools:
     """Compare the squared distance of the center with the squared radius. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a : Sphere
-        In any space and unit.
-    b : Triangle
-        In the space of the sphere; batches broadcast.
-
-    Returns
-    -------
-    overlaps : (...) bool
-        False behind a one-sided triangle.
+    a : In any space and unit.
+    b : In the space of the sphere; batches broadcast.
+    Returns overlaps : (...) bool. False behind a one-sided triangle.
     """
     return np.asarray(_within(closest_on_triangle(a.center, b) - a.center, a.radius) & ~_is_behind(a, b))
 

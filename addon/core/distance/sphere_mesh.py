@@ -119,18 +119,11 @@ def _nearest_by_traversal(apart: Sphere, mesh: TriangleMesh) -> Ints:
 def scatter_min(best: NDArray[Any], least: Floats, i: Ints, t: NDArray[Any], value: Floats) -> None:
     """Update the minima of rows in place. Exact.
 
-    Parameters
-    ----------
-    best : (n,) float64 or int64
-        Where the minimum of each row was found; updated.
-    least : (n,) float64
-        The minimum of each row; updated.
-    i : (k,) int64
-        Row of each candidate.
-    t : (k,) float64 or int64
-        Triangle or time of each candidate. Of equal values the smallest wins.
-    value : (k,) float64
-        Infinite values are ignored.
+    best : (n,) float64 or int64. Where the minimum of each row was found; updated.
+    least : (n,) float64. The minimum of each row; updated.
+    i : (k,) int64. Row of each candidate.
+    t : (k,) float64 or int64. Triangle or time of each candidate. Of equal values the smallest wins.
+    value : (k,) float64. Infinite values are ignored.
     """
     better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
     i, t, value = i[better], t[better], value[better]

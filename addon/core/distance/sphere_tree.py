@@ -28,18 +28,10 @@ _ELEMENTS_AT_ONCE = 2048
 def nearest_leaves(tree: SphereTree, shape: Any, separation: Callable[[Any, Any], Floats]) -> Sphere:
     """Find the leaf of minimum separation from a shape; on ties the first.
 
-    Parameters
-    ----------
-    tree : SphereTree
-        Any poses.
-    shape : Shape or TriangleMesh
-        Its batch broadcasts against that of the poses.
-    separation : callable
-        Signed distance of spheres and such shapes.
-
-    Returns
-    -------
-    leaf : Sphere, batch (...)
+    tree : Any poses.
+    shape : Its batch broadcasts against that of the poses.
+    separation : Signed distance of spheres and such shapes.
+    Returns leaf : Sphere, batch (...)
     """
     batch = np.broadcast_shapes(tree.shape, shape.shape)
     pose, other = _places(tree.shape, batch), _places(shape.shape, batch)
@@ -58,15 +50,8 @@ def nearest_leaves(tree: SphereTree, shape: Any, separation: Callable[[Any, Any]
 def nearest_leaf_pairs(a: SphereTree, b: SphereTree) -> tuple[Sphere, Sphere]:
     """Find the leaves of two trees with minimum separation, by dual-tree traversal.
 
-    Parameters
-    ----------
-    a, b : SphereTree
-        Batches broadcast.
-
-    Returns
-    -------
-    on_a, on_b : Sphere, batch (...)
-        On ties, the first leaf of `a`, then of `b`.
+    a, b : Batches broadcast.
+    Returns on_a, on_b : Sphere, batch (...). On ties, the first leaf of `a`, then of `b`.
     """
     batch = np.broadcast_shapes(a.shape, b.shape)
     pose_a, pose_b = _places(a.shape, batch), _places(b.shape, batch)

@@ -38,20 +38,10 @@ _NEXT = [1, 2, 0]
 def separation_triangle_triangle(a: Triangle, b: Triangle) -> Floats:
     """Compute the distance of two triangles. Exact up to float64 rounding of the largest coordinate.
 
-    Parameters
-    ----------
-    a, b : Triangle
-        In one space; batches broadcast.
-
-    Returns
-    -------
-    separation : (...) float64, >= 0
-        0 where they touch or cross; triangles closer than that rounding touch.
-
-    Raises
-    ------
-    InvalidShapeError
-        For batches that do not broadcast.
+    a, b : In one space; batches broadcast.
+    Returns separation : (...) float64, >= 0. 0 where they touch or cross; triangles closer than that
+        rounding touch.
+    Raises InvalidShapeError: for batches that do not broadcast.
     """
     return _closest(a, b)[1]
 
@@ -61,16 +51,9 @@ def closest_points_triangle_triangle(a: Triangle, b: Triangle) -> WitnessPoints:
 
     Exact and raises like `separation_triangle_triangle`.
 
-    Parameters
-    ----------
-    a, b : Triangle
-        Batches broadcast.
-
-    Returns
-    -------
-    witness : WitnessPoints, (..., 3) each
-        Where triangles touch or cross, a shared point, to rounding, and the axis along which they overlap
-        least.
+    a, b : Batches broadcast.
+    Returns witness : WitnessPoints, (..., 3) each. Where triangles touch or cross, a shared point, to
+        rounding, and the axis along which they overlap least.
     """
     witness, distance = _closest(a, b)
     touching = np.flatnonzero(distance.ravel() == 0)
@@ -90,15 +73,8 @@ def separating_axes(a: Floats, b: Floats) -> Floats:
     within the plane. Exact: triangles that are apart have a gap along one of them, except for two segments or
     points.
 
-    Parameters
-    ----------
-    a, b : (m, 3, 3) float64
-        Corners, one in each row.
-
-    Returns
-    -------
-    axes : (17, m, 3) float64
-        Unit vectors; zero where a degenerate triangle has none.
+    a, b : (m, 3, 3) float64. Corners, one in each row.
+    Returns axes : (17, m, 3) float64. Unit vectors; zero where a degenerate triangle has none.
     """
     sides_a, sides_b = (_unit_or_zero(corners[:, _NEXT] - corners) for corners in (a, b))
     normal_a, normal_b = (_normals((corners[:, _NEXT] - corners).T).T for corners in (a, b))
@@ -111,19 +87,10 @@ def separating_axes(a: Floats, b: Floats) -> Floats:
 def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
     """Find the axis of the largest gap between triangles with corners (m, 3, 3).
 
-    Parameters
-    ----------
-    a, b : (m, 3, 3) float64
-        Corners, one in each row.
-    axes : (k, m, 3) float64
-        Unit vectors, or zero for none.
-
-    Returns
-    -------
-    gap : (m,) float64
-        Negative for an overlap; -inf if there are no axes.
-    axis : (m, 3) float64
-        Unit vectors from `a` to `b`; +X if there are no axes.
+    a, b : (m, 3, 3) float64. Corners, one in each row.
+    axes : (k, m, 3) float64. Unit vectors, or zero for none.
+    Returns gap : (m,) float64. Negative for an overlap; -inf if there are no axes.
+    Returns axis : (m, 3) float64. Unit vectors from `a` to `b`; +X if there are no axes.
     """
     interval_a, interval_b = (dot(axes[:, :, None], corners - a[:, :1]) for corners in (a, b))
     ahead = interval_b.min(axis=-1) - interval_a.max(axis=-1)

@@ -23,17 +23,9 @@ SUPPORT_COUNT = 6 + len(DIRECTIONS.vectors)
 def supports_of(boxes: Floats, spheres: Floats) -> Floats:
     """Compute support distances of the intersections of boxes and spheres. Conservative: rounded up.
 
-    Parameters
-    ----------
-    boxes : (k, m, 6) float64
-        Both corners, at k times.
-    spheres : (k, m, 4) float64
-        Center and radius.
-
-    Returns
-    -------
-    supports : (k, m, SUPPORT_COUNT) float64
-        Along the axes, of the box alone.
+    boxes : (k, m, 6) float64. Both corners, at k times.
+    spheres : (k, m, 4) float64. Center and radius.
+    Returns supports : (k, m, SUPPORT_COUNT) float64. Along the axes, of the box alone.
     """
     low, high = boxes[..., :3], boxes[..., 3:]
     middle, half = (low + high) / 2, (high - low) / 2
@@ -55,19 +47,10 @@ def _along(points: Floats, directions: Floats = DIRECTIONS.vectors) -> Floats:
 def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Floats:
     """Estimate deviations of values from linear interpolation. Approximate: see `interval.linearity`.
 
-    Parameters
-    ----------
-    values : (k, m, c) float64
-        At k times.
-    times : (k,) float64
-        Increasing, in frames.
-    present : (k, m) bool
-        Whether the subject of the values is present.
-
-    Returns
-    -------
-    deviations : (k - 1, m, c) float64
-        0 where unknown.
+    values : (k, m, c) float64. At k times.
+    times : (k,) float64. Increasing, in frames.
+    present : (k, m) bool. Whether the subject of the values is present.
+    Returns deviations : (k - 1, m, c) float64. 0 where unknown.
     """
     steps = np.diff(times)[:, None, None]
     speeds = np.diff(values, axis=0) / steps
@@ -79,17 +62,9 @@ def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Flo
 def max_over_interval(start: Floats, end: Floats, deviation: Floats) -> Floats:
     """Bound values over an interval, given their deviation from linear interpolation.
 
-    Parameters
-    ----------
-    start, end : (...) float64
-        Values at both ends.
-    deviation : (...) float64
-        Sagitta of the parabola through both ends, below which the value is assumed.
-
-    Returns
-    -------
-    largest : (...) float64
-        Conservative under that assumption.
+    start, end : (...) float64. Values at both ends.
+    deviation : (...) float64. Sagitta of the parabola through both ends, below which the value is assumed.
+    Returns largest : (...) float64. Conservative under that assumption.
     """
     return np.asarray(np.maximum(start, end) + parabola_overshoot(np.abs(end - start), deviation))
 

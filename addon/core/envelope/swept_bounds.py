@@ -21,20 +21,13 @@ _SINGLE_PRECISION = 4e-7
 class SampleArrays(NamedTuple):
     """Successive samples of some subjects.
 
-    Attributes
-    ----------
-    rows : (m,) int
-        The subjects.
+    rows : (m,) int. The subjects.
     times : (k,) float
-    boxes : (k, m, 6) float
-        Both corners.
-    spheres : (k, m, 4) float
-        Center and radius.
+    boxes : (k, m, 6) float. Both corners.
+    spheres : (k, m, 4) float. Center and radius.
     present : (k, m) bool
-    begin, end : int
-        Range of the intervals to add; samples outside serve to estimate deviations.
-    accept_all : bool
-        Whether intervals are added however much that adds.
+    begin, end : Range of the intervals to add; samples outside serve to estimate deviations.
+    accept_all : Whether intervals are added however much that adds.
     """
 
     rows: Ints
@@ -62,11 +55,8 @@ class SampleArrays(NamedTuple):
 class SweptBounds:
     """Bounds of everything that subjects (n,) have swept so far.
 
-    Attributes
-    ----------
-    center, radius : (n, 3) and (n,) float
-        All spheres of a subject merged one after another: the smallest sphere while it moves along a line.
-        The radius is -inf for subjects that were never present.
+    center, radius : (n, 3) and (n,) float. All spheres of a subject merged one after another: the smallest
+        sphere while it moves along a line. The radius is -inf for subjects that were never present.
     """
 
     def __init__(self, count: int, refinable: Bools) -> None:

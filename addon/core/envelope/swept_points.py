@@ -91,16 +91,11 @@ class _SweptGroup:
 class _Interval(NamedTuple):
     """An interval between two of up to four successive samples, with the groups for which it is open.
 
-    Attributes
-    ----------
     samples : list of (float, SampledPoints)
-    place : int
-        Index of the sample at its beginning.
+    place : Index of the sample at its beginning.
     groups : (g,) int
-    depth : int
-        Number of halvings.
-    before : (g,) float
-        Deviation of each group over the interval that was halved.
+    depth : Number of halvings.
+    before : (g,) float. Deviation of each group over the interval that was halved.
     """
 
     samples: Sequence[tuple[float, SampledPoints]]
@@ -163,27 +158,13 @@ def points_swept(
     between two samples is missed, and so is everything between samples of groups whose number of points
     changes. The points are at most about 0.4 % of the size of their group larger than needed.
 
-    Parameters
-    ----------
-    sample : callable
-        Returns the points of all groups that are present at a time.
-    frames : sequence of float
-        Increasing sample times, at least one.
-    count : int
-        Number of groups.
-    is_refinable : bool
-        Whether `sample` accepts times between the frames, in any order. Otherwise motion is taken to be
-        linear.
-
-    Yields
-    ------
-    progress : Progress
-        After each frame.
-
-    Returns
-    -------
-    points : list of (k, 3) float64
-        Points of each group; none for one that was never present.
+    sample : Returns the points of all groups that are present at a time.
+    frames : Increasing sample times, at least one.
+    count : Number of groups.
+    is_refinable : Whether `sample` accepts times between the frames, in any order. Otherwise motion is
+        taken to be linear.
+    progress : After each frame.
+    Returns points : list of (k, 3) float64. Points of each group; none for one that was never present.
     """
     swept = [_SweptGroup() for _ in range(count)]
 

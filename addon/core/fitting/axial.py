@@ -49,22 +49,11 @@ def capsule_along(points: ArrayLike, axis: ArrayLike, line_point: ArrayLike) -> 
     of capsules of a few radii along that line. Where this line is not in the middle of the points, that
     through the middle of the smallest circle around them is tried, too.
 
-    Parameters
-    ----------
-    points : (n, 3) array_like
-        In the caller's unit.
-    axis : (3,) array_like
-        Direction of the capsule, of any length but 0.
-    line_point : (3,) array_like
-        A point of the line, in the space of the points.
-
-    Returns
-    -------
-    capsule : Capsule, batch ()
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    points : (n, 3) array_like. In the caller's unit.
+    axis : (3,) array_like. Direction of the capsule, of any length but 0.
+    line_point : (3,) array_like. A point of the line, in the space of the points.
+    Returns capsule : Capsule, batch ()
+    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
     return _fit(points, axis, partial(_fitted_capsule, line_point=as_floats(line_point, "line_point", (3,))))
 
@@ -99,18 +88,10 @@ def capsule_around(center: Floats, axis: Floats, half_length: float, points: Flo
 
     Every point is inside, exactly as `Capsule.contains` computes it.
 
-    Parameters
-    ----------
-    center, axis : (3,) float64
-        Middle of the segment, and a unit vector along it.
-    half_length : float
-        Half of the length of the segment.
-    points : (n, 3) float64
-        In the same space.
-
-    Returns
-    -------
-    capsule : Capsule, batch ()
+    center, axis : (3,) float64. Middle of the segment, and a unit vector along it.
+    half_length : Half of the length of the segment.
+    points : (n, 3) float64. In the same space.
+    Returns capsule : Capsule, batch ()
     """
     segment = Capsule(center, axis, half_length, 0.0)
     return Capsule(center, segment.axis, half_length, float(distance_from_segment(segment, points).max()))
@@ -121,16 +102,9 @@ def cylinder_around(center: Floats, axis: Floats, points: Floats) -> Cylinder:
 
     Every point is inside, exactly as `Cylinder.contains` computes it.
 
-    Parameters
-    ----------
-    center, axis : (3,) float64
-        The center, and a unit vector.
-    points : (n, 3) float64
-        In the same space.
-
-    Returns
-    -------
-    cylinder : Cylinder, batch ()
+    center, axis : (3,) float64. The center, and a unit vector.
+    points : (n, 3) float64. In the same space.
+    Returns cylinder : Cylinder, batch ()
     """
     line = Cylinder(center, axis, 0.0, 0.0)
     along, across = axial_coordinates(line, points)
@@ -228,20 +202,10 @@ def _scaled_to_unit(points: ArrayLike) -> tuple[Floats, int]:
 
     Exact, because powers of two scale without rounding, but for numbers that become less than 1e-308.
 
-    Parameters
-    ----------
-    points : (n, 3) array_like
-        In the caller's unit.
-
-    Returns
-    -------
-    unit : (n, 3) float64
-    exponent : int
-        The points are `unit` times two to the power of this.
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    points : (n, 3) array_like. In the caller's unit.
+    Returns unit : (n, 3) float64
+    Returns exponent : int. The points are `unit` times two to the power of this.
+    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
     p = as_floats(points, "points", (3,))
     if p.ndim != 2:
@@ -255,18 +219,10 @@ def _scaled_to_unit(points: ArrayLike) -> tuple[Floats, int]:
 def _centered(points: Floats) -> tuple[Floats, Floats, float]:
     """Move points to the origin and scale them to an extent of 2. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        From `_scaled_to_unit`.
-
-    Returns
-    -------
-    centered : (n, 3) float64
-    middle : (3,) float64
-        Center of the box around the points.
-    scale : float
-        Half of their largest extent; 0 for points that are all equal.
+    points : (n, 3) float64. From `_scaled_to_unit`.
+    Returns centered : (n, 3) float64
+    Returns middle : (3,) float64. Center of the box around the points.
+    Returns scale : float. Half of their largest extent; 0 for points that are all equal.
     """
     low, high = points.min(axis=0), points.max(axis=0)
     middle = low * 0.5 + high * 0.5
@@ -277,19 +233,9 @@ def _centered(points: Floats) -> tuple[Floats, Floats, float]:
 def _as_direction(axis: ArrayLike | None) -> Floats | None:
     """Convert a direction of any length but 0 to a unit vector. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    axis : (3,) array_like or None
-        Of any length but 0.
-
-    Returns
-    -------
-    direction : (3,) float64 or None
-        None for None.
-
-    Raises
-    ------
-    InvalidShapeError, NonFiniteGeometryError
+    axis : (3,) array_like or None. Of any length but 0.
+    Returns direction : (3,) float64 or None. None for None.
+    Raises InvalidShapeError, NonFiniteGeometryError
     """
     if axis is None:
         return None

@@ -48,14 +48,9 @@ _HALVED_AFTER = (6, 14)
 class Lines(Table):
     """Lines (k,) with a growth of the radius beyond the least that reaches all points.
 
-    Attributes
-    ----------
-    direction : (k, 3) float64
-        Unit vectors.
-    point : (k, 3) float64
-        A point on each line.
-    growth : (k,) float64, >= 0
-        Relative to the least radius: a wider capsule may be shorter and smaller.
+    direction : (k, 3) float64. Unit vectors.
+    point : (k, 3) float64. A point on each line.
+    growth : (k,) float64, >= 0. Relative to the least radius: a wider capsule may be shorter and smaller.
     """
 
     direction: Floats
@@ -80,18 +75,10 @@ def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -
 
     Approximate: docs/math.md has the factor.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Of a size and a distance from the origin around 1.
-    volume : Volume
-        The shape.
-    direction : (3,) float64, optional
-        Unit vector. If given, only lines in this direction are compared.
-
-    Returns
-    -------
-    line : Lines, (1,)
+    points : (n, 3) float64. Of a size and a distance from the origin around 1.
+    volume : The shape.
+    direction : (3,) float64, optional. Unit vector. If given, only lines in this direction are compared.
+    Returns line : Lines, (1,)
     """
     selected = _extreme_points(points)
     line = _searched_line(selected, volume, direction)
@@ -128,21 +115,11 @@ def better_line(points: Floats, volume: Volume, direction: Floats, point: Floats
 
     The other one goes through the middle of the smallest circle around the points, seen along the direction.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Of a size and a distance from the origin around 1.
-    volume : Volume
-        The shape.
-    direction : (3,) float64
-        Unit vector of both lines.
-    point : (3,) float64
-        A point of the first line.
-
-    Returns
-    -------
-    line : Lines, (1,)
-        With the better one of the growths to compare.
+    points : (n, 3) float64. Of a size and a distance from the origin around 1.
+    volume : The shape.
+    direction : (3,) float64. Unit vector of both lines.
+    point : (3,) float64. A point of the first line.
+    Returns line : Lines, (1,). With the better one of the growths to compare.
     """
     points, centers = _extreme_points(points), point[None]
     ratio = _radius_to_half_width(points, direction, point)

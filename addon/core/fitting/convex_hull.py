@@ -116,24 +116,9 @@ def hull_steps(
 
     So the hulls of many point sets can be built at the same time.
 
-    Parameters
-    ----------
-    points, max_vertices, decimals, margin
-        As those of `hull_from_points`.
-
-    Yields
-    ------
-    request : HullRequest
-        The caller sends the faces of its hull, or None if there is none.
-
-    Returns
-    -------
-    hull : ConvexHull
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
-        At the first step or a later one.
+    points, max_vertices, decimals, margin. As those of `hull_from_points`.
+    request : The caller sends the faces of its hull, or None if there is none.
+    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError: At the first step or a later one.
     """
     max_vertices = as_whole_number(max_vertices, "max_vertices", 0)
     margin = as_number(margin, "margin", 0.0)
@@ -163,23 +148,11 @@ def rounded_hull_steps(
 
     Conservative as `hull_from_points`, which is twice as slow, because it has to find the hull first.
 
-    Parameters
-    ----------
-    hull : ConvexHull
-        In the caller's unit.
-    decimals : int
-        Of the vertices.
-
-    Yields
-    ------
-    request : HullRequest
-        As `hull_steps`.
-
-    Returns
-    -------
-    enclosing : ConvexHull or None
-        None for a hull that is too thin or too rough for these decimals: `hull_from_points` may find one with
-        fewer vertices.
+    hull : In the caller's unit.
+    decimals : Of the vertices.
+    request : As `hull_steps`.
+    Returns enclosing : ConvexHull or None. None for a hull that is too thin or too rough for these
+        decimals: `hull_from_points` may find one with fewer vertices.
     """
     vertices = _checked_points(hull.vertices, len(hull.vertices))
     rounding, axes = _VertexRounding(decimals, float(np.abs(vertices).max())), _Axes(vertices)
@@ -192,15 +165,8 @@ def rounded_hull_steps(
 def run_hull_steps(steps: Generator[HullRequest, Ints | None, _Result]) -> _Result:
     """Run steps such as `hull_steps` to their end.
 
-    Parameters
-    ----------
-    steps : generator
-        Yields requests, and is sent the faces of the hull, or None if there is none.
-
-    Returns
-    -------
-    result
-        That of the steps.
+    steps : Yields requests, and is sent the faces of the hull, or None if there is none.
+    Returns result. That of the steps.
     """
     try:
         request = next(steps)

@@ -188,15 +188,9 @@ def spheres_from_sorted_groups(points: ArrayLike, offsets: ArrayLike) -> Sphere:
 
     As exact as `spheres_from_groups`, whatever the order.
 
-    Parameters
-    ----------
-    points, offsets
-        As for `spheres_from_groups`; the same errors are raised. The points that determine the sphere of a
-        group are likely to be in its first quarter.
-
-    Returns
-    -------
-    spheres : Sphere, batch (g,)
+    points, offsets. As for `spheres_from_groups`; the same errors are raised. The points that determine the
+        sphere of a group are likely to be in its first quarter.
+    Returns spheres : Sphere, batch (g,)
     """
     p, bounds = _groups(points, offsets)
     if len(bounds) < 2:
@@ -211,16 +205,9 @@ def enclosing_radii(points: ArrayLike, offsets: ArrayLike, centers: Floats) -> F
 
     Computed as in `Sphere.contains`: a sphere with this radius contains its group.
 
-    Parameters
-    ----------
-    points, offsets
-        Groups of points, as for `spheres_from_groups`; the same errors are raised.
-    centers : (g, 3) float64
-        Of each group.
-
-    Returns
-    -------
-    radii : (g,) float64
+    points, offsets. Groups of points, as for `spheres_from_groups`; the same errors are raised.
+    centers : (g, 3) float64. Of each group.
+    Returns radii : (g,) float64
     """
     p, bounds = _groups(points, offsets)
     if len(centers) == 1:

@@ -18,14 +18,10 @@ SMALLEST_SAFE_SQUARE, LARGEST_SAFE_SQUARE = 1e-270, 1e290
 class FarPoints:
     """The points at least `least` away from a center, found once for many spheres with centers near it.
 
-    Parameters
-    ----------
     points : (n, 3) float32 or float64
-    center : (3,) float64
-        Rounded to `dtype` first.
+    center : (3,) float64. Rounded to `dtype` first.
     least : float
-    dtype : type
-        Of the arithmetic. In float64, squares are the same to the bit as in `Sphere.contains`.
+    dtype : Of the arithmetic. In float64, squares are the same to the bit as in `Sphere.contains`.
     """
 
     largest: float
@@ -82,17 +78,10 @@ class FarPoints:
 def largest_distance(points: NDArray[Any], center: Floats) -> float:
     """Find the largest distance from a center. Exact for float64 distances.
 
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Finite.
-    center : (3,) float64
-        In the space of the points.
-
-    Returns
-    -------
-    distance : float
-        Computed as in `Sphere.contains`: a sphere with this radius contains all points.
+    points : (n, 3) float32 or float64. Finite.
+    center : (3,) float64. In the space of the points.
+    Returns distance : float. Computed as in `Sphere.contains`: a sphere with this radius contains all
+        points.
     """
     farthest = 0.0
     buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
@@ -112,17 +101,10 @@ def largest_distance(points: NDArray[Any], center: Floats) -> float:
 def farthest_point(points: NDArray[Any], center: Floats) -> tuple[Floats, float]:
     """Find the point farthest from a center.
 
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Compared in their own precision, in which squared distances must neither over- nor underflow.
-    center : (3,) float64
-        In the space of the points.
-
-    Returns
-    -------
-    point : (3,) float64
-    distance : float
+    points : (n, 3) float32 or float64. Compared in their own precision, in which squared distances must
+        neither over- nor underflow.
+    center : (3,) float64. In the space of the points.
+    Returns point : (3,) float64
     """
     dtype = points.dtype
     rounded = center.astype(dtype)[:, None]

@@ -17,17 +17,9 @@ def hull_defect(vertices: Floats, faces: Ints) -> str:
     Vertices can be above faces by a hundred-thousandth of the size. The time grows as the product of the
     numbers of vertices and faces, the memory as their sum.
 
-    Parameters
-    ----------
-    vertices : (v, 3) float64
-        Finite, v >= 4.
-    faces : (f, 3) int64
-        Indices of vertices, counter-clockwise from outside, f >= 4.
-
-    Returns
-    -------
-    defect : str
-        Such as "faces: are not a closed surface".
+    vertices : (v, 3) float64. Finite, v >= 4.
+    faces : (f, 3) int64. Indices of vertices, counter-clockwise from outside, f >= 4.
+    Returns defect : str. Such as "faces: are not a closed surface".
     """
     used = np.bincount(faces.reshape(-1), minlength=len(vertices)) > 0
     if not used.all():

@@ -31,19 +31,12 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False)
 
     Exact like `minimal_sphere`.
 
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Finite.
-    bounds : (g + 1,) int64
-        Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
-    is_sorted : bool
-        Whether the points that determine the sphere of a group are likely to be in its first quarter.
-
-    Returns
-    -------
-    centers : (g, 3) float64
-    radii : (g,) float64
+    points : (n, 3) float32 or float64. Finite.
+    bounds : (g + 1,) int64. Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
+    is_sorted : Whether the points that determine the sphere of a group are likely to be in its first
+        quarter.
+    Returns centers : (g, 3) float64
+    Returns radii : (g,) float64
     """
     counts = np.diff(bounds)
     centers, radii = np.empty((len(counts), 3)), np.empty(len(counts))
@@ -92,14 +85,9 @@ def _from_first_quarters(groups: PointGroups) -> tuple[Floats, Floats]:
 class PointGroups:
     """Groups of points in one array.
 
-    Attributes
-    ----------
-    columns : (3, n) float64
-        Points of all groups, concatenated.
-    counts : (g,) int64
-        Points in each group, at least 1.
-    starts : (g,) int64
-        Index of the first point of each group.
+    columns : (3, n) float64. Points of all groups, concatenated.
+    counts : (g,) int64. Points in each group, at least 1.
+    starts : (g,) int64. Index of the first point of each group.
     """
 
     def __init__(self, columns: Floats, counts: Ints) -> None:
@@ -159,14 +147,8 @@ def minimal_centers(groups: PointGroups) -> Floats:
 
     Exact like `minimal_sphere_few.pivot_to_smallest`: radii are within about 1e-14 of the smallest.
 
-    Parameters
-    ----------
-    groups : PointGroups
-        g groups, in one space and unit.
-
-    Returns
-    -------
-    centers : (g, 3) float64
+    groups : g groups, in one space and unit.
+    Returns centers : (g, 3) float64
     """
     groups, middle, extent = groups.scaled_to_unit()
     count = len(groups.counts)

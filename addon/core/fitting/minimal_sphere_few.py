@@ -105,12 +105,8 @@ def pivot_to_smallest(farthest: Callable[[Sequence[float]], tuple[float, Point]]
 
     Exact up to rounding: the radius is within about 1e-14 of the smallest.
 
-    Parameters
-    ----------
-    farthest : callable
-        Returns the squared distance of the point farthest from a center, and that point.
-    sphere : Support
-        The smallest sphere of a part of the points, to start from.
+    farthest : Returns the squared distance of the point farthest from a center, and that point.
+    sphere : The smallest sphere of a part of the points, to start from.
     """
     best = sphere
     least = math.inf

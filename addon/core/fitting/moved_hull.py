@@ -23,17 +23,10 @@ _BOX_FACES = [
 def moved_hull(hull: ConvexHull, offset: Floats) -> ConvexHull:
     """Move a hull. Conservative: what a hull of `hull_from_points` encloses, moved exactly, stays inside.
 
-    Parameters
-    ----------
-    hull : ConvexHull
-        In any space and unit.
-    offset : (3,) float64
-        In the same space and unit.
-
-    Returns
-    -------
-    moved : ConvexHull
-        With other vertices and faces if it is far away, where rounding would bend the faces.
+    hull : In any space and unit.
+    offset : (3,) float64. In the same space and unit.
+    Returns moved : ConvexHull. With other vertices and faces if it is far away, where rounding would bend
+        the faces.
     """
     moved = ConvexHull(hull.vertices + offset, hull.faces)
     return hull_around_far(moved.vertices) if are_far(moved.vertices) else moved

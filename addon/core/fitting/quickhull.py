@@ -20,18 +20,11 @@ _CUBE = 6 * _CELLS * _CELLS
 class IndexedHull(NamedTuple):
     """A convex hull with a volume, as indices of the points (n, 3) it was made from.
 
-    Attributes
-    ----------
-    vertices : (v,) int64
-        Indices of points, ascending.
-    faces : (f, 3) int64
-        Indices of points; triangles, counter-clockwise from outside.
-    normals : (f, 3) float64
-        Unit normals of the faces, outward.
-    edges : (e, 2) int64
-        Indices of points.
-    sides : (e, 2) int64
-        Indices of the faces on both sides of each edge.
+    vertices : (v,) int64. Indices of points, ascending.
+    faces : (f, 3) int64. Indices of points; triangles, counter-clockwise from outside.
+    normals : (f, 3) float64. Unit normals of the faces, outward.
+    edges : (e, 2) int64. Indices of points.
+    sides : (e, 2) int64. Indices of the faces on both sides of each edge.
     """
 
     vertices: Ints
@@ -50,20 +43,12 @@ def quickhull(
     that it sees. Only points above removed faces are assigned to faces again. Approximate: points are above
     faces by no more than `tolerance`, where faces do not fold and vertices are not limited.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Of about unit extent, around the origin.
-    tolerance : float
-        Points this close to a face, or less above it, count as on it.
-    max_vertices : int, optional
-        Stop after this many vertices, those farthest outside first; points are outside of the hull then.
-
-    Returns
-    -------
-    hull : IndexedHull or None
-        None for points in one plane. Also None, rarely, where points are rougher than `tolerance` and the
-        faces make no closed surface.
+    points : (n, 3) float64. Of about unit extent, around the origin.
+    tolerance : Points this close to a face, or less above it, count as on it.
+    max_vertices : Stop after this many vertices, those farthest outside first; points are outside of the
+        hull then.
+    Returns hull : IndexedHull or None. None for points in one plane. Also None, rarely, where points are
+        rougher than `tolerance` and the faces make no closed surface.
     """
     faces = first_faces(points, tolerance)
     if faces is None:
@@ -105,17 +90,10 @@ def quickhull(
 def first_faces(points: Floats, tolerance: float) -> Ints | None:
     """Return the faces of a tetrahedron of four of some points, far from each other.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        As those of `quickhull`.
-    tolerance : float
-        Points this close to a plane or line through others count as on it.
-
-    Returns
-    -------
-    faces : (4, 3) int64 or None
-        Indices of points, counter-clockwise from outside. None for points in one plane.
+    points : (n, 3) float64. As those of `quickhull`.
+    tolerance : Points this close to a plane or line through others count as on it.
+    Returns faces : (4, 3) int64 or None. Indices of points, counter-clockwise from outside. None for points
+        in one plane.
     """
     corners = _tetrahedron(points, tolerance)
     if corners is None:
@@ -141,19 +119,10 @@ def _horizon(visible: Ints, count: int) -> Ints:
 def max_height_above(points: Floats, normals: Floats, offsets: Floats) -> Floats:
     """Compute the height of points over the plane that each is farthest above. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        In any space and unit.
-    normals : (f, 3) float64
-        Of the planes.
-    offsets : (f,) float64
-        Of the planes, as from `face_planes`.
-
-    Returns
-    -------
-    heights : (n,) float64
-        In multiples of the lengths of the normals; negative below all planes.
+    points : (n, 3) float64. In any space and unit.
+    normals : (f, 3) float64. Of the planes.
+    offsets : (f,) float64. Of the planes, as from `face_planes`.
+    Returns heights : (n,) float64. In multiples of the lengths of the normals; negative below all planes.
     """
     return _highest_faces(points, normals, offsets)[1]
 
@@ -236,19 +205,11 @@ def _highest_faces(points: Floats, normals: Floats, offsets: Floats) -> tuple[In
 def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
     """Compute the planes of faces. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        In any space and unit.
-    faces : (f, 3) int64
-        Indices of points.
-
-    Returns
-    -------
-    normals : (f, 3) float64
-        Unit vectors; outward for faces that are counter-clockwise from outside.
-    offsets : (f,) float64
-        Dot product of the normal and any point of the plane.
+    points : (n, 3) float64. In any space and unit.
+    faces : (f, 3) int64. Indices of points.
+    Returns normals : (f, 3) float64. Unit vectors; outward for faces that are counter-clockwise from
+        outside.
+    Returns offsets : (f,) float64. Dot product of the normal and any point of the plane.
     """
     a, b, c = (points[faces[:, k]] for k in range(3))
     normals = normalized(cross(b - a, c - a))

@@ -23,19 +23,10 @@ _NO_GROWTH = 1e-3
 def ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats:
     """Compute the center of Ritter's sphere: between two distant points, then moved toward those outside.
 
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Finite.
-    middle : (3,) float64
-        Center of their bounding box.
-    extent : float
-        Half of the longest side of that box.
-
-    Returns
-    -------
-    center : (3,) float64
-        Approximate: the sphere is often 5 to 20 % too large.
+    points : (n, 3) float32 or float64. Finite.
+    middle : (3,) float64. Center of their bounding box.
+    extent : Half of the longest side of that box.
+    Returns center : (3,) float64. Approximate: the sphere is often 5 to 20 % too large.
     """
     if extent == 0:
         return middle

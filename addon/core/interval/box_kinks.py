@@ -31,16 +31,10 @@ def kinks_between(begin: Floats, end: Floats) -> Floats:
     smaller one of `s * a` and `(1 - s) * b` below its chord: `a * b / (a + b)`. If one point stays outermost,
     both are 0. Other points can only raise the side, which is convex.
 
-    Parameters
-    ----------
-    begin, end : (q, 2, k) float64
-        How far out two points are for each of k sides: those that are outermost at the begin, and those that
-        are at the end.
-
-    Returns
-    -------
-    deviations : (q,) float64
-        The largest of all sides. Conservative for points in linear motion, up to rounding.
+    begin, end : (q, 2, k) float64. How far out two points are for each of k sides: those that are outermost
+        at the begin, and those that are at the end.
+    Returns deviations : (q,) float64. The largest of all sides. Conservative for points in linear motion,
+        up to rounding.
     """
     after = np.maximum(end[:, 1] - end[:, 0], 0.0)
     before = np.maximum(begin[:, 0] - begin[:, 1], 0.0)
@@ -54,17 +48,10 @@ def outermost_points(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     In single precision, which `kinks_of_outermost` includes.
 
-    Parameters
-    ----------
-    points : (q, 3, p) float32
-        In columns, finite.
-    linear : (q, 3, 3) float64
-        For column vectors.
-
-    Returns
-    -------
-    outermost : (q, 3, 6) float64
-        Points in columns: those of the minima along the axes, then those of the maxima.
+    points : (q, 3, p) float32. In columns, finite.
+    linear : (q, 3, 3) float64. For column vectors.
+    Returns outermost : (q, 3, 6) float64. Points in columns: those of the minima along the axes, then those
+        of the maxima.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         world = linear.astype(np.float32) @ points
@@ -98,19 +85,11 @@ def outermost_of_one(points: NDArray[np.float32], linear: Floats) -> Floats:
 def kinks_of_outermost(outermost: tuple[Floats, Floats], begin: Floats, end: Floats, reach: Floats) -> Floats:
     """Bound how far the sides of boxes around points are from linear motion between two linear maps.
 
-    Parameters
-    ----------
-    outermost : (q, 3, 6) float64 twice
-        As `outermost_points` finds them at the begin, and at the end.
-    begin, end : (q, 3, 3) float64
-        Maps for column vectors at both ends of an interval. Each point is in linear motion.
-    reach : (q,) float64
-        Largest distance of the points from the origin.
-
-    Returns
-    -------
-    deviations : (q,) float64
-        As `kinks_between`, of all six sides.
+    outermost : (q, 3, 6) float64 twice. As `outermost_points` finds them at the begin, and at the end.
+    begin, end : (q, 3, 3) float64. Maps for column vectors at both ends of an interval. Each point is in
+        linear motion.
+    reach : (q,) float64. Largest distance of the points from the origin.
+    Returns deviations : (q,) float64. As `kinks_between`, of all six sides.
     """
     sides = [
         np.stack([_coordinates(linear, points) for points in outermost], axis=1) for linear in (begin, end)

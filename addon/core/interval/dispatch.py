@@ -38,14 +38,7 @@ _FAST_CHUNK = 2 * SLOW_CHUNK
 def first_pass_chunk(pairs: PairMotion) -> int:
     """Return how many pairs the first pass solves within about 50 ms.
 
-    Parameters
-    ----------
-    pairs : PairMotion
-        Pairs of the kinds to solve.
-
-    Returns
-    -------
-    count : int
+    pairs : Pairs of the kinds to solve.
     """
     return SLOW_CHUNK if isinstance(pairs.b_start, TriangleMesh) else _FAST_CHUNK
 
@@ -55,24 +48,12 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
 
     Exact up to float64 rounding for linear motion.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        In one space and unit.
-    clearance : float
-        Pairs closer than this are in contact.
-    deviation : (m,) float64
-        Deviation of both shapes together from linear motion.
-
-    Returns
-    -------
-    contacts : IntervalContacts, (m,)
-        Times in [0, 1].
-
-    Raises
-    ------
-    InvalidShapeError
-        For other pairs than of spheres, boxes, oriented boxes, capsules, or spheres and a mesh.
+    pairs : PairMotion, batch (m,). In one space and unit.
+    clearance : Pairs closer than this are in contact.
+    deviation : (m,) float64. Deviation of both shapes together from linear motion.
+    Returns contacts : IntervalContacts, (m,). Times in [0, 1].
+    Raises InvalidShapeError: for other pairs than of spheres, boxes, oriented boxes, capsules, or spheres
+        and a mesh.
     """
     a, b = pairs.a_start, pairs.b_start
     if isinstance(b, Obb | Capsule):
@@ -97,21 +78,11 @@ def rows_of_second_pass(
 ) -> Ints:
     """Select the pairs that the first pass leaves open: shapes that rotate and may come within the clearance.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        As in the first pass.
-    contacts : IntervalContacts, (m,)
-        Result of the first pass.
-    clearance : float
-        As in the first pass.
-    deviation : (m,) float64
-        As in the first pass.
-
-    Returns
-    -------
-    rows : (r,) int64
-        Conservative: no pair that comes within the clearance is missing.
+    pairs : PairMotion, batch (m,). As in the first pass.
+    contacts : IntervalContacts, (m,). Result of the first pass.
+    clearance : As in the first pass.
+    deviation : (m,) float64. As in the first pass.
+    Returns rows : (r,) int64. Conservative: no pair that comes within the clearance is missing.
     """
     if not isinstance(pairs.b_start, Obb | Capsule):
         return np.empty(0, dtype=np.int64)
@@ -123,23 +94,12 @@ def solve_second_pass(
 ) -> IntervalContacts:
     """Solve the contacts of oriented boxes or capsules over an interval. Conservative: never late.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        As in the first pass.
-    contacts : IntervalContacts, (m,)
-        Result of the first pass.
-    rows : (r,) int64
-        Pairs to solve.
-    clearance : float
-        As in the first pass.
-    deviation : (m,) float64
-        As in the first pass.
-
-    Returns
-    -------
-    contacts : IntervalContacts, (r,)
-        Times in [0, 1].
+    pairs : PairMotion, batch (m,). As in the first pass.
+    contacts : IntervalContacts, (m,). Result of the first pass.
+    rows : (r,) int64. Pairs to solve.
+    clearance : As in the first pass.
+    deviation : (m,) float64. As in the first pass.
+    Returns contacts : IntervalContacts, (r,). Times in [0, 1].
     """
     return interval_contacts_of_rotating(pairs.take(rows), clearance, deviation[rows], contacts.take(rows))
 
@@ -152,23 +112,13 @@ def with_minimum_separation(
     For oriented boxes and capsules the least of several samples, for spheres and a mesh exact. This takes
     longer than the contacts themselves, which do not need it.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        In one space and unit.
-    contacts : IntervalContacts, (m,)
-        Result of both passes.
-    rows : (r,) int64
-        Pairs to fill in.
-    cutoff : (m,) float64
-        Separations at or above this need not be computed.
-    keys : (m,) int64
-        Rows with equal keys are one pair in several intervals: only the least separation among all of
-        them is sure to be filled in.
-
-    Returns
-    -------
-    contacts : IntervalContacts, (m,)
+    pairs : PairMotion, batch (m,). In one space and unit.
+    contacts : IntervalContacts, (m,). Result of both passes.
+    rows : (r,) int64. Pairs to fill in.
+    cutoff : (m,) float64. Separations at or above this need not be computed.
+    keys : (m,) int64. Rows with equal keys are one pair in several intervals: only the least separation
+        among all of them is sure to be filled in.
+    Returns contacts : IntervalContacts, (m,)
     """
     if isinstance(pairs.b_start, (Sphere, Aabb)):
         return contacts
@@ -192,21 +142,11 @@ def with_raised_bounds(
     Oriented boxes, capsules, and spheres with a mesh, have bounds that prove no more than that they do not
     touch. For spheres and boxes along the axes the bounds are exact.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        In one space and unit.
-    contacts : IntervalContacts, (m,)
-        Result of both passes.
-    rows : (r,) int64
-        Pairs that do not touch.
-    wanted : (r,) float64
-        Bounds to prove.
-
-    Returns
-    -------
-    contacts : IntervalContacts, (m,)
-        `low` is raised where a pair stays farther apart than wanted.
+    pairs : PairMotion, batch (m,). In one space and unit.
+    contacts : IntervalContacts, (m,). Result of both passes.
+    rows : (r,) int64. Pairs that do not touch.
+    wanted : (r,) float64. Bounds to prove.
+    Returns contacts : IntervalContacts, (m,). `low` is raised where a pair stays farther apart than wanted.
     """
     if not len(rows) or isinstance(pairs.b_start, (Sphere, Aabb)):
         return contacts

@@ -23,19 +23,12 @@ Velocities: TypeAlias = Floats
 def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
     """Compute the change per frame of the numbers of a shape that linear motion interpolates.
 
-    Parameters
-    ----------
-    start, end : Sphere, Aabb, Obb or Capsule, batch (...)
-        Samples at both ends of the interval.
-    step : (...) float
-        Length of the interval, in frames.
-
-    Returns
-    -------
-    velocities : (..., c) float64
-        Lengths per frame: of centers and radii, of both corners of a box, or of center, half extents and
-        rotation vector times size of an oriented box; of a capsule, half length and radius are in the place
-        of half extents, times the square root of 2, so that their norm is not less than their sum.
+    start, end : Sphere, Aabb, Obb or Capsule, batch (...). Samples at both ends of the interval.
+    step : (...) float. Length of the interval, in frames.
+    Returns velocities : (..., c) float64. Lengths per frame: of centers and radii, of both corners of a
+        box, or of center, half extents and rotation vector times size of an oriented box; of a capsule,
+        half length and radius are in the place of half extents, times the square root of 2, so that their
+        norm is not less than their sum.
     """
     per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
     if isinstance(start, Sphere) and isinstance(end, Sphere):
@@ -65,15 +58,8 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
 def velocity_change(before: Velocities, after: Velocities) -> Floats:
     """Bound the change in speed of any surface point from one interval to the next. Conservative.
 
-    Parameters
-    ----------
-    before, after : (..., c) float64
-        `velocities` of both intervals.
-
-    Returns
-    -------
-    change : (...) float64
-        Lengths per frame.
+    before, after : (..., c) float64. `velocities` of both intervals.
+    Returns change : (...) float64. Lengths per frame.
     """
     change = np.abs(after - before)
     if change.shape[-1] == 6:  # the faces of an Aabb move independently
@@ -87,18 +73,10 @@ def velocity_change(before: Velocities, after: Velocities) -> Floats:
 def max_deviation(change: Floats, step: Floats | float, both_steps: Floats | float) -> Floats:
     """Estimate the largest deviation from linear motion over an interval. Approximate: see the module.
 
-    Parameters
-    ----------
-    change : (...) float64
-        Change of velocity to or from a neighboring interval, in lengths per frame.
-    step : (...) float
-        Length of the interval, in frames.
-    both_steps : (...) float
-        Length of the interval and that neighbor together, in frames.
-
-    Returns
-    -------
-    deviation : (...) float64
+    change : (...) float64. Change of velocity to or from a neighboring interval, in lengths per frame.
+    step : (...) float. Length of the interval, in frames.
+    both_steps : (...) float. Length of the interval and that neighbor together, in frames.
+    Returns deviation : (...) float64
     """
     # A kink changes the velocity at once: so a longer neighbor counts as no longer than the interval itself.
     return np.asarray(change * np.asarray(step) ** 2 / np.minimum(both_steps, 2 * np.asarray(step)))
@@ -107,18 +85,10 @@ def max_deviation(change: Floats, step: Floats | float, both_steps: Floats | flo
 def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Floats:
     """Estimate deviations over successive intervals: the larger estimate of both neighbors. Approximate.
 
-    Parameters
-    ----------
-    changes : (k - 1, ...) float64
-        Changes of velocity between successive intervals; NaN where not known.
-    steps : (k, ...) float64
-        Length of each interval, in frames.
-    unknown : float
-        Value for an interval without a known neighbor.
-
-    Returns
-    -------
-    deviations : (k, ...) float64
+    changes : (k - 1, ...) float64. Changes of velocity between successive intervals; NaN where not known.
+    steps : (k, ...) float64. Length of each interval, in frames.
+    unknown : Value for an interval without a known neighbor.
+    Returns deviations : (k, ...) float64
     """
     both_steps = steps[:-1] + steps[1:]
     result = np.full((len(steps), *changes.shape[1:]), unknown)
@@ -132,15 +102,9 @@ def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
 
     Exact up to float64 rounding for a rotation at a constant rate.
 
-    Parameters
-    ----------
-    start, end : Shape, batch (...)
-        Samples at both ends of the interval.
-
-    Returns
-    -------
-    sagitta : (...) float64, or 0.0
-        In the unit of the shapes; 0.0 for other shapes than oriented boxes and capsules.
+    start, end : Shape, batch (...). Samples at both ends of the interval.
+    Returns sagitta : (...) float64, or 0.0. In the unit of the shapes; 0.0 for other shapes than oriented
+        boxes and capsules.
     """
     if isinstance(start, Capsule) and isinstance(end, Capsule):
         reach = np.maximum(start.half_length, end.half_length)
@@ -156,16 +120,9 @@ def parabola_overshoot(rise: Floats, sagitta: Floats) -> Floats:
 
     A steep parabola, whose sagitta is at most a quarter of the rise, does not exceed its higher end: then 0.
 
-    Parameters
-    ----------
-    rise : (...) float64
-        Absolute difference of both ends.
-    sagitta : (...) float64
-        Height of the parabola above the middle of the chord.
-
-    Returns
-    -------
-    overshoot : (...) float64
+    rise : (...) float64. Absolute difference of both ends.
+    sagitta : (...) float64. Height of the parabola above the middle of the chord.
+    Returns overshoot : (...) float64
     """
     excess = np.maximum(4 * sagitta - rise, 0)
     with np.errstate(divide="ignore", invalid="ignore"):

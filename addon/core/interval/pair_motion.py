@@ -100,14 +100,10 @@ class PairMotion(Table):
 class PairImpact(NamedTuple):
     """Contact of pairs (m,) at one time of each.
 
-    Attributes
-    ----------
-    point, normal : (m, 3) float
-        Contact point, and unit vector from the first to the second shape.
-    velocity : (m, 3) float
-        Velocity of the second surface at the contact point, relative to the first, in lengths per interval.
-    separation : (m,) float
-        Signed separation.
+    point, normal : (m, 3) float. Contact point, and unit vector from the first to the second shape.
+    velocity : (m, 3) float. Velocity of the second surface at the contact point, relative to the first, in
+        lengths per interval.
+    separation : (m,) float. Signed separation.
     """
 
     point: Floats
@@ -119,15 +115,11 @@ class PairImpact(NamedTuple):
 class IntervalContacts(Table):
     """Contacts and separations of pairs (m,) within an interval; times are in [0, 1].
 
-    Attributes
-    ----------
-    enter, leave : (m,) float
-        Begin and end of the contact; NaN for none.
-    least, least_time : (m,) float
-        Least separation and its time. For oriented boxes and meshes only what is known without a search: see
-        `dispatch.with_minimum_separation`.
-    low, high : (m,) float
-        Bounds of the separation over the whole interval: it is never below `low` and never above `high`.
+    enter, leave : (m,) float. Begin and end of the contact; NaN for none.
+    least, least_time : (m,) float. Least separation and its time. For oriented boxes and meshes only what
+        is known without a search: see `dispatch.with_minimum_separation`.
+    low, high : (m,) float. Bounds of the separation over the whole interval: it is never below `low` and
+        never above `high`.
     """
 
     enter: Floats

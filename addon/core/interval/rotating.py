@@ -30,11 +30,8 @@ _RESOLUTION = 1e-6
 class RoundedPairs(NamedTuple):
     """Pairs (m,) of boxes with a radius around them, at both ends of an interval.
 
-    Attributes
-    ----------
     a_start, a_end, b_start, b_end : Obb, batch (m,)
-    radius_start, radius_end : (m,) float64
-        Both radii of a pair together; 0 for oriented boxes.
+    radius_start, radius_end : (m,) float64. Both radii of a pair together; 0 for oriented boxes.
     """
 
     a_start: Obb
@@ -100,13 +97,9 @@ class RoundedPairs(NamedTuple):
 class RoundedMotion(Table):
     """Pairs (m,) of boxes with a radius around them, in motion.
 
-    Attributes
-    ----------
     a, b : ObbMotion
-    radius_start, radius_end : (m,) float64
-        Both radii of a pair together.
-    size : (m,) float64
-        Size of a pair, as `RoundedPairs.size` returns it.
+    radius_start, radius_end : (m,) float64. Both radii of a pair together.
+    size : (m,) float64. Size of a pair, as `RoundedPairs.size` returns it.
     """
 
     a: ObbMotion

@@ -19,17 +19,9 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> Interva
     The distance of two centers in linear motion is convex in time, and so is the separation. So a pair that
     touches at both ends touches all the time, and a pair that is apart at its closest time never touches.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        Of spheres.
-    clearance : float
-        Pairs closer than this are in contact.
-
-    Returns
-    -------
-    contacts : IntervalContacts, (m,)
-        Times in [0, 1].
+    pairs : PairMotion, batch (m,). Of spheres.
+    clearance : Pairs closer than this are in contact.
+    Returns contacts : IntervalContacts, (m,). Times in [0, 1].
     """
     a0, a1, b0, b1 = pairs
     assert (

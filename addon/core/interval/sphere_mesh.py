@@ -15,20 +15,11 @@ from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 def interval_contacts_with_mesh(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
     """Solve the contacts of spheres with a mesh over an interval. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        Of spheres and one mesh.
-    clearance : float
-        Pairs closer than this are in contact.
-    deviation : (m,) float64
-        Deviation from linear motion, in the space of the mesh.
-
-    Returns
-    -------
-    contacts : IntervalContacts, (m,)
-        Times in [0, 1]; separations are bounds only, because the search for the least one takes longer
-        than the contact.
+    pairs : PairMotion, batch (m,). Of spheres and one mesh.
+    clearance : Pairs closer than this are in contact.
+    deviation : (m,) float64. Deviation from linear motion, in the space of the mesh.
+    Returns contacts : IntervalContacts, (m,). Times in [0, 1]; separations are bounds only, because the
+        search for the least one takes longer than the contact.
     """
     enter, leave = pairs.overlap_span(clearance)
     # Pairs in contact are nearer than the clearance, by an amount that is not known yet.
@@ -46,19 +37,10 @@ def interval_contacts_with_mesh(pairs: PairMotion, clearance: float, deviation: 
 def minimum_separation_with_mesh(pairs: PairMotion, cutoff: Floats) -> tuple[Floats, Floats]:
     """Find the least separation of spheres and a mesh over an interval. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    pairs : PairMotion, batch (m,)
-        Of spheres and one mesh.
-    cutoff : (m,) float64
-        Only smaller separations are searched for.
-
-    Returns
-    -------
-    least : (m,) float64
-        Infinite where it is not below the cutoff.
-    time : (m,) float64
-        In [0, 1]; 0 where the least is infinite.
+    pairs : PairMotion, batch (m,). Of spheres and one mesh.
+    cutoff : (m,) float64. Only smaller separations are searched for.
+    Returns least : (m,) float64. Infinite where it is not below the cutoff.
+    Returns time : (m,) float64. In [0, 1]; 0 where the least is infinite.
     """
     a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
     assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)

@@ -17,19 +17,11 @@ def surface_velocity(start: Solid, end: Solid, now: Solid, point: Floats) -> Flo
     Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they
     enclose, nor do capsules about their axes.
 
-    Parameters
-    ----------
-    start, end : Sphere, Aabb, Obb, Capsule or TriangleMesh, batch (m,)
-        Shapes at both ends of an interval; a mesh is at rest.
-    now : as `start`
-        Shapes at the time of the velocity.
-    point : (m, 3) float64
-        Points on the surface of `now`.
-
-    Returns
-    -------
-    velocity : (m, 3) float64
-        In lengths per interval.
+    start, end : Sphere, Aabb, Obb, Capsule or TriangleMesh, batch (m,). Shapes at both ends of an interval;
+        a mesh is at rest.
+    now : Shapes at the time of the velocity.
+    point : (m, 3) float64. Points on the surface of `now`.
+    Returns velocity : (m, 3) float64. In lengths per interval.
     """
     if isinstance(start, Sphere) and isinstance(end, Sphere) and isinstance(now, Sphere):
         growth = (end.radius - start.radius)[:, None]

@@ -18,17 +18,10 @@ _NEXT = [1, 2, 0]
 def connected_components(count: int, edges: NDArray[np.integer]) -> Ints:
     """Label the connected components of a graph. Exact.
 
-    Parameters
-    ----------
-    count : int
-        Number of vertices, >= 0.
-    edges : (e, 2) int
-        Pairs of vertex indices, each below `count`.
-
-    Returns
-    -------
-    component : (count,) int64
-        The component of each vertex, numbered from 0 in the order of their first vertices.
+    count : Number of vertices, >= 0.
+    edges : (e, 2) int. Pairs of vertex indices, each below `count`.
+    Returns component : (count,) int64. The component of each vertex, numbered from 0 in the order of their
+        first vertices.
     """
     root = np.arange(count)
     a, b = edges.astype(np.int64).T
@@ -50,16 +43,10 @@ def connected_components(count: int, edges: NDArray[np.integer]) -> Ints:
 class ConnectedComponents(NamedTuple):
     """The p components of a mesh of t triangles that are connected by shared corners.
 
-    Attributes
-    ----------
-    of_triangle : (t,) int64
-        The component of each triangle.
-    corner : (p,) int64
-        One corner of each component, an index into the 3 t corners of the mesh.
-    is_closed : (p,) bool
-        Each edge belongs to an even number of triangles.
-    is_oriented : (p,) bool
-        Each edge is used as often in one direction as in the other.
+    of_triangle : (t,) int64. The component of each triangle.
+    corner : (p,) int64. One corner of each component, an index into the 3 t corners of the mesh.
+    is_closed : (p,) bool. Each edge belongs to an even number of triangles.
+    is_oriented : (p,) bool. Each edge is used as often in one direction as in the other.
     """
 
     of_triangle: Ints

@@ -24,13 +24,9 @@ _NEXT = [1, 2, 0]
 class ClosedSurface(NamedTuple):
     """The t triangles of a mesh that belong to closed components.
 
-    Attributes
-    ----------
     corners : (t, 3, 3) float64
-    component : (t,) int64
-        The component of each triangle.
-    is_oriented : (p,) bool
-        Of all components of the mesh, closed or not: see `ConnectedComponents`.
+    component : (t,) int64. The component of each triangle.
+    is_oriented : (p,) bool. Of all components of the mesh, closed or not: see `ConnectedComponents`.
     """
 
     corners: Floats
@@ -74,16 +70,8 @@ def has_component_inside(corners: Floats, other: Floats) -> bool:
 
     The surfaces must not touch: one point of each component is tested.
 
-    Parameters
-    ----------
-    corners : (t, 3, 3) float64
-        Corners of the triangles of the mesh whose components are tested.
-    other : (u, 3, 3) float64
-        Corners of the other mesh, in the same space.
-
-    Returns
-    -------
-    inside : bool
+    corners : (t, 3, 3) float64. Corners of the triangles of the mesh whose components are tested.
+    other : (u, 3, 3) float64. Corners of the other mesh, in the same space.
     """
     surface = ClosedSurface.of(other)
     if not len(surface.corners):

@@ -33,20 +33,13 @@ _MOST_VALUES = 512
 class MeshBvh(NamedTuple):
     """The m nodes of a sphere tree, followed by the t triangles in the order of the tree.
 
-    Attributes
-    ----------
-    center : (m + t, 3) float64
-        Centers of spheres around the triangles of each node.
-    radius : (m + t,) float64
-        Radii of these spheres, rounded up.
-    near_distance : (m + t,) float64
-        At least one triangle of the node is within this distance of the center; 0 for a triangle.
-    first_child : (m + t,) int64
-        The first of the children, which are consecutive nodes.
-    child_count : (m + t,) int64
-        The number of children; 0 for a triangle.
-    corners : (t, 3, 3) float64
-        Corners of the triangles in the order of the tree.
+    center : (m + t, 3) float64. Centers of spheres around the triangles of each node.
+    radius : (m + t,) float64. Radii of these spheres, rounded up.
+    near_distance : (m + t,) float64. At least one triangle of the node is within this distance of the
+        center; 0 for a triangle.
+    first_child : (m + t,) int64. The first of the children, which are consecutive nodes.
+    child_count : (m + t,) int64. The number of children; 0 for a triangle.
+    corners : (t, 3, 3) float64. Corners of the triangles in the order of the tree.
     """
 
     center: Floats
@@ -115,14 +108,10 @@ def _farthest_corner(corners: Floats, point: Floats) -> Floats:
 class PosedMesh:
     """A mesh in world space.
 
-    Attributes
-    ----------
-    nodes : MeshBvh
-        Its nodes, in the space before the matrix.
-    order : (t,) int64
-        The index in the mesh of the triangle at each slot.
-    matrix : (4, 4) float64, optional
-        Affine matrix from the space of the nodes to the world; None where they are in the world.
+    nodes : Its nodes, in the space before the matrix.
+    order : (t,) int64. The index in the mesh of the triangle at each slot.
+    matrix : (4, 4) float64, optional. Affine matrix from the space of the nodes to the world; None where
+        they are in the world.
 
     A slot is an index into the triangles in the order of the tree.
     """
@@ -194,23 +183,12 @@ def find_minimum_pair(
 
     As exact as `values`, where `bounds` are true bounds.
 
-    Parameters
-    ----------
-    a, b : MeshBvh
-        The hierarchies of both meshes.
-    bounds : MeshPairBounds
-        Bounds of the values below pairs of nodes.
-    values : TrianglePairValues
-        Values of pairs of triangles.
-    limit : float
-        Only smaller values count.
-
-    Returns
-    -------
-    value : float
-        The smallest value, or `limit` if there is none below.
-    i, j : int
-        The nodes of both triangles, or -1 if there are none.
+    a, b : The hierarchies of both meshes.
+    bounds : Bounds of the values below pairs of nodes.
+    values : Values of pairs of triangles.
+    limit : Only smaller values count.
+    Returns value : float. The smallest value, or `limit` if there is none below.
+    Returns i, j : int. The nodes of both triangles, or -1 if there are none.
     """
     best, best_a, best_b = limit, -1, -1
     # An upper bound of the minimum, from node pairs that are not split down to triangles yet.

@@ -26,17 +26,13 @@ LEAF_TRIANGLES = 8
 class MeshParts(NamedTuple):
     """A sphere tree of m nodes around a mesh, with distance bounds for each node.
 
-    Attributes
-    ----------
     tree : SphereTree
-    one_sided : bool
-        Spheres behind a triangle are infinitely far away from it.
-    near_distance : (m,) float64
-        At least one triangle of the node is within this distance of the center of its sphere.
-    min_normal, max_normal : (m, 3) float64
-        Box around the unit normals of the node's triangles.
-    min_height, max_height : (m,) float64
-        Range of the signed heights of the sphere's center above the planes of the triangles.
+    one_sided : Spheres behind a triangle are infinitely far away from it.
+    near_distance : (m,) float64. At least one triangle of the node is within this distance of the center of
+        its sphere.
+    min_normal, max_normal : (m, 3) float64. Box around the unit normals of the node's triangles.
+    min_height, max_height : (m,) float64. Range of the signed heights of the sphere's center above the
+        planes of the triangles.
     """
 
     tree: SphereTree

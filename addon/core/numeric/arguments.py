@@ -20,25 +20,11 @@ from .arrays import Bools, Floats, Ints, as_array, as_floats
 def as_number(value: Any, name: str, least: float = -math.inf, is_open: bool = False) -> float:
     """Convert an argument to a finite float.
 
-    Parameters
-    ----------
-    value : number, or array () of numbers
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-    least : float
-        The least number that is allowed.
-    is_open : bool
-        Whether `least` itself is not allowed.
-
-    Returns
-    -------
-    number : float
-
-    Raises
-    ------
-    InvalidShapeError
-        For other types, NaN, infinity, and numbers below `least`.
+    value : number, or array () of numbers. The argument.
+    name : Name of the argument, for the error message.
+    least : The least number that is allowed.
+    is_open : Whether `least` itself is not allowed.
+    Raises InvalidShapeError: for other types, NaN, infinity, and numbers below `least`.
     """
     number = value if type(value) is float else _as_float(value, name)
     if not math.isfinite(number):
@@ -62,22 +48,10 @@ def _as_float(value: Any, name: str) -> float:
 def as_length(value: Any, name: str) -> float:
     """Convert an argument to a length, of a size for which distances are exact.
 
-    Parameters
-    ----------
-    value : number
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-
-    Returns
-    -------
-    length : float
-        From 0 to 1e150.
-
-    Raises
-    ------
-    InvalidShapeError
-        As `as_number`, and for greater lengths.
+    value : The argument.
+    name : Name of the argument, for the error message.
+    Returns length : float. From 0 to 1e150.
+    Raises InvalidShapeError: as `as_number`, and for greater lengths.
     """
     number = as_number(value, name, 0.0)
     if number > _LARGEST_LENGTH:
@@ -92,23 +66,10 @@ _LARGEST_LENGTH = 1e150
 def as_whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
     """Convert an argument to an int.
 
-    Parameters
-    ----------
-    value : int
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-    least, most : int
-        The least and the greatest number that is allowed.
-
-    Returns
-    -------
-    number : int
-
-    Raises
-    ------
-    InvalidShapeError
-        For other types, and for numbers out of range.
+    value : The argument.
+    name : Name of the argument, for the error message.
+    least, most : The least and the greatest number that is allowed.
+    Raises InvalidShapeError: for other types, and for numbers out of range.
     """
     try:
         # NumPy 1 converts its bool with a warning, NumPy 2 refuses it.
@@ -125,21 +86,10 @@ def as_whole_number(value: Any, name: str, least: int, most: int | None = None) 
 def as_indices(values: ArrayLike, name: str) -> Ints:
     """Convert an argument to int64 of any shape.
 
-    Parameters
-    ----------
-    values : (...) array_like of int
-        The argument; may be empty.
-    name : str
-        Name of the argument, for the error message.
-
-    Returns
-    -------
-    indices : (...) int64
-
-    Raises
-    ------
-    InvalidShapeError
-        For other types.
+    values : (...) array_like of int. The argument; may be empty.
+    name : Name of the argument, for the error message.
+    Returns indices : (...) int64
+    Raises InvalidShapeError: for other types.
     """
     array = as_array(values, name)
     if array.size and array.dtype.kind not in "iu":
@@ -150,23 +100,11 @@ def as_indices(values: ArrayLike, name: str) -> Ints:
 def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Bools:
     """Convert an argument to a mask.
 
-    Parameters
-    ----------
-    values : array_like of bool
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-    shape : tuple of int
-        The shape that it must have.
-
-    Returns
-    -------
-    mask : (*shape) bool
-
-    Raises
-    ------
-    InvalidShapeError
-        For other types and shapes.
+    values : The argument.
+    name : Name of the argument, for the error message.
+    shape : The shape that it must have.
+    Returns mask : (*shape) bool
+    Raises InvalidShapeError: for other types and shapes.
     """
     array = as_array(values, name)
     if array.shape != shape or (array.size and array.dtype.kind != "b"):
@@ -177,21 +115,9 @@ def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Bools:
 def as_flag(value: Any, name: str) -> bool:
     """Convert an argument to a bool.
 
-    Parameters
-    ----------
-    value : bool, or a number 0 or 1
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-
-    Returns
-    -------
-    flag : bool
-
-    Raises
-    ------
-    InvalidShapeError
-        For everything else.
+    value : The argument.
+    name : Name of the argument, for the error message.
+    Raises InvalidShapeError: for everything else.
     """
     if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
         return bool(value)
@@ -201,19 +127,9 @@ def as_flag(value: Any, name: str) -> bool:
 def as_times(frames: ArrayLike) -> Floats:
     """Convert the argument `frames` to sample times.
 
-    Parameters
-    ----------
-    frames : (k,) array_like, k >= 1
-        Increasing times.
-
-    Returns
-    -------
-    times : (k,) float64
-
-    Raises
-    ------
-    InvalidShapeError, NonFiniteGeometryError
-        Also for times that do not increase.
+    frames : (k,) array_like, k >= 1. Increasing times.
+    Returns times : (k,) float64
+    Raises InvalidShapeError, NonFiniteGeometryError: also for times that do not increase.
     """
     times = as_floats(frames, "frames")
     if times.ndim != 1 or not len(times) or (times[1:] <= times[:-1]).any():
@@ -224,21 +140,9 @@ def as_times(frames: ArrayLike) -> Floats:
 def as_batch_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
     """Convert an argument to the shape of a batch.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-
-    Returns
-    -------
-    shape : tuple of int
-
-    Raises
-    ------
-    InvalidShapeError
-        For everything else.
+    shape : The argument.
+    name : Name of the argument, for the error message.
+    Raises InvalidShapeError: for everything else.
     """
     if not isinstance(shape, tuple):
         raise InvalidShapeError(f"{name}: a tuple of whole numbers is needed, not {type(shape).__name__}")
@@ -251,19 +155,10 @@ def as_batch_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
 def require_type(value: object, kinds: type | tuple[type, ...], name: str) -> None:
     """Require that an argument is of one of some types.
 
-    Parameters
-    ----------
-    value : object
-        The argument.
-    kinds : type or tuple of type
-        Accepted types.
-    name : str
-        Name of the argument, for the error message.
-
-    Raises
-    ------
-    InvalidShapeError
-        With the names of both types.
+    value : The argument.
+    kinds : Accepted types.
+    name : Name of the argument, for the error message.
+    Raises InvalidShapeError: with the names of both types.
     """
     if not isinstance(value, kinds):
         names = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
@@ -273,19 +168,10 @@ def require_type(value: object, kinds: type | tuple[type, ...], name: str) -> No
 def require_methods(value: object, methods: Sequence[str], name: str) -> None:
     """Require that an argument has methods or attributes.
 
-    Parameters
-    ----------
-    value : object
-        The argument.
-    methods : sequence of str
-        Their names.
-    name : str
-        Name of the argument, for the error message.
-
-    Raises
-    ------
-    InvalidShapeError
-        With the names of those that are missing.
+    value : The argument.
+    methods : Their names.
+    name : Name of the argument, for the error message.
+    Raises InvalidShapeError: with the names of those that are missing.
     """
     missing = [method for method in methods if not hasattr(value, method)]
     if missing or isinstance(value, type):
@@ -297,17 +183,9 @@ def require_methods(value: object, methods: Sequence[str], name: str) -> None:
 def require_texts(values: object, name: str) -> None:
     """Require that an argument is a sequence of texts.
 
-    Parameters
-    ----------
-    values : object
-        The argument.
-    name : str
-        Name of the argument, for the error message.
-
-    Raises
-    ------
-    InvalidShapeError
-        For everything else, also for one text.
+    values : The argument.
+    name : Name of the argument, for the error message.
+    Raises InvalidShapeError: for everything else, also for one text.
     """
     is_sequence = isinstance(values, Sequence) and not isinstance(values, str)
     if not is_sequence or not all(isinstance(value, str) for value in values):  # type: ignore[attr-defined]
@@ -317,19 +195,10 @@ def require_texts(values: object, name: str) -> None:
 def require_choice(value: object, choices: Sequence[str], name: str) -> None:
     """Require that an argument is one of some texts.
 
-    Parameters
-    ----------
-    value : object
-        The argument.
-    choices : sequence of str
-        Accepted texts.
-    name : str
-        Name of the argument, for the error message.
-
-    Raises
-    ------
-    InvalidShapeError
-        With the choices.
+    value : The argument.
+    choices : Accepted texts.
+    name : Name of the argument, for the error message.
+    Raises InvalidShapeError: with the choices.
     """
     if not isinstance(value, str) or value not in choices:
         given = repr(value)[:40] if isinstance(value, str) else type(value).__name__

@@ -34,24 +34,12 @@ UNIT_BOX_CORNERS: Floats = np.array(list(product((-1.0, 1.0), repeat=3)))
 def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Floats:
     """Convert `values` to a finite float64 array.
 
-    Parameters
-    ----------
-    values : array_like of numbers
-        Of any shape.
-    name : str
-        Name of the argument, for the error message.
-    tail : tuple of int
-        Required sizes of the last axes.
-
-    Returns
-    -------
-    array : (..., *tail) float64
-        `values` itself if it is such an array already.
-
-    Raises
-    ------
-    InvalidShapeError, NonFiniteGeometryError
-        With `name`, and the index of the first element that is not finite.
+    values : Of any shape.
+    name : Name of the argument, for the error message.
+    tail : Required sizes of the last axes.
+    Returns array : (..., *tail) float64. `values` itself if it is such an array already.
+    Raises InvalidShapeError, NonFiniteGeometryError: with `name`, and the index of the first element that
+        is not finite.
     """
     if type(values) is float or _is_float64(values):
         array = np.asarray(values, dtype=np.float64)
@@ -66,22 +54,10 @@ def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Float
 def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
     """Convert `values` to an array of numbers of any type.
 
-    Parameters
-    ----------
-    values : array_like of numbers
-        Of any shape. Masked arrays must have no masked element.
-    name : str
-        Name of the argument, for the error message.
-
-    Returns
-    -------
-    array : (...) of bool, int, float or object
-        `values` itself if it is a plain array already.
-
-    Raises
-    ------
-    InvalidShapeError
-        With `name`, also for ragged lists, texts, dates and complex numbers.
+    values : Of any shape. Masked arrays must have no masked element.
+    name : Name of the argument, for the error message.
+    Returns array : (...) of bool, int, float or object. `values` itself if it is a plain array already.
+    Raises InvalidShapeError: with `name`, also for ragged lists, texts, dates and complex numbers.
     """
     try:
         array = np.asarray(values)
@@ -115,17 +91,9 @@ def _converted_to_float64(array: NDArray[Any], name: str) -> Floats:
 def require_finite(array: NDArray[Any], name: str) -> None:
     """Require that an array is finite.
 
-    Parameters
-    ----------
-    array : (...) float
-        Of any shape.
-    name : str
-        Name of the argument, for the error message.
-
-    Raises
-    ------
-    NonFiniteGeometryError
-        With the index of the first element that is NaN or infinite.
+    array : (...) float. Of any shape.
+    name : Name of the argument, for the error message.
+    Raises NonFiniteGeometryError: with the index of the first element that is NaN or infinite.
     """
     finite = np.isfinite(array)
     if not finite.all():
@@ -139,21 +107,11 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
     Unlike in `as_floats`, float32 and float64 values are not tested for NaN and infinity: callers find
     these in their result, which is cheaper.
 
-    Parameters
-    ----------
-    points : (..., n, 3) array_like of numbers, n >= 1
-        One point set, or a batch of them.
-
-    Returns
-    -------
-    array : (..., n, 3) float32 or float64
-        float32 and float64 are kept, other types become float64.
-
-    Raises
-    ------
-    InvalidShapeError, EmptyGeometryError
-    NonFiniteGeometryError
-        For other types than float32 and float64 only.
+    points : (..., n, 3) array_like of numbers, n >= 1. One point set, or a batch of them.
+    Returns array : (..., n, 3) float32 or float64. float32 and float64 are kept, other types become
+        float64.
+    Raises InvalidShapeError, EmptyGeometryError
+    Raises NonFiniteGeometryError: for other types than float32 and float64 only.
     """
     array = as_array(points, "points")
     if array.dtype != np.float64 and array.dtype != np.float32:
@@ -170,14 +128,8 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
 def dot(a: Floats, b: Floats) -> Floats:
     """Compute the dot product over the last axis. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a, b : (..., 3) float64
-        Batches that broadcast.
-
-    Returns
-    -------
-    product : (...) float64
+    a, b : (..., 3) float64. Batches that broadcast.
+    Returns product : (...) float64
     """
     result: Floats = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
     return result
@@ -186,15 +138,8 @@ def dot(a: Floats, b: Floats) -> Floats:
 def cross(a: Floats, b: Floats) -> Floats:
     """Compute the cross product over the last axis; much faster than np.cross on short batches.
 
-    Parameters
-    ----------
-    a, b : (..., 3) float64
-        Batches that broadcast.
-
-    Returns
-    -------
-    product : (..., 3) float64
-        Exact up to float64 rounding.
+    a, b : (..., 3) float64. Batches that broadcast.
+    Returns product : (..., 3) float64. Exact up to float64 rounding.
     """
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
@@ -205,14 +150,8 @@ def cross(a: Floats, b: Floats) -> Floats:
 def dot_first(a: Floats, b: Floats) -> Floats:
     """Compute the dot product over the first axis. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a, b : (3, ...) float64
-        Batches that broadcast.
-
-    Returns
-    -------
-    product : (...) float64
+    a, b : (3, ...) float64. Batches that broadcast.
+    Returns product : (...) float64
     """
     result: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return result
@@ -221,14 +160,8 @@ def dot_first(a: Floats, b: Floats) -> Floats:
 def cross_first(a: Floats, b: Floats) -> Floats:
     """Compute the cross product over the first axis. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a, b : (3, ...) float64
-        Batches that broadcast.
-
-    Returns
-    -------
-    product : (3, ...) float64
+    a, b : (3, ...) float64. Batches that broadcast.
+    Returns product : (3, ...) float64
     """
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
@@ -236,14 +169,8 @@ def cross_first(a: Floats, b: Floats) -> Floats:
 def length_first(vectors: Floats) -> Floats:
     """Compute the Euclidean length over the first axis. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    vectors : (3, ...) float64
-        Squares must neither overflow nor underflow; `length` has no such limit.
-
-    Returns
-    -------
-    length : (...) float64
+    vectors : (3, ...) float64. Squares must neither overflow nor underflow; `length` has no such limit.
+    Returns length : (...) float64
     """
     return np.sqrt(dot_first(vectors, vectors))
 
@@ -251,14 +178,8 @@ def length_first(vectors: Floats) -> Floats:
 def length(vectors: Floats) -> Floats:
     """Compute the Euclidean length over the last axis. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    vectors : (..., 3) float64
-        Of any size: squares neither overflow nor underflow.
-
-    Returns
-    -------
-    length : (...) float64
+    vectors : (..., 3) float64. Of any size: squares neither overflow nor underflow.
+    Returns length : (...) float64
     """
     with np.errstate(over="ignore", under="ignore"):
         result = np.sqrt(dot(vectors, vectors))
@@ -278,15 +199,8 @@ def length(vectors: Floats) -> Floats:
 def largest_component(vectors: Floats) -> Floats:
     """Find the largest component of each vector, of either sign. Exact.
 
-    Parameters
-    ----------
-    vectors : (..., 3) float64
-        In any space.
-
-    Returns
-    -------
-    sizes : (...) float64
-        NaN where a component is.
+    vectors : (..., 3) float64. In any space.
+    Returns sizes : (...) float64. NaN where a component is.
     """
     x, y, z = (np.abs(vectors[..., axis]) for axis in range(3))
     # Ten times as fast as a reduction over so short an axis.
@@ -296,15 +210,8 @@ def largest_component(vectors: Floats) -> Floats:
 def normalized(vectors: Floats) -> Floats:
     """Scale vectors to length 1. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    vectors : (..., 3) float64
-        Of any length.
-
-    Returns
-    -------
-    unit : (..., 3) float64
-        +X for zero vectors, by definition, never NaN.
+    vectors : (..., 3) float64. Of any length.
+    Returns unit : (..., 3) float64. +X for zero vectors, by definition, never NaN.
     """
     lengths = length(vectors)[..., None]
     # Lengths near the smallest float64 have no finite inverse: scale such vectors up first.
@@ -319,15 +226,8 @@ def normalized(vectors: Floats) -> Floats:
 def perpendicular(vectors: Floats) -> Floats:
     """Find a unit vector perpendicular to each vector. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    vectors : (..., 3) float64
-        Of any length.
-
-    Returns
-    -------
-    unit : (..., 3) float64
-        +X for zero vectors, never NaN.
+    vectors : (..., 3) float64. Of any length.
+    Returns unit : (..., 3) float64. +X for zero vectors, never NaN.
     """
     # Cross with the axis of the smallest component: a vector cannot be parallel to that one.
     least = np.eye(3)[np.abs(vectors).argmin(axis=-1)]
@@ -338,21 +238,10 @@ def perpendicular(vectors: Floats) -> Floats:
 def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
     """Transform points by affine matrices.
 
-    Parameters
-    ----------
-    matrix : (..., 4, 4) array_like
-        For column vectors: the translation is the last column.
-    points : (..., 3) array_like
-        Broadcast against the matrices.
-
-    Returns
-    -------
-    points : (..., 3) float64
-
-    Raises
-    ------
-    InvalidShapeError, NonFiniteGeometryError
-        For the matrix; points are not tested.
+    matrix : (..., 4, 4) array_like. For column vectors: the translation is the last column.
+    points : (..., 3) array_like. Broadcast against the matrices.
+    Returns points : (..., 3) float64
+    Raises InvalidShapeError, NonFiniteGeometryError: for the matrix; points are not tested.
     """
     m = as_floats(matrix, "matrix", (4, 4))
     result: Floats = transform_vectors(m[..., :3, :3], np.asarray(points, dtype=np.float64)) + m[..., :3, 3]
@@ -362,15 +251,9 @@ def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
 def power_of_two_scale(size: Floats) -> Floats:
     """Find a power of two above each size, to scale by without rounding.
 
-    Parameters
-    ----------
-    size : (...) float64, >= 0
-        Sizes to scale by.
-
-    Returns
-    -------
-    scale : (...) float64
-        Exact powers of two; 2 for size 0, and the largest one for sizes above that.
+    size : (...) float64, >= 0. Sizes to scale by.
+    Returns scale : (...) float64. Exact powers of two; 2 for size 0, and the largest one for sizes above
+        that.
     """
     exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
     return np.asarray(np.ldexp(1.0, np.minimum(exponent, 1023)))
@@ -379,16 +262,9 @@ def power_of_two_scale(size: Floats) -> Floats:
 def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
     """Multiply vectors by matrices from the left. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    linear : (..., 3, 3) float64
-        For column vectors.
-    vectors : (..., 3) float64
-        Broadcast against the matrices.
-
-    Returns
-    -------
-    vectors : (..., 3) float64
+    linear : (..., 3, 3) float64. For column vectors.
+    vectors : (..., 3) float64. Broadcast against the matrices.
+    Returns vectors : (..., 3) float64
     """
     # No matmul: Blender's NumPy has no tuned BLAS, and this sums in one order on all systems.
     # Zero times infinity is NaN: callers test for it.
@@ -404,16 +280,9 @@ def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
 def transform_columns(linear: Floats, columns: Floats) -> Floats:
     """Multiply vectors by matrices from the left, to the bit as `transform_vectors` does.
 
-    Parameters
-    ----------
-    linear : (3, 3) or (3, 3, n) float64
-        For column vectors: one matrix for all, or one for each.
-    columns : (3, n) float64
-        Coordinate by coordinate.
-
-    Returns
-    -------
-    columns : (3, n) float64
+    linear : (3, 3) or (3, 3, n) float64. For column vectors: one matrix for all, or one for each.
+    columns : (3, n) float64. Coordinate by coordinate.
+    Returns columns : (3, n) float64
     """
     x, y, z = columns
     result: Floats = np.empty_like(columns)
@@ -428,18 +297,9 @@ def transform_columns(linear: Floats, columns: Floats) -> Floats:
 def rotation_matrix(quaternion: ArrayLike) -> Floats:
     """Convert quaternions to rotation matrices for column vectors.
 
-    Parameters
-    ----------
-    quaternion : (..., 4) array_like
-        In the order w, x, y, z; of any length but 0.
-
-    Returns
-    -------
-    matrix : (..., 3, 3) float64
-
-    Raises
-    ------
-    InvalidShapeError, NonFiniteGeometryError
+    quaternion : (..., 4) array_like. In the order w, x, y, z; of any length but 0.
+    Returns matrix : (..., 3, 3) float64
+    Raises InvalidShapeError, NonFiniteGeometryError
     """
     w, x, y, z = np.moveaxis(as_floats(quaternion, "quaternion", (4,)), -1, 0)
     scale = 2 / (w * w + x * x + y * y + z * z)

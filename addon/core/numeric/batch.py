@@ -53,19 +53,8 @@ class Batched:
     def broadcast_to(self: _Self, shape: tuple[int, ...]) -> _Self:
         """Repeat the batch without copies, like np.broadcast_to. Exact.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Shape of the new batch.
-
-        Returns
-        -------
-        shapes : of the same kind, batch `shape`
-
-        Raises
-        ------
-        InvalidShapeError
-            If the batch does not broadcast to `shape`.
+        shape : Shape of the new batch.
+        Raises InvalidShapeError: if the batch does not broadcast to `shape`.
         """
         batch = as_batch_shape(shape)
         try:
@@ -82,9 +71,7 @@ class Batched:
     def to_list(self: _Self) -> list[_Self]:
         """Return the shapes of a batch (n,) as single shapes. Exact.
 
-        Returns
-        -------
-        shapes : list of n shapes of the same kind, batch ()
+        Returns shapes : list of n shapes of the same kind, batch ()
         """
         # Not by `unchecked`, because there may be many: views of read-only arrays are read-only already.
         shapes = []
@@ -99,19 +86,8 @@ class Batched:
     def reshaped(self: _Self, shape: tuple[int, ...]) -> _Self:
         """Return the same shapes in a batch of another shape and the same size, like np.reshape. Exact.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Shape of the new batch; one axis may be -1.
-
-        Returns
-        -------
-        shapes : of the same kind, batch `shape`
-
-        Raises
-        ------
-        InvalidShapeError
-            If `shape` has another size.
+        shape : Shape of the new batch; one axis may be -1.
+        Raises InvalidShapeError: if `shape` has another size.
         """
         if not isinstance(shape, tuple):
             raise InvalidShapeError(f"shape: a tuple of whole numbers is needed, not {type(shape).__name__}")
@@ -126,14 +102,8 @@ class Batched:
     def unchecked(cls: type[_Self], *arrays: Any) -> _Self:
         """Make shapes from valid arrays: the constructor without its checks.
 
-        Parameters
-        ----------
-        *arrays : (..., *own axes) float64
-            One for each field, in order, all of the same batch.
-
-        Returns
-        -------
-        shapes : batch (...)
+        *arrays : (..., *own axes) float64. One for each field, in order, all of the same batch.
+        Returns shapes : batch (...)
         """
         shape = object.__new__(cls)
         shape._freeze(arrays)
@@ -165,16 +135,8 @@ class Batched:
 def concatenated(*shapes: _Self, axis: int = 0) -> _Self:
     """Concatenate batches of one kind along a batch axis, like np.concatenate. Exact.
 
-    Parameters
-    ----------
-    *shapes : Shape
-        One or more batches of one kind.
-    axis : int, >= 0
-        A batch axis.
-
-    Returns
-    -------
-    batch : Shape of the same kind
+    *shapes : One or more batches of one kind.
+    axis : A batch axis.
     """
     columns = ([getattr(shape, name) for shape in shapes] for name in shapes[0].field_shapes)
     return type(shapes[0]).unchecked(*(np.concatenate(column, axis=axis) for column in columns))
@@ -183,14 +145,8 @@ def concatenated(*shapes: _Self, axis: int = 0) -> _Self:
 def gathered(parts: Iterable[tuple[_Self, Ints]]) -> _Self:
     """Take rows from several batches of one kind, and concatenate them to one batch. Exact.
 
-    Parameters
-    ----------
-    parts : iterable of (Shape, (k,) int64)
-        One or more batches (n,) of one kind, with the indices to take from each.
-
-    Returns
-    -------
-    batch : Shape of the same kind
+    parts : iterable of (Shape, (k,) int64). One or more batches (n,) of one kind, with the indices to take
+        from each.
     """
     listed = list(parts)
     kind = listed[0][0]
@@ -240,21 +196,9 @@ def _is_row_index(index: Any, axes: int) -> bool:
 def broadcast_fields(name: str, fields: list[tuple[Floats, int]]) -> list[Floats]:
     """Broadcast fields to one common batch.
 
-    Parameters
-    ----------
-    name : str
-        Name of the shape, for the error message.
-    fields : list of (array, own axes)
-        Arrays (*batch, *own axes), with the number of their own axes.
-
-    Returns
-    -------
-    arrays : list of float64 arrays
-
-    Raises
-    ------
-    InvalidShapeError
-        When the batches do not broadcast.
+    name : Name of the shape, for the error message.
+    fields : list of (array, own axes). Arrays (*batch, *own axes), with the number of their own axes.
+    Raises InvalidShapeError: when the batches do not broadcast.
     """
     leading = [array.shape[: array.ndim - tail_axes] for array, tail_axes in fields]
     if all(axes == leading[0] for axes in leading):
@@ -268,21 +212,9 @@ def broadcast_fields(name: str, fields: list[tuple[Floats, int]]) -> list[Floats
 def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape to which batches broadcast. Exact.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for the error message.
-    *batches : tuple of int
-        One or more shapes.
-
-    Returns
-    -------
-    batch : tuple of int
-
-    Raises
-    ------
-    InvalidShapeError
-        If the batches do not broadcast.
+    name : Name of the argument, for the error message.
+    *batches : One or more shapes.
+    Raises InvalidShapeError: if the batches do not broadcast.
     """
     try:
         return np.broadcast_shapes(*batches)
@@ -294,14 +226,7 @@ def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
 def first_index(mask: ArrayLike) -> tuple[int, ...]:
     """Return the index of the first true element. Exact.
 
-    Parameters
-    ----------
-    mask : (...) bool
-        With at least one true element.
-
-    Returns
-    -------
-    index : tuple of int
-        One for each axis.
+    mask : (...) bool. With at least one true element.
+    Returns index : tuple of int. One for each axis.
     """
     return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])

@@ -13,17 +13,9 @@ _SHIFT = np.uint64(29)
 def distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
     """Find the rows that differ in any bit: not a number equals itself, and 0.0 differs from -0.0. Exact.
 
-    Parameters
-    ----------
-    rows : (n, k) float64
-        In any order.
-
-    Returns
-    -------
-    first : (g,) int
-        Index of the first row of each kind, in any order of kinds.
-    kind_of : (n,) int
-        Kind of each row.
+    rows : (n, k) float64. In any order.
+    Returns first : (g,) int. Index of the first row of each kind, in any order of kinds.
+    Returns kind_of : (n,) int. Kind of each row.
     """
     bits = np.ascontiguousarray(rows).view(np.uint64)
     code = np.zeros(len(bits), dtype=np.uint64)

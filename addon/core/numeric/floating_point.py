@@ -19,14 +19,8 @@ from .tolerances import GAP_ROUNDING, LENGTH_ROUNDING, SUM_ROUNDING
 def raised_by_ulps(lengths: Floats) -> Floats:
     """Increase lengths by four ulps. Conservative: covers the rounding of one distance and one sum.
 
-    Parameters
-    ----------
-    lengths : (...) float64
-        >= 0, in any unit.
-
-    Returns
-    -------
-    lengths : (...) float64
+    lengths : (...) float64. >= 0, in any unit.
+    Returns lengths : (...) float64
     """
     result: Floats = lengths * (1 + LENGTH_ROUNDING)
     return result
@@ -35,18 +29,10 @@ def raised_by_ulps(lengths: Floats) -> Floats:
 def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats]:
     """Transform centers, and bound the rounding error.
 
-    Parameters
-    ----------
-    matrix : (..., 4, 4) float64
-        Affine.
-    centers : (..., 3) float64
-        Broadcast against the matrices.
-
-    Returns
-    -------
-    centers : (..., 3) float64
-    error : (...) float64
-        Upper bound of the error of each coordinate. Conservative.
+    matrix : (..., 4, 4) float64. Affine.
+    centers : (..., 3) float64. Broadcast against the matrices.
+    Returns centers : (..., 3) float64
+    Returns error : (...) float64. Upper bound of the error of each coordinate. Conservative.
     """
     terms = transform_points(np.abs(matrix), np.abs(centers))
     return transform_points(matrix, centers), SUM_ROUNDING * terms.max(axis=-1)
@@ -55,17 +41,9 @@ def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats
 def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
     """Grow half extents by rounding errors. Conservative.
 
-    Parameters
-    ----------
-    half : (..., 3) float64
-        Computed by sums over the box.
-    lost : (...) float64
-        Error of the center.
-
-    Returns
-    -------
-    half : (..., 3) float64
-        Grown by the error of the center, and by that of sums over the box.
+    half : (..., 3) float64. Computed by sums over the box.
+    lost : (...) float64. Error of the center.
+    Returns half : (..., 3) float64. Grown by the error of the center, and by that of sums over the box.
     """
     result: Floats = half + (lost + SUM_ROUNDING * half.max(axis=-1))[..., None]
     return result
@@ -74,14 +52,8 @@ def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
 def largest_singular_value(linear: Floats) -> Floats:
     """Compute the largest singular value of matrices. Conservative: rounded up past its error.
 
-    Parameters
-    ----------
-    linear : (..., 3, 3) float64
-        Linear parts of affine maps.
-
-    Returns
-    -------
-    value : (...) float64
+    linear : (..., 3, 3) float64. Linear parts of affine maps.
+    Returns value : (...) float64
     """
     singular = np.linalg.svd(linear, compute_uv=False)[..., 0]
     result: Floats = np.asarray(singular * (1 + GAP_ROUNDING))
@@ -91,12 +63,8 @@ def largest_singular_value(linear: Floats) -> Floats:
 class Exact(NamedTuple):
     """Numbers as unevaluated sums value + error, the result of an error-free transformation.
 
-    Attributes
-    ----------
-    value : (...) float64
-        The sum, rounded to float64.
-    error : (...) float64 or float
-        Rounding error of `value`; 0 for numbers that are exact.
+    value : (...) float64. The sum, rounded to float64.
+    error : (...) float64 or float. Rounding error of `value`; 0 for numbers that are exact.
     """
 
     value: Floats
@@ -106,17 +74,9 @@ class Exact(NamedTuple):
 def two_difference(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Compute a difference and its exact rounding error (Knuth).
 
-    Parameters
-    ----------
-    a, b : (...) float64
-        Batches that broadcast.
-
-    Returns
-    -------
-    difference : (...) float64
-        a - b, rounded.
-    error : (...) float64
-        Exact; the sum of both is a - b.
+    a, b : (...) float64. Batches that broadcast.
+    Returns difference : (...) float64. a - b, rounded.
+    Returns error : (...) float64. Exact; the sum of both is a - b.
     """
     result = a - b
     subtracted = a - result
@@ -126,17 +86,9 @@ def two_difference(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Compute a product and its exact rounding error (Dekker and Veltkamp).
 
-    Parameters
-    ----------
-    a, b : (...) float64
-        Batches that broadcast.
-
-    Returns
-    -------
-    product : (...) float64
-        a * b, rounded.
-    error : (...) float64
-        Exact; the sum of both is a * b.
+    a, b : (...) float64. Batches that broadcast.
+    Returns product : (...) float64. a * b, rounded.
+    Returns error : (...) float64. Exact; the sum of both is a * b.
     """
     result = a * b
     a_high, b_high = _high(a), _high(b)
@@ -154,15 +106,8 @@ def _high(a: Floats) -> Floats:
 def lowest_bits(values: Floats) -> Floats:
     """Return the largest power of two that each number is a multiple of. Exact.
 
-    Parameters
-    ----------
-    values : (...) float64
-        Finite.
-
-    Returns
-    -------
-    bits : (...) float64
-        Infinite for zero.
+    values : (...) float64. Finite.
+    Returns bits : (...) float64. Infinite for zero.
     """
     mantissa, exponent = np.frexp(np.abs(values))
     digits = np.ldexp(mantissa, 53).astype(np.int64)
@@ -173,15 +118,8 @@ def lowest_bits(values: Floats) -> Floats:
 def nearest_float32(values: ArrayLike) -> Floats:
     """Round to the nearest float32. Exact.
 
-    Parameters
-    ----------
-    values : (...) float64
-        Numbers to round.
-
-    Returns
-    -------
-    rounded : (...) float64
-        Values that float32 has; infinite beyond the largest float32.
+    values : (...) float64. Numbers to round.
+    Returns rounded : (...) float64. Values that float32 has; infinite beyond the largest float32.
     """
     with np.errstate(over="ignore"):
         return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
@@ -190,15 +128,8 @@ def nearest_float32(values: ArrayLike) -> Floats:
 def float32_at_least(values: ArrayLike) -> Floats:
     """Round up to float32. Exact.
 
-    Parameters
-    ----------
-    values : (...) float64
-        Numbers to round.
-
-    Returns
-    -------
-    rounded : (...) float64
-        The smallest float32 values that are not less.
+    values : (...) float64. Numbers to round.
+    Returns rounded : (...) float64. The smallest float32 values that are not less.
     """
     x = np.asarray(values, dtype=np.float64)
     near = nearest_float32(x)
@@ -210,14 +141,7 @@ def float32_at_least(values: ArrayLike) -> Floats:
 def float32_at_most(values: ArrayLike) -> Floats:
     """Round down to float32. Exact.
 
-    Parameters
-    ----------
-    values : (...) float64
-        Numbers to round.
-
-    Returns
-    -------
-    rounded : (...) float64
-        The largest float32 values that are not greater.
+    values : (...) float64. Numbers to round.
+    Returns rounded : (...) float64. The largest float32 values that are not greater.
     """
     return -float32_at_least(-np.asarray(values, dtype=np.float64))

@@ -13,14 +13,9 @@ from .arrays import Floats, Ints, cross, dot, normalized
 class GeodesicDirections(NamedTuple):
     """Unit vectors at the vertices of a geodesic sphere.
 
-    Attributes
-    ----------
-    vectors : (k, 3) float64
-        With each vector, its opposite is there too.
-    triangles : (t, 3) int64
-        Indices of neighbors; the cones of the triangles cover all of space.
-    covering_cosine : float
-        Cosine of the largest angle between any direction and the nearest of `vectors`.
+    vectors : (k, 3) float64. With each vector, its opposite is there too.
+    triangles : (t, 3) int64. Indices of neighbors; the cones of the triangles cover all of space.
+    covering_cosine : Cosine of the largest angle between any direction and the nearest of `vectors`.
     """
 
     vectors: Floats
@@ -32,15 +27,8 @@ class GeodesicDirections(NamedTuple):
 def geodesic_directions(frequency: int) -> GeodesicDirections:
     """Compute 10 f^2 + 2 directions: an icosahedron with edges cut into f parts, projected to the sphere.
 
-    Parameters
-    ----------
-    frequency : int, >= 1
-        The f above.
-
-    Returns
-    -------
-    directions : GeodesicDirections
-        Cached: callers must not write to the arrays.
+    frequency : The f above.
+    Returns directions : GeodesicDirections. Cached: callers must not write to the arrays.
     """
     golden = (1 + 5**0.5) / 2
     corners = np.array(

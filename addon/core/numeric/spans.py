@@ -13,11 +13,8 @@ from .table import Table
 class Spans(Table):
     """Closed spans (m,) from `start` to `end`, each on the line with its number.
 
-    Attributes
-    ----------
     line : (m,) int64
-    start, end : (m,) float64
-        `end` is not before `start`.
+    start, end : (m,) float64. `end` is not before `start`.
     """
 
     line: Ints
@@ -49,14 +46,9 @@ class Spans(Table):
 def span_runs(line: Ints, start: Floats, end: Floats) -> tuple[Ints, Bools, Floats]:
     """Find the runs of spans (m,) that overlap or share an end.
 
-    Returns
-    -------
-    order : (m,) int
-        Spans by line and start; of those that start together, instants come first.
-    begins : (m,) bool
-        Which of the spans in that order begin a run.
-    latest : (m,) float
-        Latest end so far of the spans of the line in that order.
+    Returns order : (m,) int. Spans by line and start; of those that start together, instants come first.
+    Returns begins : (m,) bool. Which of the spans in that order begin a run.
+    Returns latest : (m,) float. Latest end so far of the spans of the line in that order.
     """
     order = np.lexsort((end > start, start, line))
     line, start, end = line[order], start[order], end[order]

@@ -64,16 +64,9 @@ class _Axial(Batched):
     def between(cls: type[_Self], start: ArrayLike, end: ArrayLike, radius: ArrayLike) -> _Self:
         """Make shapes from the ends of their axes. Exact up to float64 rounding.
 
-        Parameters
-        ----------
-        start, end : (..., 3) array_like
-            Where they are equal, the axis is +X.
-        radius : (...) array_like
-            In the same unit.
-
-        Returns
-        -------
-        shapes : batch (...)
+        start, end : (..., 3) array_like. Where they are equal, the axis is +X.
+        radius : (...) array_like. In the same unit.
+        Returns shapes : batch (...)
         """
         first, last = (as_floats(values, f"{cls._name} end", (3,)) for values in (start, end))
         offset = last * 0.5 - first * 0.5
@@ -317,19 +310,10 @@ class Cylinder(_Axial):
 def axial_coordinates(shape: Capsule | Cylinder, points: Floats) -> tuple[Floats, Floats]:
     """Compute coordinates of points along and across the axes of shapes. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    shape : Capsule or Cylinder, batch (...)
-        In any space and unit.
-    points : (..., 3) float64
-        Broadcast against the batch.
-
-    Returns
-    -------
-    along : (...) float64
-        From the center, in the direction of the axis.
-    across : (...) float64
-        Distance from the line of the axis.
+    shape : Capsule or Cylinder, batch (...). In any space and unit.
+    points : (..., 3) float64. Broadcast against the batch.
+    Returns along : (...) float64. From the center, in the direction of the axis.
+    Returns across : (...) float64. Distance from the line of the axis.
     """
     offset = points - shape.center
     along = dot(offset, np.broadcast_to(shape.axis, offset.shape))

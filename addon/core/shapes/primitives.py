@@ -149,16 +149,9 @@ class Triangle(Batched):
 def closest_on_segment(points: Floats, segment: Segment) -> Floats:
     """Return the closest points on segments. Exact up to float64 rounding; both ends are returned exactly.
 
-    Parameters
-    ----------
-    points : (..., 3) float64
-        Broadcast against the segments.
-    segment : Segment, batch (...)
-        In the space of the points.
-
-    Returns
-    -------
-    closest : (..., 3) float64
+    points : (..., 3) float64. Broadcast against the segments.
+    segment : Segment, batch (...). In the space of the points.
+    Returns closest : (..., 3) float64
     """
     along, offset = segment.end - segment.start, points - segment.start
     squared = dot(along, along)
@@ -173,16 +166,9 @@ def closest_on_segment(points: Floats, segment: Segment) -> Floats:
 def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
     """Return the closest points on triangles: on the face or on an edge. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    points : (..., 3) float64
-        Broadcast against the triangles.
-    triangle : Triangle, batch (...)
-        In the space of the points.
-
-    Returns
-    -------
-    closest : (..., 3) float64
+    points : (..., 3) float64. Broadcast against the triangles.
+    triangle : Triangle, batch (...). In the space of the points.
+    Returns closest : (..., 3) float64
     """
     corners = triangle.a, triangle.b, triangle.c
     normal = triangle.normal
@@ -209,15 +195,8 @@ def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
 def triangle_corners(triangles: Triangle) -> Floats:
     """Return the corners of triangles. Exact.
 
-    Parameters
-    ----------
-    triangles : Triangle, batch (...)
-        In any space and unit.
-
-    Returns
-    -------
-    corners : (..., 3, 3) float64
-        One corner in each row.
+    triangles : Triangle, batch (...). In any space and unit.
+    Returns corners : (..., 3, 3) float64. One corner in each row.
     """
     return np.stack([triangles.a, triangles.b, triangles.c], axis=-2)
 
@@ -225,13 +204,7 @@ def triangle_corners(triangles: Triangle) -> Floats:
 def triangles_from_corners(corners: Floats) -> Triangle:
     """Make two-sided triangles from corners. Exact.
 
-    Parameters
-    ----------
-    corners : (..., 3, 3) float64
-        One corner in each row; finite.
-
-    Returns
-    -------
-    triangles : Triangle, batch (...)
+    corners : (..., 3, 3) float64. One corner in each row; finite.
+    Returns triangles : Triangle, batch (...)
     """
     return Triangle.unchecked(corners[..., 0, :], corners[..., 1, :], corners[..., 2, :])

@@ -19,19 +19,9 @@ def orthonormalized(rotation: Floats) -> Floats:
     Newton's iteration for the orthogonal polar factor, at most two steps. Rotations that are orthonormal
     already are returned as they are.
 
-    Parameters
-    ----------
-    rotation : (..., 3, 3) float64
-        Orthonormal to float32 or better.
-
-    Returns
-    -------
-    rotation : (..., 3, 3) float64
-
-    Raises
-    ------
-    InvalidShapeError
-        For matrices that scale, shear or mirror, with the index of the first.
+    rotation : (..., 3, 3) float64. Orthonormal to float32 or better.
+    Returns rotation : (..., 3, 3) float64
+    Raises InvalidShapeError: for matrices that scale, shear or mirror, with the index of the first.
     """
     identity = np.eye(3)
     gram = np.einsum("...ji,...jk->...ik", rotation, rotation)
@@ -61,17 +51,9 @@ def axes_from_edges(edges: Floats, importance: Floats) -> Floats:
     The most important column keeps its direction; each other one loses its components along those before it.
     Columns keep their positions. Where columns are parallel or zero, any perpendicular axis is taken.
 
-    Parameters
-    ----------
-    edges : (..., 3, 3) float64
-        Edge vectors of boxes as columns.
-    importance : (..., 3) float64
-        Of each column, for instance its length.
-
-    Returns
-    -------
-    rotation : (..., 3, 3) float64
-        Never mirrored.
+    edges : (..., 3, 3) float64. Edge vectors of boxes as columns.
+    importance : (..., 3) float64. Of each column, for instance its length.
+    Returns rotation : (..., 3, 3) float64. Never mirrored.
     """
     order = np.argsort(-importance, axis=-1, kind="stable")
     first, second, third = np.moveaxis(np.take_along_axis(edges, order[..., None, :], axis=-1), -1, 0)

@@ -29,15 +29,8 @@ LAST_TIME_BEFORE_END = np.nextafter(1.0, 0.0)
 def time_of_impact_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
     """First time in [0, 1] at which two moving boxes touch. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end, b_start, b_end : Aabb, batch (...)
-        Both boxes at times 0 and 1, in one batch shape.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
+    a_start, a_end, b_start, b_end : Aabb, batch (...). Both boxes at times 0 and 1, in one batch shape.
+    Returns time : (...) float64. NaN for never.
     """
     return overlap_span_aabb_aabb(a_start, a_end, b_start, b_end)[0]
 
@@ -45,15 +38,9 @@ def time_of_impact_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: A
 def overlap_span_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> tuple[Floats, Floats]:
     """First and last time of contact of two moving boxes, exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end, b_start, b_end : Aabb, batch (...)
-        Both boxes at times 0 and 1.
-
-    Returns
-    -------
-    enter, leave : (...) float64
-        The latest time at which a gap closes and the earliest at which one opens; both NaN for never.
+    a_start, a_end, b_start, b_end : Aabb, batch (...). Both boxes at times 0 and 1.
+    Returns enter, leave : (...) float64. The latest time at which a gap closes and the earliest at which
+        one opens; both NaN for never.
     """
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -72,17 +59,9 @@ def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_
 
     Exact up to float64 rounding: the squared distance of the center is a piecewise quadratic in time.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere, batch (...)
-        The sphere at times 0 and 1.
-    b_start, b_end : Aabb, batch (...)
-        The box at times 0 and 1.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Aabb, batch (...). The box at times 0 and 1.
+    Returns time : (...) float64. NaN for never.
     """
     return gap_entry_time(
         point_gaps(a_start.center, b_start), point_gaps(a_end.center, b_end), a_start.radius, a_end.radius
@@ -94,17 +73,9 @@ def time_within_clearance_aabb_aabb(
 ) -> Floats:
     """First time in [0, 1] at which two boxes are within a clearance. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end, b_start, b_end : Aabb, batch (...)
-        Both boxes at times 0 and 1, in one batch shape.
-    clearance : (...) float64 or float
-        Euclidean distance, in the unit of the boxes.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
+    a_start, a_end, b_start, b_end : Aabb, batch (...). Both boxes at times 0 and 1, in one batch shape.
+    clearance : (...) float64 or float. Euclidean distance, in the unit of the boxes.
+    Returns time : (...) float64. NaN for never.
     """
     reach = np.full(a_start.shape, clearance)
     return gap_entry_time(box_gaps(a_start, b_start), box_gaps(a_end, b_end), reach, reach)
@@ -168,17 +139,9 @@ def gap_entry_time(g0: Floats, g1: Floats, reach_start: Floats, reach_end: Float
     the minimum of each quadratic between them, brackets the first entry in a single piece. Exact up to
     float64 rounding.
 
-    Parameters
-    ----------
-    g0, g1 : (6, ...) float64
-        Gaps at times 0 and 1.
-    reach_start, reach_end : (...) float64
-        The reach at times 0 and 1.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
+    g0, g1 : (6, ...) float64. Gaps at times 0 and 1.
+    reach_start, reach_end : (...) float64. The reach at times 0 and 1.
+    Returns time : (...) float64. NaN for never.
     """
     batch = reach_start.shape
     g0, g1 = g0.reshape(6, -1), g1.reshape(6, -1)

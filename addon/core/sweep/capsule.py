@@ -25,19 +25,10 @@ def time_of_impact_capsule_shape(
     than the time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps:
     possible contact from the time given.
 
-    Parameters
-    ----------
-    a_start, a_end : Capsule, batch (...)
-        The capsule at times 0 and 1.
-    b_start, b_end : Sphere, Aabb, Obb or Capsule, batch (...)
-        The other shape at times 0 and 1.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
-    status : (...) int64
-        Values of ImpactStatus.
+    a_start, a_end : Capsule, batch (...). The capsule at times 0 and 1.
+    b_start, b_end : Sphere, Aabb, Obb or Capsule, batch (...). The other shape at times 0 and 1.
+    Returns time : (...) float64. NaN for never.
+    Returns status : (...) int64. Values of ImpactStatus.
     """
     batch = a_start.shape
     (a0, a1, *a_radii), (b0, b1, *b_radii) = (
@@ -52,15 +43,9 @@ def time_of_impact_capsule_shape(
 def boxes_in_motion(start: Rounded, end: Rounded) -> tuple[Obb, Obb, Floats, Floats]:
     """Split moving shapes into boxes and radii, so that no box of a capsule rolls about its axis.
 
-    Parameters
-    ----------
-    start, end : Capsule, Sphere, Aabb or Obb, batch (n,)
-        Shapes of one kind at times 0 and 1.
-
-    Returns
-    -------
-    start, end : Obb, batch (n,)
-    radius_start, radius_end : (n,) float64
+    start, end : Capsule, Sphere, Aabb or Obb, batch (n,). Shapes of one kind at times 0 and 1.
+    Returns start, end : Obb, batch (n,)
+    Returns radius_start, radius_end : (n,) float64
     """
     (first, radius), (last, radius_end) = box_and_radius(start), box_and_radius(end)
     if isinstance(start, Capsule) and isinstance(end, Capsule):

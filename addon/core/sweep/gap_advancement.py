@@ -31,22 +31,15 @@ _FIXED, _OF_A, _OF_B, _EDGES = range(4)
 class GapAxis(NamedTuple):
     """One axis for each pair, along which its gap is followed over a stretch of time.
 
-    Attributes
-    ----------
-    gap : (n,) float64
-        Gap along the axis at the time at which the axis was chosen, times the length of the axis.
-    world : (3, n) float64
-        Direction of the axis at that time, in world directions.
-    kind : (n,) int64
-        _FIXED: `fixed` in world directions. _OF_A, _OF_B: `fixed` in the frame of that box, rotating with it.
-        _EDGES: cross product of edge i of the first box and edge j of the second, times `sign`. Its length
-        varies.
-    fixed : (3, n) float64
-        See `kind`.
-    i, j : (n,) int64
-        Edges of an axis of kind _EDGES.
-    sign : (n,) float64
-        1 or -1, so that the axis points from the first box to the second.
+    gap : (n,) float64. Gap along the axis at the time at which the axis was chosen, times the length of the
+        axis.
+    world : (3, n) float64. Direction of the axis at that time, in world directions.
+    kind : (n,) int64. _FIXED: `fixed` in world directions. _OF_A, _OF_B: `fixed` in the frame of that box,
+        rotating with it. _EDGES: cross product of edge i of the first box and edge j of the second, times
+        `sign`. Its length varies.
+    fixed : (3, n) float64. See `kind`.
+    i, j : (n,) int64. Edges of an axis of kind _EDGES.
+    sign : (n,) float64. 1 or -1, so that the axis points from the first box to the second.
     """
 
     gap: Floats

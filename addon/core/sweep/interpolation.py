@@ -96,15 +96,8 @@ def _axes_at(start: Floats, end: Floats, time: Floats) -> Floats:
 def rotated_onto(start: Floats, end: Floats) -> Floats:
     """Compute the rotations by the least angle that turn unit vectors to others. Exact up to rounding.
 
-    Parameters
-    ----------
-    start, end : (..., 3) float64
-        Unit vectors.
-
-    Returns
-    -------
-    rotation : (..., 3, 3) float64
-        For half a turn, about an axis that is chosen by a fixed rule.
+    start, end : (..., 3) float64. Unit vectors.
+    Returns rotation : (..., 3, 3) float64. For half a turn, about an axis that is chosen by a fixed rule.
     """
     about, angle = arc(start, end)
     sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
@@ -117,17 +110,10 @@ def rotated_onto(start: Floats, end: Floats) -> Floats:
 def arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
     """Compute axis and angle of the least rotations that turn unit vectors to others.
 
-    Parameters
-    ----------
-    start, end : (..., 3) float64
-        Unit vectors.
-
-    Returns
-    -------
-    axis : (..., 3) float64
-        Unit vectors; for half a turn, perpendicular to `start` by a fixed rule.
-    angle : (...) float64
-        Radians in [0, pi].
+    start, end : (..., 3) float64. Unit vectors.
+    Returns axis : (..., 3) float64. Unit vectors; for half a turn, perpendicular to `start` by a fixed
+        rule.
+    Returns angle : (...) float64. Radians in [0, pi].
     """
     normal = cross(start, end)
     sine = length(normal)
@@ -138,14 +124,10 @@ def arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
 class RotationPath(Table):
     """Rotations about one axis at a constant rate, beginning at a given rotation.
 
-    Attributes
-    ----------
-    axis : (..., 3) float64
-        Unit vectors in world space.
-    angle : (...) float64
-        Radians in [0, pi] over the whole interval.
-    constant, sine, cosine : (..., 3, 3) float64
-        Terms of the rotation at t: constant + sin(angle t) sine + cos(angle t) cosine.
+    axis : (..., 3) float64. Unit vectors in world space.
+    angle : (...) float64. Radians in [0, pi] over the whole interval.
+    constant, sine, cosine : (..., 3, 3) float64. Terms of the rotation at t: constant + sin(angle t) sine +
+        cos(angle t) cosine.
     """
 
     axis: Floats
@@ -178,12 +160,8 @@ class RotationPath(Table):
 class ObbMotion(Table):
     """Oriented boxes (...) in motion from `start` to `end`.
 
-    Attributes
-    ----------
-    start, end : Obb, batch (...)
-        The boxes at times 0 and 1.
-    rotation_path : RotationPath, batch (...)
-        Their rotations in between.
+    start, end : Obb, batch (...). The boxes at times 0 and 1.
+    rotation_path : RotationPath, batch (...). Their rotations in between.
     """
 
     start: Obb
@@ -220,15 +198,8 @@ class ObbMotion(Table):
 def rotation_angle(start: Obb, end: Obb) -> Floats:
     """Compute the angle between the rotations of boxes.
 
-    Parameters
-    ----------
-    start, end : Obb, batch (...)
-        Boxes at both ends of an interval.
-
-    Returns
-    -------
-    angle : (...) float64
-        In [0, pi], accurate to about 1e-8 radians.
+    start, end : Obb, batch (...). Boxes at both ends of an interval.
+    Returns angle : (...) float64. In [0, pi], accurate to about 1e-8 radians.
     """
     cosine = 0.5 * (dot(start.rotation, end.rotation).sum(axis=-1) - 1)
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)))
@@ -237,17 +208,10 @@ def rotation_angle(start: Obb, end: Obb) -> Floats:
 def rotation_axis_angle(start: Floats, end: Floats) -> tuple[Floats, Floats]:
     """Axis and angle of the shorter arc from one rotation to another.
 
-    Parameters
-    ----------
-    start, end : (..., 3, 3) float64
-        Rotation matrices.
-
-    Returns
-    -------
-    axis : (..., 3) float64
-        Unit vectors in world space; +X without rotation. Of the two axes of half a turn, one by a fixed rule.
-    angle : (...) float64
-        Radians in [0, pi].
+    start, end : (..., 3, 3) float64. Rotation matrices.
+    Returns axis : (..., 3) float64. Unit vectors in world space; +X without rotation. Of the two axes of
+        half a turn, one by a fixed rule.
+    Returns angle : (...) float64. Radians in [0, pi].
     """
     before, after = np.swapaxes(start, -1, -2), np.swapaxes(end, -1, -2)
     # For a rotation by a about w, the cross products of the columns before and after add up to 2 sin(a) w.

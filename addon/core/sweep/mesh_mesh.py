@@ -43,14 +43,10 @@ class MovingMesh(NamedTuple):
 class MeshMeshImpact(NamedTuple):
     """First impact of two moving meshes.
 
-    Attributes
-    ----------
-    time : float
-        Time in [0, 1]; NaN for never.
-    i, j : int
-        Nodes of the triangles that touch first; -1 for never.
-    is_resolved : bool
-        False if no contact is known there, only that there is none before: see `TrianglePairImpact`.
+    time : Time in [0, 1]; NaN for never.
+    i, j : Nodes of the triangles that touch first; -1 for never.
+    is_resolved : False if no contact is known there, only that there is none before: see
+        `TrianglePairImpact`.
     """
 
     time: float
@@ -74,20 +70,10 @@ def first_impact_mesh_mesh(
 
     Never late, and early by no more than `first_impact_triangle_pairs` with that `slack`.
 
-    Parameters
-    ----------
-    a, b : MovingMesh
-        The meshes, in one space and unit.
-    clearance : float
-        Distance that counts as contact.
-    begin : float
-        Time until which the meshes are known to be disjoint.
-    slack : float
-        Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
-
-    Returns
-    -------
-    impact : MeshMeshImpact
+    a, b : The meshes, in one space and unit.
+    clearance : Distance that counts as contact.
+    begin : Time until which the meshes are known to be disjoint.
+    slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
     """
     nodes_a, nodes_b = a.start.nodes, b.start.nodes
     total_radius = float(nodes_a.radius[0] * a.start.max_scale + nodes_b.radius[0] * b.start.max_scale)

@@ -37,17 +37,10 @@ def time_of_impact_obb_obb(
     time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps: possible
     contact from the time given.
 
-    Parameters
-    ----------
-    a_start, a_end, b_start, b_end : Obb or Aabb, batch (...)
-        Both boxes at times 0 and 1, in one batch shape.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
-    status : (...) int64
-        Values of ImpactStatus.
+    a_start, a_end, b_start, b_end : Obb or Aabb, batch (...). Both boxes at times 0 and 1, in one batch
+        shape.
+    Returns time : (...) float64. NaN for never.
+    Returns status : (...) int64. Values of ImpactStatus.
     """
     batch = a_start.shape
     a0, a1, b0, b1 = (box.oriented().reshaped((-1,)) for box in (a_start, a_end, b_start, b_end))
@@ -63,17 +56,10 @@ def time_within_clearance_obb_obb(
 
     Certainty as of `time_of_impact_obb_obb`.
 
-    Parameters
-    ----------
-    a_start, a_end, b_start, b_end : Obb, batch (n,)
-        Both boxes at times 0 and 1.
-    clearance : (n,) float64 or float
-        Euclidean distance, in the unit of the boxes: around a box it has rounded corners.
-
-    Returns
-    -------
-    time : (n,) float64
-        NaN for never.
+    a_start, a_end, b_start, b_end : Obb, batch (n,). Both boxes at times 0 and 1.
+    clearance : (n,) float64 or float. Euclidean distance, in the unit of the boxes: around a box it has
+        rounded corners.
+    Returns time : (n,) float64. NaN for never.
     """
     radius = np.broadcast_to(np.asarray(clearance, dtype=np.float64), a_start.shape)
     return advance((a_start, a_end, b_start, b_end), radius, radius, kind="rounded")[0]
@@ -87,19 +73,10 @@ def time_of_impact_sphere_obb(
     The radius may change. Certainty as of `time_of_impact_obb_obb`. A box that keeps its rotation is
     axis-aligned in its own frame, and solved there in closed form.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere, batch (...)
-        The sphere at times 0 and 1.
-    b_start, b_end : Obb, batch (...)
-        The box at times 0 and 1.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
-    status : (...) int64
-        Values of ImpactStatus.
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Obb, batch (...). The box at times 0 and 1.
+    Returns time : (...) float64. NaN for never.
+    Returns status : (...) int64. Values of ImpactStatus.
     """
     a0, a1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end))
     b0, b1 = (box.reshaped((-1,)) for box in (b_start, b_end))
@@ -128,21 +105,11 @@ def advance(
 
     Certainty as of `time_of_impact_obb_obb`.
 
-    Parameters
-    ----------
-    boxes : four Obb, batch (n,)
-        The first box at times 0 and 1, then the second.
-    radius_start, radius_end : (n,) float64
-        Sum of the radii around both boxes at times 0 and 1.
-    kind : PairKind
-        "boxes" have no radius; of a "sphere" pair, the first box has no size.
-
-    Returns
-    -------
-    time : (n,) float64
-        NaN for never.
-    status : (n,) int64
-        Values of ImpactStatus.
+    boxes : four Obb, batch (n,). The first box at times 0 and 1, then the second.
+    radius_start, radius_end : (n,) float64. Sum of the radii around both boxes at times 0 and 1.
+    kind : "boxes" have no radius; of a "sphere" pair, the first box has no size.
+    Returns time : (n,) float64. NaN for never.
+    Returns status : (n,) int64. Values of ImpactStatus.
     """
     a0, a1, b0, b1 = boxes
     times, status = np.full(a0.shape, np.nan), np.full(a0.shape, ImpactStatus.EXACT, dtype=np.int64)

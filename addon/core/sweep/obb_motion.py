@@ -19,20 +19,15 @@ from .interpolation import RotationPath
 class BoxPairMotion(Table, last=True):
     """Pairs of boxes in motion, batch last, in units of their own size; an axis of 2 is that of the boxes.
 
-    Attributes
-    ----------
-    offset, offset_change : (3, n) float64
-        Center of the second box relative to the first, in world directions, and its change over the interval.
-    half, half_change : (2, 3, n) float64
-        Half extents, and their change.
-    angle : (2, n) float64
-        Radians of rotation over the interval.
-    angular_velocity : (2, 3, n) float64
-        The angles as vectors along the axes of rotation, in world directions.
-    constant, sine, cosine : (2, 3, 3, n) float64
-        Terms of the rotations, see RotationPath.
-    radius, radius_change : (n,) float64
-        Radius around the boxes, of both together, and its change; 0 for boxes alone.
+    offset, offset_change : (3, n) float64. Center of the second box relative to the first, in world
+        directions, and its change over the interval.
+    half, half_change : (2, 3, n) float64. Half extents, and their change.
+    angle : (2, n) float64. Radians of rotation over the interval.
+    angular_velocity : (2, 3, n) float64. The angles as vectors along the axes of rotation, in world
+        directions.
+    constant, sine, cosine : (2, 3, 3, n) float64. Terms of the rotations, see RotationPath.
+    radius, radius_change : (n,) float64. Radius around the boxes, of both together, and its change; 0 for
+        boxes alone.
     """
 
     offset: Floats

@@ -33,14 +33,10 @@ _CHUNK_SPHERES = 2048
 class SphereMeshImpact(NamedTuple):
     """First impact of spheres on a mesh, in the space of the mesh.
 
-    Attributes
-    ----------
-    start, end : Sphere, batch (...)
-        The spheres at times 0 and 1; of a tree the leaf that touches first.
-    triangle, triangle_end : Triangle, batch (...)
-        The triangle that is touched first, twice, because it is at rest.
-    time : (...) float64
-        Time in [0, 1]; NaN for never.
+    start, end : Sphere, batch (...). The spheres at times 0 and 1; of a tree the leaf that touches first.
+    triangle, triangle_end : Triangle, batch (...). The triangle that is touched first, twice, because it is
+        at rest.
+    time : (...) float64. Time in [0, 1]; NaN for never.
     """
 
     start: Sphere
@@ -57,22 +53,10 @@ def time_of_impact_sphere_mesh(
 
     Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere or SphereTree, batch (...)
-        The sphere or tree at times 0 and 1.
-    b_start, b_end : TriangleMesh
-        Two equal samples of the mesh.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a mesh that moves, and for poses of two different trees.
+    a_start, a_end : Sphere or SphereTree, batch (...). The sphere or tree at times 0 and 1.
+    b_start, b_end : Two equal samples of the mesh.
+    Returns time : (...) float64. NaN for never.
+    Raises InvalidShapeError: for a mesh that moves, and for poses of two different trees.
     """
     return first_impact_sphere_mesh(a_start, a_end, b_start, b_end).time
 
@@ -82,22 +66,11 @@ def first_impact_sphere_mesh(
 ) -> SphereMeshImpact:
     """First impact on a mesh at rest: time, sphere and triangle. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere or SphereTree, batch (...)
-        The sphere or tree at times 0 and 1.
-    b_start, b_end : TriangleMesh
-        Two equal samples of the mesh.
-
-    Returns
-    -------
-    impact : SphereMeshImpact
-        For an overlap at the start, the sphere and the triangle are the pair with the deepest overlap.
-
-    Raises
-    ------
-    InvalidShapeError
-        As `time_of_impact_sphere_mesh`.
+    a_start, a_end : Sphere or SphereTree, batch (...). The sphere or tree at times 0 and 1.
+    b_start, b_end : Two equal samples of the mesh.
+    Returns impact : SphereMeshImpact. For an overlap at the start, the sphere and the triangle are the pair
+        with the deepest overlap.
+    Raises InvalidShapeError: as `time_of_impact_sphere_mesh`.
     """
     b_start.require_same(b_end)
     if isinstance(a_start, SphereTree) and isinstance(a_end, SphereTree):
@@ -121,22 +94,10 @@ def closest_time_sphere_mesh(
 
     Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere, batch (...)
-        The sphere at times 0 and 1.
-    b_start, b_end : TriangleMesh
-        Two equal samples of the mesh.
-
-    Returns
-    -------
-    time : (...) float64
-        0 for a sphere that stays behind all triangles of a one-sided mesh.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a mesh that moves.
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Two equal samples of the mesh.
+    Returns time : (...) float64. 0 for a sphere that stays behind all triangles of a one-sided mesh.
+    Raises InvalidShapeError: for a mesh that moves.
     """
     b_start.require_same(b_end)
     a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))

@@ -26,15 +26,8 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
     that do not reach each other before the end, or that are out of reach throughout; only the other pairs are
     solved.
 
-    Parameters
-    ----------
-    a_start, a_end, b_start, b_end : Sphere, batch (...)
-        Both spheres at times 0 and 1, in one batch shape.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
+    a_start, a_end, b_start, b_end : Sphere, batch (...). Both spheres at times 0 and 1, in one batch shape.
+    Returns time : (...) float64. NaN for never.
     """
     a0, a1, b0, b1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end, b_start, b_end))
     times = np.full(a0.shape, np.nan)
@@ -59,17 +52,9 @@ def quadratic_entry_time(position: Exact, velocity: Exact, reach: Exact, growth:
     closest approach is later than twice the interval, the textbook discriminant does not cancel and is used.
     That is the case where radii change about as fast as centers move, so that A is rounding noise.
 
-    Parameters
-    ----------
-    position, velocity : Exact, (..., 3)
-        p and v.
-    reach, growth : Exact, (...)
-        r and s.
-
-    Returns
-    -------
-    time : (...) float64
-        Not clipped to the interval; NaN for never.
+    position, velocity : Exact, (..., 3). p and v.
+    reach, growth : Exact, (...). r and s.
+    Returns time : (...) float64. Not clipped to the interval; NaN for never.
     """
     (p, p_error), (v, v_error), (r, r_error), (s, s_error) = position, velocity, reach, growth
     a_term, b_term, c_term = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
@@ -112,17 +97,9 @@ def closest_time_candidates_sphere_sphere(
 def time_of_minimum_gap(p: Floats, v: Floats, s: Floats) -> Floats:
     """Find the time in [0, 1] at which |p + v t| - s t is minimal. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    p, v : (..., 3) float64
-        Relative center at time 0, and its change.
-    s : (...) float64
-        Change of the sum of the radii.
-
-    Returns
-    -------
-    time : (...) float64
-        0 without such a minimum before the end.
+    p, v : (..., 3) float64. Relative center at time 0, and its change.
+    s : (...) float64. Change of the sum of the radii.
+    Returns time : (...) float64. 0 without such a minimum before the end.
     """
     speed_squared = dot(v, v)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,17 +144,9 @@ def entry_time_within_reach(start: Exact, end: Exact, reach: Exact, reach_end: E
     The ends decide exactly about contact at the ends: 0 if and only if |start| <= reach, and never NaN if
     |end| <= reach_end.
 
-    Parameters
-    ----------
-    start, end : Exact, (..., 3)
-        The vector at times 0 and 1, of about size 1.
-    reach, reach_end : Exact, (...)
-        The reach at times 0 and 1.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
+    start, end : Exact, (..., 3). The vector at times 0 and 1, of about size 1.
+    reach, reach_end : Exact, (...). The reach at times 0 and 1.
+    Returns time : (...) float64. NaN for never.
     """
     p, q, r, r_end = start.value, end.value, reach.value, reach_end.value
     v, v_error = two_difference(q, p)

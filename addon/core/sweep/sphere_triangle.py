@@ -48,22 +48,10 @@ def time_of_impact_sphere_triangle(
     Exact up to float64 rounding. A one-sided triangle is touched only while the center is not behind it: a
     sphere that comes through from behind touches it when its center comes through.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere, batch (...)
-        The sphere at times 0 and 1.
-    b_start, b_end : Triangle, batch (...)
-        Two equal samples of the triangle.
-
-    Returns
-    -------
-    time : (...) float64
-        NaN for never.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a triangle that moves.
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Triangle, batch (...). Two equal samples of the triangle.
+    Returns time : (...) float64. NaN for never.
+    Raises InvalidShapeError: for a triangle that moves.
     """
     _require_at_rest(b_start, b_end)
     a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
@@ -77,22 +65,10 @@ def closest_time_sphere_triangle(
 
     Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a_start, a_end : Sphere, batch (...)
-        The sphere at times 0 and 1.
-    b_start, b_end : Triangle, batch (...)
-        Two equal samples of the triangle.
-
-    Returns
-    -------
-    time : (...) float64
-        0 for a sphere that stays behind a one-sided triangle.
-
-    Raises
-    ------
-    InvalidShapeError
-        For a triangle that moves.
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Triangle, batch (...). Two equal samples of the triangle.
+    Returns time : (...) float64. 0 for a sphere that stays behind a one-sided triangle.
+    Raises InvalidShapeError: for a triangle that moves.
     """
     _require_at_rest(b_start, b_end)
     a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
@@ -106,18 +82,10 @@ def closest_time_sphere_triangle(
 def minimum_separation_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle) -> tuple[Floats, Floats]:
     """Find the minimum separation of moving spheres and triangles. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a0, a1 : Sphere, batch (n,)
-        The spheres at times 0 and 1.
-    triangle : Triangle, batch (n,)
-        At rest.
-
-    Returns
-    -------
-    time : (n,) float64
-        First time of the minimum, in [0, 1].
-    separation : (n,) float64
+    a0, a1 : Sphere, batch (n,). The spheres at times 0 and 1.
+    triangle : Triangle, batch (n,). At rest.
+    Returns time : (n,) float64. First time of the minimum, in [0, 1].
+    Returns separation : (n,) float64
     """
     motion = _RelativeMotion.of(a0, a1, triangle, triangle.normal)
     times = np.sort(_closest_time_candidates(motion, triangle.one_sided), axis=0)
@@ -129,19 +97,10 @@ def minimum_separation_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangl
 def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
     """Compute entry times of moving spheres into triangles. Exact up to float64 rounding.
 
-    Parameters
-    ----------
-    a0, a1 : Sphere, batch (n,)
-        The spheres at times 0 and 1.
-    triangle : Triangle, batch (n,)
-        At rest.
-    normal : (n, 3) float64
-        Unit normals of the triangles.
-
-    Returns
-    -------
-    time : (n,) float64
-        In [0, 1]; NaN for never.
+    a0, a1 : Sphere, batch (n,). The spheres at times 0 and 1.
+    triangle : Triangle, batch (n,). At rest.
+    normal : (n, 3) float64. Unit normals of the triangles.
+    Returns time : (n,) float64. In [0, 1]; NaN for never.
     """
     times = np.full(a0.shape, np.nan)
     for rows in _may_touch(a0, a1, triangle, normal):
@@ -203,18 +162,12 @@ def _entry_times(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> 
 class _RelativeMotion(NamedTuple):
     """Motion of spheres relative to their triangles, (...), in units of the size of each pair.
 
-    Attributes
-    ----------
-    p, end : (3, ..., 3) float64
-        Centers at times 0 and 1, relative to each corner.
-    u, lengths : (3, ..., 3) and (3, ...) float64
-        Directions and lengths of the edges, each beginning at its corner.
-    normal : (..., 3) float64
-        Normals of the triangles.
-    r, r_end, h, h_end : (...) float64
-        Radii, and signed heights of the centers above the plane.
-    time_tolerance : (...) float64
-        Time in which the height changes by a rounding error.
+    p, end : (3, ..., 3) float64. Centers at times 0 and 1, relative to each corner.
+    u, lengths : (3, ..., 3) and (3, ...) float64. Directions and lengths of the edges, each beginning at
+        its corner.
+    normal : (..., 3) float64. Normals of the triangles.
+    r, r_end, h, h_end : (...) float64. Radii, and signed heights of the centers above the plane.
+    time_tolerance : (...) float64. Time in which the height changes by a rounding error.
     """
 
     p: Floats

@@ -50,15 +50,10 @@ class MovingTriangles(Table):
 class TrianglePairImpact(NamedTuple):
     """First impact of pairs of moving triangles.
 
-    Attributes
-    ----------
-    time : float
-        No pair touches before; NaN for never.
-    pair : int
-        Row of the pair; -1 for never.
-    is_resolved : bool
-        False if the search ended at that time, with the pair apart by more than a gap that counts as contact:
-        it may touch later, or never, and other pairs may touch later too.
+    time : No pair touches before; NaN for never.
+    pair : Row of the pair; -1 for never.
+    is_resolved : False if the search ended at that time, with the pair apart by more than a gap that counts
+        as contact: it may touch later, or never, and other pairs may touch later too.
     """
 
     time: float
@@ -80,22 +75,11 @@ def first_impact_triangle_pairs(
     of 2**-26 of the size for edges that are nearly parallel, whose cross product is rounding. A pair that is
     not within that gap after 100 steps is not resolved.
 
-    Parameters
-    ----------
-    a, b : MovingTriangles, (m,)
-        Pairs of triangles, in one space and unit.
-    clearance : float
-        Distance that counts as contact.
-    begin : (m,) float or float
-        Times until which pairs are known to be disjoint.
-    until : float
-        Last time that is searched.
-    slack : float
-        Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
-
-    Returns
-    -------
-    impact : TrianglePairImpact
+    a, b : MovingTriangles, (m,). Pairs of triangles, in one space and unit.
+    clearance : Distance that counts as contact.
+    begin : (m,) float or float. Times until which pairs are known to be disjoint.
+    until : Last time that is searched.
+    slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
     """
     begins = np.broadcast_to(np.asarray(begin, dtype=np.float64), len(a.start))
     first = TrianglePairImpact(np.nan, -1, True)
@@ -114,16 +98,9 @@ def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Flo
     Disjoint triangles have the direction between their closest points. For triangles in contact it is the
     axis with the largest gap just before, along which they approach fastest.
 
-    Parameters
-    ----------
-    a, b : MovingTriangles, (m,)
-        Pairs of triangles.
-    time : (m,) float64
-        Their times of contact.
-
-    Returns
-    -------
-    normal : (m, 3) float64
+    a, b : MovingTriangles, (m,). Pairs of triangles.
+    time : (m,) float64. Their times of contact.
+    Returns normal : (m, 3) float64
     """
     first, second = a.at(time), b.at(time)
     size = np.maximum(np.abs(first - first[:, :1]), np.abs(second - first[:, :1])).max(axis=(1, 2))
@@ -137,16 +114,10 @@ def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Flo
 class _TrianglePairs(Table, last=True):
     """Pairs of triangles in units of their own size, coordinates first and batch last.
 
-    Attributes
-    ----------
-    p, q : (3 coordinates, 3 corners, m) float64
-        Corners of both triangles.
-    p_change, q_change : (3 coordinates, 3 corners, m) float64
-        Their changes over the interval.
-    clearance : (m,) float64
-        Gap that counts as contact.
-    contact_gap : (m,) float64
-        The clearance with slack and rounding errors.
+    p, q : (3 coordinates, 3 corners, m) float64. Corners of both triangles.
+    p_change, q_change : (3 coordinates, 3 corners, m) float64. Their changes over the interval.
+    clearance : (m,) float64. Gap that counts as contact.
+    contact_gap : (m,) float64. The clearance with slack and rounding errors.
     """
 
     p: Floats

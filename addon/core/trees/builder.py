@@ -87,11 +87,8 @@ def sphere_tree_from_triangles(
 class TrianglePartition(NamedTuple):
     """Nodes and triangles of a sphere tree without its spheres.
 
-    Attributes
-    ----------
     children, parts : (m, 2) int64
-    order : (t,) int64
-        As in SphereTree.
+    order : (t,) int64. As in SphereTree.
     """
 
     children: Ints
@@ -102,20 +99,10 @@ class TrianglePartition(NamedTuple):
 def partition_triangles(triangles: Triangle | ArrayLike, leaf_triangles: int = 1) -> TrianglePartition:
     """Split triangles as `sphere_tree_from_triangles` does at any depth, without fitting spheres. Exact.
 
-    Parameters
-    ----------
-    triangles : Triangle, batch (t,), or (t, 3, 3) float
-        The triangles or their corners, t >= 1.
-    leaf_triangles : int
-        Parts of at most this many triangles are not split. Neither are parts with equal centroids.
-
-    Returns
-    -------
-    partition : TrianglePartition
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    triangles : Triangle, batch (t,), or (t, 3, 3) float. The triangles or their corners, t >= 1.
+    leaf_triangles : Parts of at most this many triangles are not split. Neither are parts with equal
+        centroids.
+    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
     corners = as_corners(triangles)
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
@@ -136,11 +123,8 @@ def partition_triangles(triangles: Triangle | ArrayLike, leaf_triangles: int = 1
 class _Level(NamedTuple):
     """The p nodes of one level.
 
-    Attributes
-    ----------
     spheres : Sphere, batch (p,)
-    children, parts : (p, 2) int64
-        As in SphereTree.
+    children, parts : (p, 2) int64. As in SphereTree.
     """
 
     spheres: Sphere

@@ -198,15 +198,8 @@ class SphereTree(Batched):
 def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
     """Concatenate ranges of consecutive integers. Exact.
 
-    Parameters
-    ----------
-    starts, sizes : (k,) int64
-        First integer and length of each range.
-
-    Returns
-    -------
-    values : (n,) int64
-        n is the sum of the lengths.
+    starts, sizes : (k,) int64. First integer and length of each range.
+    Returns values : (n,) int64. n is the sum of the lengths.
     """
     before = np.cumsum(sizes) - sizes
     result: Ints = (starts - before).repeat(sizes) + np.arange(sizes.sum())
@@ -216,15 +209,8 @@ def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
 def level_starts(children: Ints) -> Ints:
     """Find the first nodes of the levels of a breadth-first tree. Exact.
 
-    Parameters
-    ----------
-    children : (m, 2) int64
-        As in `SphereTree`.
-
-    Returns
-    -------
-    starts : (depth + 2,) int64
-        Ends with m.
+    children : (m, 2) int64. As in `SphereTree`.
+    Returns starts : (depth + 2,) int64. Ends with m.
     """
     inner_before = np.concatenate([[0], np.cumsum(children[:, 0] >= 0)])
     starts = [0, 1]

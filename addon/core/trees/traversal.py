@@ -21,12 +21,8 @@ SINGLE_NODE: Ints = np.full((1, 2), -1)
 class NodePairs(Table):
     """Pairs of nodes of two trees, sorted by element.
 
-    Attributes
-    ----------
-    element : (n,) int64
-        The element of the batch that a pair belongs to.
-    a, b : (n,) int64
-        Nodes of the first and the second tree.
+    element : (n,) int64. The element of the batch that a pair belongs to.
+    a, b : (n,) int64. Nodes of the first and the second tree.
     """
 
     element: Ints
@@ -48,19 +44,11 @@ def find_candidate_leaf_pairs(
 ) -> tuple[NodePairs, Floats]:
     """Find all pairs of leaves that can have the smallest value of their element.
 
-    Parameters
-    ----------
-    elements : (k,) int64
-        Consecutive indices, ascending.
-    children_a, children_b : (m, 2) int64
-        Children of the nodes of each tree, as in `SphereTree`; SINGLE_NODE for a shape that is no tree.
-    bounds : NodePairBounds
-        Bounds of the values of leaf pairs below node pairs.
-
-    Returns
-    -------
-    pairs : NodePairs, n of them
-    upper_bounds : (n,) float64
+    elements : (k,) int64. Consecutive indices, ascending.
+    children_a, children_b : (m, 2) int64. Children of the nodes of each tree, as in `SphereTree`;
+        SINGLE_NODE for a shape that is no tree.
+    bounds : Bounds of the values of leaf pairs below node pairs.
+    Returns upper_bounds : (n,) float64
     """
     root = np.zeros(len(elements), dtype=np.int64)
     rows = NodePairs(elements, root, root)

@@ -24,20 +24,11 @@ def quickhulls(
 ) -> list[Ints | None]:
     """Build the convex hulls of several point sets, each as `quickhull` does.
 
-    Parameters
-    ----------
-    groups : sequence of (n, 3) float64
-        Points of about unit extent, around the origin.
-    tolerance : float
-        Points this close to a face, or less above it, count as on it.
-    max_vertices : int, optional
-        Stop after this many vertices.
-
-    Returns
-    -------
-    faces : list of (f, 3) int64 or None
-        Indices of points, counter-clockwise from outside. None for points in one plane, and where the faces
-        make no closed surface.
+    groups : sequence of (n, 3) float64. Points of about unit extent, around the origin.
+    tolerance : Points this close to a face, or less above it, count as on it.
+    max_vertices : Stop after this many vertices.
+    Returns faces : list of (f, 3) int64 or None. Indices of points, counter-clockwise from outside. None
+        for points in one plane, and where the faces make no closed surface.
     """
     found: list[Ints | None] = [None] * len(groups)
     first = [first_faces(points, tolerance) for points in groups]

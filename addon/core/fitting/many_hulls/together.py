@@ -19,15 +19,9 @@ def run_together(
 ) -> list[_Result | CollisionBoundsError]:
     """Run several jobs such as `hull_steps`, and build the hulls that they need at the same time.
 
-    Parameters
-    ----------
-    jobs : sequence of generator
-        Each yields requests, and is sent the faces of the hull, or None if there is none.
-
-    Returns
-    -------
-    results : list
-        In place of a result, the error that a job raised, because one does not stop the others.
+    jobs : Each yields requests, and is sent the faces of the hull, or None if there is none.
+    Returns results : list. In place of a result, the error that a job raised, because one does not stop the
+        others.
     """
     results: dict[int, _Result | CollisionBoundsError] = {}
     faces: dict[int, Ints | None] = dict.fromkeys(range(len(jobs)))
