@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from releasing.manual_page import manual_page
+from releasing.manual_page import manual_page, manual_source
 
 TOP = Path(__file__).resolve().parents[1]
 
@@ -42,7 +42,7 @@ def build(target: Path) -> None:
     """Write the zip to `target`. Create its folder if needed."""
     # A checkout with Windows line endings must give the same zip.
     texts = {name: path.read_bytes().replace(b"\r\n", b"\n") for name, path in contents().items()}
-    texts["manual.html"] = manual_page((TOP / "docs" / "window.md").read_text("utf-8")).encode()
+    texts["manual.html"] = manual_page(manual_source(TOP / "docs" / "window")).encode()
     write_zip(target, texts)
 
 

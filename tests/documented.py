@@ -110,11 +110,10 @@ RUN_BY = {
 
 _RUNS_THIS = "a program of the tests cannot run all tests; .ci/run runs the tasks of dev.py"
 NOT_RUN = {
-    ("CONTRIBUTING.md", "BLENDER=/path"): _RUNS_THIS,
-    ("CONTRIBUTING.md", "python3 scripts/dev.py test"): _RUNS_THIS,
+    ("docs/development/testing.md", "BLENDER=/path"): _RUNS_THIS,
+    ("docs/development/testing.md", "python3 scripts/dev.py test"): _RUNS_THIS,
     ("README.md", "python3 scripts/dev.py demo"): _RUNS_THIS,
     ("docs/install.md", "python3 scripts/dev.py build"): _RUNS_THIS,
-    ("docs/development/interface.md", "python3 scripts/dev.py test"): _RUNS_THIS,
     ("docs/command-line.md", "blender scene.blend --command collision_bounds COMMAND"): (
         "a synopsis of three forms, which tests/window/extension/test_exit_codes.py and "
         "tests/cli/test_exit_codes.py run with many commands"

@@ -5,7 +5,7 @@
     push    all tests
     full    all tests, with more random examples, which differ from run to run
 
-`pytest --tier NAME` selects the tier. CONTRIBUTING.md describes when each tier runs.
+`pytest --tier NAME` selects the tier. docs/development/testing.md describes when each tier runs.
 """
 
 from __future__ import annotations

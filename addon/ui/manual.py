@@ -10,25 +10,39 @@ from .properties.shared_options import BOUNDS_OPTIONS
 _OPERATORS, _TYPES = "bpy.ops.collision_bounds.", "bpy.types.collision_bounds_"
 # The first pattern that matches the lower-case name of an operator or a property counts.
 _SECTIONS = (
+    (f"{_OPERATORS}*separation*", "separation-of-bounds"),
     (f"{_OPERATORS}export_*", "export"),
     (f"{_OPERATORS}*collider*", "colliders"),
     (f"{_OPERATORS}select_touching*", "touching-now"),
     (f"{_OPERATORS}compute_bounds*", "bounds"),
     (f"{_OPERATORS}compute_envelope*", "swept-bounds"),
     (f"{_OPERATORS}choose_vertex_group*", "fit-settings"),
-    (f"{_OPERATORS}measure_fit*", "active-object"),
-    (f"{_OPERATORS}copy_to_selected*", "active-object"),
-    (f"{_OPERATORS}copy_value*", "active-object"),
-    (f"{_OPERATORS}override_from_*", "active-object"),
-    (f"{_OPERATORS}*_custom_shape*", "active-object"),
-    (f"{_OPERATORS}*", "contacts"),
+    (f"{_OPERATORS}measure_fit*", "measurements"),
+    (f"{_OPERATORS}copy_value*", "measurements"),
+    (f"{_OPERATORS}copy_to_selected*", "object-settings"),
+    (f"{_OPERATORS}override_from_*", "custom-shape"),
+    (f"{_OPERATORS}*_custom_shape*", "custom-shape"),
+    (f"{_OPERATORS}*baseline*", "compare-with-a-baseline"),
+    (f"{_OPERATORS}*accept*", "compare-with-a-baseline"),
+    (f"{_OPERATORS}move_apart*", "move-apart"),
+    (f"{_OPERATORS}find_contacts*", "contacts"),
+    (f"{_OPERATORS}*interval*", "details"),
+    (f"{_OPERATORS}*", "the-list"),
     (f"{_TYPES}pg_colliders*", "colliders"),
     (f"{_TYPES}pg_display*", "display"),
     (f"{_TYPES}pg_gltf*", "export"),
+    *(
+        (f"{_TYPES}pg_object.{name}*", "collision-response")
+        for name in ("response", "collision_", "physics_")
+    ),
     (f"{_TYPES}pg_object*", "active-object"),
     (f"{_TYPES}pg_collection*", "active-object"),
-    (f"{_TYPES}pg_contact*", "contacts"),
+    (f"{_TYPES}pg_contact*", "the-list"),
+    (f"{_TYPES}pg_scene.scope", "the-sidebar-tab"),
+    (f"{_TYPES}pg_scene.keep_results", "export"),
     *((f"{_TYPES}pg_scene.{name}", "fit-settings") for name in BOUNDS_OPTIONS),
+    (f"{_TYPES}pg_scene*", "scan-settings"),
+    (f"{_TYPES}pg_picker*", "scan-settings"),
     (f"{_TYPES}*", "the-sidebar-tab"),
 )
 

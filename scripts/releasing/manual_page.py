@@ -1,9 +1,10 @@
-"""Convert docs/window.md to the HTML page that the extension opens as its manual, without a network."""
+"""Convert docs/window to the HTML page that the extension opens as its manual, without a network."""
 
 from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -19,6 +20,23 @@ body {{ max-width: 48em; margin: 2em auto; padding: 0 1em; font-family: sans-ser
 </body>
 </html>
 """
+
+PAGES = ("index", "bounds", "active-object", "contacts", "touching-now", "display", "colliders", "export")
+"""Pages of docs/window, in the order of the manual."""
+
+
+def manual_source(folder: Path) -> str:
+    """Return the pages of a folder as one Markdown text without pictures, whose links lead to its sections.
+
+    The manual has no pictures, because they would take most of the extension's size.
+    """
+    texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in PAGES}
+    source = "\n".join(re.sub(r"^!\[.*\n\n", "", text, flags=re.MULTILINE) for text in texts.values())
+    source = re.sub(r"\]\([\w-]+\.md#", "](#", source)
+    for name, text in texts.items():
+        title = text.partition("\n")[0].removeprefix("# ")
+        source = source.replace(f"]({name}.md)", f"](#{anchor(title)})")
+    return source
 
 
 def manual_page(text: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from releasing.manual_page import manual_page
+from releasing.manual_page import PAGES, manual_page, manual_source
 from tests.paths import TOP
 
 LOOK_UP = """
@@ -37,6 +37,9 @@ def test_each_operator_and_option_opens_a_section_that_exists(in_blender):
     assert sections["ops.collision_bounds.compute_envelope"] == "swept-bounds"
     assert sections["types.COLLISION_BOUNDS_PG_scene.padding"] == "fit-settings"
     assert sections["types.COLLISION_BOUNDS_PG_object.padding"] == "active-object"
+    assert sections["types.COLLISION_BOUNDS_PG_scene.clearance"] == "scan-settings"
+    assert sections["types.COLLISION_BOUNDS_PG_object.response"] == "collision-response"
+    assert sections["ops.collision_bounds.go_to_contact"] == "the-list"
     assert sections["ops.collision_bounds.create_colliders"] == "colliders"
     assert sections["ops.collision_bounds.export_json"] == "export"
     assert set(sections.values()) == anchors
@@ -60,7 +63,7 @@ def test_disabled_extension_opens_nothing_and_manual_of_blender_remains(in_new_b
 
 
 def test_page_has_all_words_of_the_source_and_no_marks():
-    source = (TOP / "docs" / "window.md").read_text("utf-8")
+    source = manual_source(TOP / "docs" / "window")
     page = manual_page(source)
     body = page[page.index("<body>") :]
     shown = re.sub(r"<[^>]+>", "", body)
@@ -68,6 +71,14 @@ def test_page_has_all_words_of_the_source_and_no_marks():
     assert re.findall(r"[A-Za-z]{3,}", shown.replace("&lt;", "<").replace("&gt;", ">")) == words
     assert "**" not in shown and "](" not in shown and "`" not in shown
     assert not re.search(r"^#|^- ", shown, re.MULTILINE)
+
+
+def test_manual_has_all_pages_and_no_link_to_a_missing_section():
+    assert set(PAGES) == {path.stem for path in (TOP / "docs" / "window").glob("*.md")}
+    page = manual_page(manual_source(TOP / "docs" / "window"))
+    links = re.findall(r'href="#([^"]+)"', page)
+    assert len(links) > 8
+    assert set(links) <= set(re.findall(r' id="([^"]+)"', page))
 
 
 @pytest.mark.parametrize("block", ["| a | b |", "![picture](x.png)", "```\ncode\n```"])

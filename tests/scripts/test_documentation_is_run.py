@@ -71,15 +71,15 @@ def test_tasks_of_the_page_for_contributors_exist():
     assert {"check", "demo", "test"} <= set(re.findall(r"scripts/dev\.py (\S+)", called))
 
 
-def rows_of_table(heading: str) -> list[list[str]]:
-    """Return the cells of a table of the page for contributors."""
-    page = (TOP / "CONTRIBUTING.md").read_text("utf-8")
+def rows_of_table(name: str, heading: str) -> list[list[str]]:
+    """Return the cells of a table of a page for contributors."""
+    page = (TOP / name).read_text("utf-8")
     lines = page.split(f"{heading}\n|---")[1].split("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
 def test_table_of_groups_has_their_folders():
-    rows = rows_of_table("| group | folders | needs, and also tests |")
+    rows = rows_of_table("docs/development/testing.md", "| group | folders | needs, and also tests |")
     listed = {name.strip("`"): tuple(re.findall("`(.+?)`", folders)) for name, folders, _ in rows}
     assert listed == dev.TEST_FOLDERS
 
@@ -88,11 +88,11 @@ def test_table_of_limits_has_their_numbers():
     settings = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))
     limits = [test_rooms.MAX_FILES, test_rooms.MAX_LINES, test_rooms.MAX_PARAMETERS]
     limits += [1, settings["tool"]["ruff"]["line-length"], test_page_lines.MAX_CHARACTERS]
-    assert [int(limit) for _, limit in rows_of_table("| rule | limit |")] == limits
+    assert [int(limit) for _, limit in rows_of_table("CONTRIBUTING.md", "| rule | limit |")] == limits
 
 
 def test_named_environments_and_folders_of_tests_exist():
-    page = (TOP / "CONTRIBUTING.md").read_text("utf-8")
+    page = (TOP / "docs" / "development" / "testing.md").read_text("utf-8")
     commands = re.findall(r"^build/environments/(\S+)/bin/python -m pytest (\S+)", page, re.MULTILINE)
     known = {each.name for each in vars(environments).values() if isinstance(each, environments.Environment)}
     known |= {each.name for each in dev.BLENDERS}

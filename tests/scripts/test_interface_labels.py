@@ -10,7 +10,8 @@ from tests.paths import TOP
 
 PAGES = [
     TOP / "README.md",
-    *(TOP / "docs" / f"{name}.md" for name in ("guide", "window", "faq", "python")),
+    *(TOP / "docs" / f"{name}.md" for name in ("guide", "faq", "python")),
+    *sorted((TOP / "docs" / "window").glob("*.md")),
     *sorted((TOP / "docs" / "how-to").glob("*.md")),
 ]
 

@@ -11,8 +11,8 @@ from figures import FIGURES
 from tests.paths import TOP
 
 PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
-MAX_BYTES = 4_500_000
-"""Limit for all pictures together, to keep clones fast. Those of docs/images/interface take most of it."""
+MAX_BYTES = 2_000_000
+"""Limit for all pictures together, to keep clones fast."""
 
 
 def pictures_of(page: Path) -> set[Path]:
@@ -39,23 +39,21 @@ SOURCES = {
     "window.png": "tests/window/viewport/test_readme_picture.py",
     "report.png": "tests/report/test_document_page.py",
     "guide/": "tests/window/viewport/test_guide_pictures.py",
-    "interface/after-": "tests/window/pictures/test_interface_pictures.py",
+    "window/": "tests/window/pictures/test_interface_pictures.py",
     "listing/icon.png": "tests/package/platform/test_listing.py",
     "math/": "tests/scripts/test_pictures.py",
 }
 """Tests that make the pictures of docs/images, by the begin of their path there."""
 
-NO_SOURCE = {"interface/before-": "pictures of an older commit, whose window no test can open"}
-
 
 def test_every_picture_comes_from_a_test():
     folder = TOP / "docs" / "images"
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    unknown = [name for name in names if not name.startswith((*SOURCES, *NO_SOURCE))]
+    unknown = [name for name in names if not name.startswith(tuple(SOURCES))]
     assert not unknown, f"no test makes {unknown}"
     for begin, test in SOURCES.items():
         assert any(name.startswith(begin) for name in names), begin
-        words = re.findall(r"\w+", begin.replace("after-", "pictures"))
+        words = re.findall(r"\w+", begin)
         source = (TOP / test).read_text("utf-8")
         assert all(word in source for word in words if word not in ("png", "webp")), f"{test}: {begin}"
 

@@ -3,7 +3,7 @@
 To add a format, write its module in this package and add an entry to FILE_FORMATS. The command line derives
 from it the choices of --format and their help, the recognition of file names, the errors for content that the
 format cannot store, and the axes that it prescribes. The window needs an operator in
-`ui/operators/export.py`; CONTRIBUTING.md has all steps.
+`ui/operators/export.py`; docs/development/recipes.md has all steps.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from window_driver import Steps, WindowDriver
 
 _HEADER = 26
 """Pixels from one folded heading to the next, at a scale of 1."""
+_EDGE, _TABS = 8, 28
+"""Pixels at a scale of 1 to the left and to the right of the panels of the sidebar."""
 
 
 class Pictures:
@@ -29,6 +32,27 @@ class Pictures:
         numbered = f"{self._number:02}-{name}"
         self._driver.take_screenshot(self._driver.folder / f"{numbered}.png")
         self._driver.notes.setdefault("pictures", []).append(numbered)
+
+    def crop_panel(self, name: str, below: float, tall: float) -> None:
+        """Crop a panel of the sidebar from the picture that was taken last.
+
+        Parameters
+        ----------
+        name
+            name of the cropped picture
+        below, tall
+            pixels between the top of the sidebar and the panel, and its height, at a scale of 1
+        """
+        driver, scale = self._driver, bpy.context.preferences.system.ui_scale
+        region = driver.region("UI")
+        top = driver.window.height - region.y - region.height + below * scale
+        left, width = region.x + _EDGE * scale, region.width - (_EDGE + _TABS) * scale
+        geometry = f"{width:.0f}x{tall * scale:.0f}+{left:.0f}+{top:.0f}"
+        taken = driver.folder / f"{driver.notes['pictures'][-1]}.png"
+        cropped = driver.folder / f"{name}.png"
+        palette = ["+dither", "-colors", "64", "-strip", f"png8:{cropped}"]
+        subprocess.run(["convert", taken, "-crop", geometry, "+repage", *palette], check=True)
+        driver.notes.setdefault("panels", []).append(name)
 
 
 def context_of(driver: WindowDriver, kind: str = "WINDOW") -> Any:

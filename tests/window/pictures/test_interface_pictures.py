@@ -1,7 +1,14 @@
-"""Pictures of the interface in both themes and at two scales, in build/pictures, to look at."""
+"""Pictures of the interface in both themes and at two scales, in build/pictures, to look at.
+
+Those of single panels are on the pages of docs/window. To retake them:
+
+COLLISION_BOUNDS_PICTURES=docs/images BLENDER=... python scripts/dev.py test window --full -- -k panel-default
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 from collections.abc import Callable
 
@@ -19,6 +26,12 @@ pytestmark = [
 
 SCRIPTS = {"panel": 15, "graph": 4, "scan": 9, "list": 12, "shape": 7, "menu": 7}
 """Scripts by topic, with the least number of their pictures."""
+PANELS = {
+    name
+    for path in (TOP / "docs" / "window").glob("*.md")
+    for name in re.findall(r"images/window/([\w-]+)\.png", path.read_text("utf-8"))
+}
+"""Pictures of single panels on the pages."""
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
@@ -38,3 +51,10 @@ def test_pictures_of_the_interface_are_taken(
     for name in recording.notes["pictures"]:
         shutil.copyfile(recording.folder / f"{name}.png", target / f"{topic}-{name}.png")
     assert len(recording.notes["pictures"]) >= SCRIPTS[topic]
+    if topic == "panel":
+        assert set(recording.notes["panels"]) == PANELS
+        folder = os.environ.get("COLLISION_BOUNDS_PICTURES")
+        if folder and (theme, scale) == ("default", 1.0):
+            (TOP / folder / "window").mkdir(parents=True, exist_ok=True)
+            for name in PANELS:
+                shutil.copyfile(recording.folder / f"{name}.png", TOP / folder / "window" / f"{name}.png")
