@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping
 from types import ModuleType
-from typing import Any, Unpack, cast, get_args
+from typing import Any
 
 import bpy
 
-from .core import CollisionBoundsError, MotionKind, Progress
-from .formats import CONVENTIONS, dumps
+from .core import CollisionBoundsError, Progress
+from .formats import CONVENTIONS, InputWarning, dumps
+from .formats.document.model import MISSING_INPUTS
 from .scene.animation.unkeyed_values import preserve_unkeyed_values
 from .scene.blender.missing_inputs import input_warnings
 from .scene.blender.names import full_name_of, name_of
@@ -30,28 +31,16 @@ from .scene.jobs.bounds import bounds_in_parts
 from .scene.jobs.contacts import find_contacts
 from .scene.jobs.envelopes import play_bounds
 from .scene.jobs.result import Result
+from .scene.options import choice, completed_keywords, with_options
 from .scene.progress import run_to_end
-from .scene.script_options import (
-    BoundsOptions,
-    FitOptions,
-    bounds_with_options,
-    fit_with_options,
-    frames_from,
-    require_inputs,
-    require_known,
-    require_number,
-    selection_with_options,
-    texts_from,
-)
 from .scene.settings import (
-    BOUND_SHAPES,
-    DEFAULT_SHAPES,
-    SCANNED_SHAPES,
+    ALLOWED_INPUTS,
+    JOB_OPTIONS,
+    JOB_RULES,
+    BoundsSettings,
     ColliderCheckSettings,
     ContactSettings,
-    FitSettings,
     Selection,
-    ShapeName,
 )
 from .ui import job_state
 from .ui.overlay import handlers as overlay
@@ -127,7 +116,7 @@ def latest_results(
             f"scene {name!r}: has changed since its results were computed; compute them again, "
             "or pass allow_stale=True"
         )
-    require_known(preset, CONVENTIONS, "preset")
+    _require_preset(preset)
     return _plain(result, preset)
 
 
@@ -163,11 +152,8 @@ def latest_contacts(
 def bounds_of(
     objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
     *,
-    shapes: Sequence[str] = DEFAULT_SHAPES,
-    frame: float | None = None,
-    padding: float = 0.0,
     preset: str = "blender",
-    **options: Unpack[BoundsOptions],
+    **options: Any,
 ) -> dict[str, Any]:
     """Compute bounds of objects of the active scene. The panel and its results do not change.
 
@@ -178,16 +164,12 @@ def bounds_of(
     ----------
     objects : iterable of bpy.types.Object or str, optional
         Objects or their names. All visible objects by default. Instances and parts of an object count too.
-    shapes : sequence of str, optional
-        Shapes of each object: "sphere", "aabb", "obb", "spheres", "hull", "capsule", "cylinder", "compound".
-    frame : float, optional
-        Frame, which may be fractional. The current frame by default.
-    padding : float, optional
-        Margin in Blender units on all sides.
     preset : str, optional
         Axes and unit: "blender", "gltf", "unity" or "unreal".
     **options
-        See `BoundsOptions`.
+        Options of the command `bounds` by their names, such as `shapes=("obb", "hull")`, `frame=24.5`,
+        `padding=0.1`, `bones=True` or `frames=(1, 20)`, except those of files. A wrong one is an error that
+        lists them.
 
     Returns
     -------
@@ -200,27 +182,17 @@ def bounds_of(
         For an object that is not in the scene, a wrong option, missing inputs and blocked drivers that the
         options do not allow, or while a job runs.
     """
-    names = texts_from(shapes, "shapes")
-    for shape in names:
-        require_known(shape, BOUND_SHAPES, "shape")
-    require_number(padding, "padding")
-    if frame is not None:
-        require_number(frame, "frame")
-    settings = bounds_with_options(_selection(objects), names, FitSettings(padding), frame, {**options})
-    job = play_bounds if settings.envelope else bounds_in_parts
-    return _run(job(bpy.context.scene, settings), preset, options)
+    given = _completed("bounds", options)
+    settings = with_options(BoundsSettings(_selection(objects)), given)
+    job = play_bounds if settings.envelope or settings.tracks else bounds_in_parts
+    return _run(job(bpy.context.scene, settings), preset, given)
 
 
 def contacts_among(
     objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
     *,
-    shape: str = "aabb",
-    frames: float | Sequence[float] | None = None,
-    motion: MotionKind = "adaptive",
-    clearance: float = 0.0,
-    confirm: bool = False,
     preset: str = "blender",
-    **options: Unpack[FitOptions],
+    **options: Any,
 ) -> dict[str, Any]:
     """Find contacts among objects of the active scene. The panel and its results do not change.
 
@@ -228,20 +200,12 @@ def contacts_among(
     ----------
     objects : iterable of bpy.types.Object or str, optional
         Objects or their names. All visible objects by default. Instances and parts of an object count too.
-    shape : str, optional
-        Shape of each object: "aabb", "sphere", "obb", "spheres", "capsule" or "compound".
-    frames : float or tuple of float, optional
-        A frame; first and last; or first, last and step. The frame range of the scene by default.
-    motion : str, optional
-        Motion between frames: "adaptive" or "linear".
-    clearance : float, optional
-        Length in Blender units. Pairs that are closer than this are in contact.
-    confirm : bool, optional
-        Whether to verify each contact on the meshes.
     preset : str, optional
         Axes and unit: "blender", "gltf", "unity" or "unreal".
     **options
-        See `FitOptions`.
+        Options of the command `contacts` by their names, such as `shape="obb"`, `frames=(20, 30)`,
+        `clearance=0.05`, `confirm=True` or `static_pairs=True`, except those of files and exit codes. A wrong
+        one is an error that lists them.
 
     Returns
     -------
@@ -254,23 +218,9 @@ def contacts_among(
         For an object that is not in the scene, a wrong option, missing inputs and blocked drivers that the
         options do not allow, or while a job runs.
     """
-    require_known(shape, SCANNED_SHAPES, "shape")
-    require_known(motion, get_args(MotionKind), "motion")
-    require_number(clearance, "clearance")
-    for name in ("parts", "parts_tolerance"):
-        if name in options and shape != "compound":
-            raise SceneError(f'{name}: only valid with shape="compound"')
-    given: dict[str, Any] = {**options}
-    settings = ContactSettings(
-        selection=selection_with_options(_selection(objects), given),
-        shape=cast("ShapeName", shape),
-        fit=fit_with_options(FitSettings(), given, FitOptions),
-        frames=frames_from(frames),
-        motion=motion,
-        clearance=clearance,
-        confirm=confirm,
-    )
-    return _run(find_contacts(bpy.context.scene, settings), preset, options)
+    given = _completed("contacts", options)
+    settings = with_options(ContactSettings(selection=_selection(objects)), given)
+    return _run(find_contacts(bpy.context.scene, settings), preset, given)
 
 
 def collider_report(
@@ -335,20 +285,46 @@ def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | st
     return Selection(owners=frozenset(owners))
 
 
-def _run(job: Generator[Progress, None, Result], preset: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(command: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a command that a script passes, with those that they imply. Raises SceneError."""
+    known = {
+        name: option for name, option in JOB_OPTIONS[command].items() if option.help and name != "objects"
+    }
+    known |= {option.name: option for option in ALLOWED_INPUTS}
+    return completed_keywords(options, known, JOB_RULES[command])
+
+
+def _require_preset(preset: str) -> None:
+    """Raise SceneError for an unknown preset."""
+    try:
+        choice(*CONVENTIONS).check(preset)
+    except ValueError as error:
+        raise SceneError(f"preset {error}") from None
+
+
+def _require_inputs(warnings: Iterable[InputWarning], given: Mapping[str, Any]) -> None:
+    """Raise SceneError for the first missing input or blocked driver that the options do not allow."""
+    for entry in warnings:
+        is_missing = entry.kind in MISSING_INPUTS
+        option = "allow_missing" if is_missing else "allow_blocked_drivers"
+        if (is_missing or entry.kind == "blockedDriver") and not given.get(option):
+            raise SceneError(f"{entry.name}: {entry.message}; {option}=True accepts this")
+
+
+def _run(job: Generator[Progress, None, Result], preset: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Run a job to its end, without updates of the overlay, and return its document.
 
     Raises SceneError while another job runs, and for inputs that Blender did not read or run.
     """
-    require_known(preset, CONVENTIONS, "preset")
+    _require_preset(preset)
     running = job_state.running()
     if running is not None:
         raise SceneError(running.busy)
-    require_inputs(input_warnings(bpy.context.evaluated_depsgraph_get()), options)
+    _require_inputs(input_warnings(bpy.context.evaluated_depsgraph_get()), given)
     with overlay.paused(), preserve_unkeyed_values(), keeping_open():
         result = run_to_end(job)
     # Drivers of objects that are hidden at first are found at the latest when the job has ended.
-    require_inputs(result.warnings, options)
+    _require_inputs(result.warnings, given)
     return _plain(result, preset)
 
 

@@ -7,7 +7,9 @@ Modules in reading order:
 - `stop_signals`: Ctrl-C and SIGTERM.
 - `session_folder`: removes Blender's temporary files.
 - `main`: runs a command; turns errors into messages and exit codes.
-- `options`: the options of each command, their values, and checks of these.
+- `errors`: error of wrong arguments.
+- `parser`: the options of each command: those of its settings, and those of files and exit codes.
+- `output_options`: which file is written, in which format and space, and whether it can store the request.
 - `commands`: one function for each command.
 - `input_checks`: inputs that Blender did not read or run: scripts, libraries and files.
 - `job_runner`: runs a job and stops it on Ctrl-C.

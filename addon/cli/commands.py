@@ -11,10 +11,9 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ..core import CollisionBoundsError, Progress
 from ..formats import (
@@ -29,9 +28,9 @@ from ..formats import (
 from ..formats.export.text_table import collider_check_table
 from ..formats.wording import pluralized, single_line
 from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND, PROGRAM
+from .errors import UsageError
 from .input_checks import print_warning, report_inputs
 from .job_runner import run_job
-from .options.values import UsageError
 from .progress_line import ProgressLine
 from .report_writer import write_report
 from .result_writer import WritingProgress, write_result
@@ -40,7 +39,9 @@ from .session_folder import create_session_folder_parent
 if TYPE_CHECKING:
     from ..scene.animation.scan_shares import ScanShare
     from ..scene.jobs.result import Result
-    from ..scene.settings import ContactSettings, FitSettings, Selection, VertexGroup
+    from ..scene.settings import ContactSettings
+
+_Settings = TypeVar("_Settings")
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
@@ -50,21 +51,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.jobs.envelopes import play_bounds
     from ..scene.settings import BoundsSettings
 
-    settings = BoundsSettings(
-        selection=_selection(scene, options),
-        shapes=options.shapes,
-        fit=replace(
-            _fit_settings(options),
-            vertex_group=_vertex_group(options),
-            parts=options.parts,
-            parts_tolerance=options.parts_tolerance or 0.0,
-            part_shape=options.part_shape,
-        ),
-        frame=_restarted(scene, options.frame),
-        envelope=options.envelope,
-        tracks=options.tracks,
-        frames=options.frames,
-    )
+    settings = _settings(BoundsSettings(), scene, options, frame=_restarted(scene, options.frame))
     line, is_played = _progress_line(options), options.envelope or options.tracks
     job = play_bounds(scene, settings) if is_played else bounds_in_parts(scene, settings)
     result = run_job(job, line)
@@ -83,25 +70,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     _restarted(scene)
     from ..scene.settings import ContactSettings
 
-    settings = ContactSettings(
-        selection=_selection(scene, options),
-        shape=options.shape,
-        fit=replace(
-            _fit_settings(options), parts=options.parts, parts_tolerance=options.parts_tolerance or 0.0
-        ),
-        frames=options.frames,
-        motion=options.motion,
-        clearance=options.clearance,
-        confirm=options.confirm,
-        group_a=tuple(options.a),
-        group_b=tuple(options.b),
-        ignored=tuple(options.ignore),
-        ignore_parents=options.ignore_parents,
-        ignore_collection=options.ignore_collection,
-        static_pairs=options.static_pairs,
-        obstacles=tuple(options.obstacles),
-        one_sided=options.one_sided,
-    )
+    settings = _settings(ContactSettings(), scene, options)
     line = _progress_line(options)
     if options.frame_share is not None and options.join_shares is None:
         return _scan_share(scene, settings, options, line)
@@ -224,14 +193,14 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.blender.names import name_of
     from ..scene.blender.simulation import Simulations
     from ..scene.colliders.check import check_colliders
-    from ..scene.settings import ColliderCheckSettings, FitSettings, Selection
+    from ..scene.settings import ColliderCheckSettings
 
     frame = _restarted(scene)
     if frame is not None:
         advance_to(scene, frame, Simulations.of(scene), None)
-    selection = Selection(_object_patterns(scene, options), options.collection)
-    settings = ColliderCheckSettings(selection, FitSettings(modifiers=options.modifiers))
-    document = check_colliders(scene, settings).document(name_of(scene))
+    document = check_colliders(scene, _settings(ColliderCheckSettings(), scene, options)).document(
+        name_of(scene)
+    )
     write_report(document, options, out, collider_check_table(document))
     return PROBLEMS_FOUND if document["problems"] else DONE
 
@@ -366,36 +335,13 @@ def _scene_argument() -> str:
     return scenes[-1] if scenes else "SCENE.blend"
 
 
-def _selection(scene: Any, options: argparse.Namespace) -> Selection:
-    from ..scene.settings import Selection
-
-    weight = Selection.bone_weight if options.bone_weight is None else options.bone_weight
-    patterns = _object_patterns(scene, options)
-    return Selection(patterns, options.collection, split_by_bones=options.bones, bone_weight=weight)
-
-
-def _object_patterns(scene: Any, options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the patterns of --objects, in which the objects below an armature or empty stand for it."""
+def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **more: Any) -> _Settings:
+    """Return settings with the options; in --objects, the objects below an armature or empty stand for it."""
+    from ..scene.options import with_options
     from ..scene.subjects.objects_below import patterns_with_objects_below
 
-    return patterns_with_objects_below(scene, options.objects)
-
-
-def _vertex_group(options: argparse.Namespace) -> VertexGroup | None:
-    from ..scene.settings import VertexGroup
-
-    if options.vertex_group is None:
-        return None
-    group = VertexGroup(options.vertex_group)
-    return group if options.group_threshold is None else group._replace(threshold=options.group_threshold)
-
-
-def _fit_settings(options: argparse.Namespace) -> FitSettings:
-    from ..scene.settings import FitSettings
-
-    axes = options.box_axes or FitSettings.axes
-    fit = FitSettings(options.padding, options.modifiers, axes)
-    return replace(fit, bone_frames=options.bone_frames) if "bone_frames" in options else fit
+    objects = patterns_with_objects_below(scene, options.objects)
+    return with_options(settings, {**options.given, "objects": objects, **more})
 
 
 def _progress_line(options: argparse.Namespace) -> ProgressLine | None:

@@ -14,7 +14,7 @@ from ..formats import InputWarning
 from ..formats.document.model import MISSING_INPUTS
 from ..formats.wording import pluralized, single_line
 from . import PROGRAM
-from .options.values import UsageError
+from .errors import UsageError
 
 _LISTED = 20
 """Number of warnings of one run that are printed; the document has all."""

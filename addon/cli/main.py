@@ -13,7 +13,7 @@ from ..core import CollisionBoundsError
 from ..formats.wording import message_line, single_line
 from . import BAD_INPUT, INTERNAL_ERROR, PROGRAM, STOPPED
 from .commands import COMMANDS
-from .options.parser import parse_arguments
+from .parser import parse_arguments
 from .standard_streams import StandardOutput, finish_output
 
 

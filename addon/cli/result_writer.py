@@ -17,8 +17,8 @@ from ..formats import (
     replaced_after,
 )
 from ..formats.wording import pluralized, single_line
+from .errors import UsageError
 from .input_checks import report_baseline_without_scan, report_nothing_to_test, report_other_source
-from .options.values import UsageError
 from .progress_line import ProgressLine
 from .standard_streams import finish_output
 from .stop_signals import ignore_late_signals

@@ -15,8 +15,8 @@ Rooms, in reading order; each imports only from those above it:
 
 Files that belong to no room:
 
-- `settings`: settings of every job, and the kinds of shapes that they name. It needs no `bpy`.
-- `script_options`: settings of jobs from the options of scripts.
+- `settings`: settings of every job, the options that set them, and kinds of shapes. It needs no `bpy`.
+- `options`: kinds of options, rules between options, and settings with the values of options.
 - `collider_names`: names of colliders as engines read them, and the mesh that each belongs to.
 - `levels_of_detail`: levels of detail by the names of objects, and which of them has the collision.
 - `errors`: error of a job, and reasons in words for the user.

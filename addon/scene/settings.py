@@ -2,6 +2,9 @@
 
 This module imports no `bpy`, so that the command line can use it before Blender is loaded.
 `SHAPE_KINDS` is the only list of shape kinds: the other modules derive theirs from it.
+
+A field that an option sets declares the option: its kind, its line of `--help`, and its label and tooltip in
+the window. The command line, `api` and the properties derive theirs from these, see `options`.
 """
 
 from __future__ import annotations
@@ -10,6 +13,22 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from ..core import Aabb, Capsule, MotionKind, Obb, Shape, Sphere
+from ..core.compound.convex_parts import MOST_PARTS
+from .options import (
+    Choices,
+    Flag,
+    FrameSpan,
+    Item,
+    Name,
+    Number,
+    Option,
+    Patterns,
+    Rule,
+    choice,
+    declare,
+    declare_together,
+    options_of,
+)
 
 Modifiers = Literal["evaluated", "base"]
 """Source of vertices: the evaluated mesh that the viewport shows, or that before modifiers and shape keys."""
@@ -169,6 +188,11 @@ class VertexGroup(NamedTuple):
     threshold: float = 0.5
 
 
+_LENGTH = Number(0.0, soft_most=1.0, is_length=True)
+_WEIGHT = Number(0.0, 1.0)
+_OF_BOUNDS, _OF_CONTACTS = ("bounds",), ("contacts",)
+
+
 @dataclass(frozen=True)
 class FitSettings:
     """Settings of fitting shapes to vertices.
@@ -184,9 +208,9 @@ class FitSettings:
     depth : int
         Depth of sphere trees.
     parts : int
-        Largest number of convex parts of a compound, from 1 to 256.
+        Largest number of convex parts of a compound or of colliders, from 1 to 256.
     parts_tolerance : float
-        Length in Blender units. Parts of a compound are not split further if no notch is deeper than this.
+        Length in Blender units. Parts are not split further if no notch is deeper than this.
     part_shape : PartShape
         Shape of each part of a compound.
     bone_frames : BoneFrames
@@ -196,15 +220,127 @@ class FitSettings:
         Group whose vertices alone are enclosed at one frame, see `bounds_in_parts`. Other jobs ignore it.
     """
 
-    padding: float = 0.0
-    modifiers: Modifiers = "evaluated"
-    axes: Axes = "checked"
-    depth: int = 4
-    parts: int = 8
-    parts_tolerance: float = 0.0
-    part_shape: PartShape = "hull"
-    bone_frames: BoneFrames = "current"
-    vertex_group: VertexGroup | None = None
+    padding: float = declare(
+        0.0,
+        Number(soft_least=0.0, soft_most=1.0, is_length=True),
+        "margin in Blender units that is added to every shape",
+        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+        metavar="D",
+        label="Padding",
+        description="Distance by which every sphere and box is enlarged on all sides",
+    )
+    modifiers: Modifiers = declare(
+        "evaluated",
+        choice(
+            Item(
+                "evaluated",
+                "Evaluated",
+                "The mesh as shown in the viewport, with modifiers and shape keys",
+            ),
+            Item("base", "Base", "The mesh before modifiers and shape keys"),
+        ),
+        "evaluated: the mesh as the viewport shows it; base: the mesh without modifiers and shape keys",
+        label="Mesh",
+        description="Vertices to enclose",
+    )
+    axes: Axes = declare(
+        "checked",
+        choice(
+            Item(
+                "checked",
+                "By Shape",
+                "The world axes for Boxes, each object's own axes for Oriented Boxes",
+                is_in_window_alone=True,
+            ),
+            Item("world", "World", "Along the world axes"),
+            Item("object", "Object", "Along the object's own axes: the box rotates with the object"),
+            Item("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
+        ),
+        "axes of the boxes of all objects: object: the object's own axes; world; smallest: those of the "
+        "smallest box, which rotates with the object (default: world for aabb, object for obb)",
+        name="box_axes",
+        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+        label="Box Axes",
+        description="Axes of the boxes of all objects that have no settings of their own",
+    )
+    depth: int = declare(
+        4,
+        Number(0, 8, is_whole=True),
+        label="Tree Depth",
+        description="Levels of the sphere tree: up to two spheres at depth 1, four at 2, sixteen at 4",
+    )
+    parts: int = declare(
+        8,
+        Number(1, MOST_PARTS, soft_most=32, is_whole=True),
+        "use compounds: split each mesh into up to N convex parts (default of compound: 8)",
+        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+        metavar="N",
+        label="Parts",
+        description="Maximum number of convex parts that each mesh is split into",
+    )
+    parts_tolerance: float = declare(
+        0.0,
+        _LENGTH,
+        "split a part of a compound no further if its notches are at most D Blender units deep",
+        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+        metavar="D",
+        label="Tolerance",
+        description="Depth of notches up to which a part is not split further",
+    )
+    part_shape: PartShape = declare(
+        "hull",
+        choice(
+            Item("hull", "Convex Hulls", "The convex hull of each part"),
+            Item("box", "Boxes", "The smallest box of any direction around each part"),
+            Item("sphere", "Spheres", "The bounding sphere of each part"),
+            Item("capsule", "Capsules", "The smallest capsule around each part"),
+        ),
+        "shape of each part of a compound",
+        commands=_OF_BOUNDS,
+        label="Part Shape",
+        description="Shape of each convex part in exported bounds",
+    )
+    bone_frames: BoneFrames = declare(
+        "current",
+        choice(
+            Item("current", "Current", "Enclose the vertices at the current frame"),
+            Item(
+                "all",
+                "All",
+                "Enclose the vertices at all frames of the scene, in the space of the bone. "
+                "That takes about as long as playing them. Esc stops it. "
+                "Contacts are still found with the vertices of each frame",
+            ),
+        ),
+        "current: bounds of bones enclose their vertices at --frame; all: at all of --frames, in the space "
+        "of the bone",
+        commands=_OF_BOUNDS,
+        label="Bone Frames",
+        description="Frames at which the bounds of each bone enclose its vertices",
+    )
+    vertex_group: VertexGroup | None = declare_together(
+        VertexGroup,
+        Option(
+            "vertex_group",
+            Name(),
+            "bounds of the vertices of this vertex group alone; objects without such vertices are skipped",
+            commands=_OF_BOUNDS,
+            metavar="NAME",
+            label="Vertex Group",
+            description="Enclose the vertices of this group alone. Objects without such vertices are "
+            "skipped. Empty: all vertices. Only Compute Bounds uses it",
+        ),
+        Option(
+            "group_threshold",
+            _WEIGHT,
+            "with --vertex-group: least weight of a vertex, from 0 to 1; vertices of weight 0 never count",
+            VertexGroup("").threshold,
+            commands=_OF_BOUNDS,
+            metavar="W",
+            label="Threshold",
+            description="Least weight of a vertex. Vertices of weight 0 are never part",
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -229,12 +365,36 @@ class Selection:
         with its largest weight in any case. At 1 it belongs to no other one.
     """
 
-    patterns: tuple[str, ...] = ()
-    collection: str | None = None
+    patterns: tuple[str, ...] = declare(
+        (),
+        Patterns(),
+        "only objects that match PATTERN (repeatable)",
+        name="objects",
+        metavar="PATTERN",
+    )
+    collection: str | None = declare(
+        None, Name(), "only objects in this collection and its children", metavar="NAME"
+    )
     selected_only: bool = False
-    split_by_bones: bool = False
+    split_by_bones: bool = declare(
+        False,
+        Flag(),
+        "bounds of each deform bone, along its axes, instead of the whole of an object with an armature",
+        name="bones",
+        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+    )
     owners: frozenset[str] | None = None
-    bone_weight: float = 1.0
+    bone_weight: float = declare(
+        1.0,
+        _WEIGHT,
+        "with --bones: a vertex also belongs to bones for which its weight is at least W, from 0 to 1, not "
+        "only to the bone with its largest weight (default: 1, only to that)",
+        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+        metavar="W",
+        label="Bone Weight",
+        description="Weight at which a vertex also belongs to a bone that does not have its largest weight. "
+        "1: only to the bone with the largest weight. 0: to all bones that move it",
+    )
 
     @property
     def weight_of_bones(self) -> float | None:
@@ -267,14 +427,80 @@ class PairSettings:
         Whether obstacles are single-sided: contacts from behind a face are ignored.
     """
 
-    group_a: tuple[str, ...] = ()
-    group_b: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    ignore_parents: bool = True
-    ignore_collection: bool = False
-    static_pairs: bool = False
-    obstacles: tuple[str, ...] = ()
-    one_sided: bool = False
+    group_a: tuple[str, ...] = declare(
+        (),
+        Patterns(),
+        "only pairs with an object that matches PATTERN (repeatable: any of them)",
+        name="a",
+        metavar="PATTERN",
+        property="group_a",
+        label="Group A",
+        description="Check only pairs with an object of this name, pattern such as Car*, or "
+        "collection:Name. Empty: all objects",
+    )
+    group_b: tuple[str, ...] = declare(
+        (),
+        Patterns(),
+        "only pairs with an object that matches PATTERN (repeatable: any of them); with --a, one object must "
+        "match each",
+        name="b",
+        metavar="PATTERN",
+        property="group_b",
+        label="Group B",
+        description="Check only pairs whose other object has this name, pattern, or collection:Name. "
+        "Empty: all objects",
+    )
+    ignored: tuple[str, ...] = declare(
+        (),
+        Patterns(of_pairs=True),
+        "skip pairs of objects that match patterns A and B (repeatable)",
+        name="ignore",
+        metavar="A:B",
+        property="ignored",
+        label="Ignore",
+        description="Pairs to skip, such as Lid:Box or Wheel*:collection:Road: two names or patterns with a "
+        "colon between. Separate pairs by commas. Write [:] and [,] for characters that belong to a name",
+    )
+    ignore_parents: bool = declare(
+        True,
+        Flag(),
+        "skip pairs of a parent and its child (default: on)",
+        label="Ignore Parents",
+        description="Skip pairs of a parent and its child, and of loose parts of one object, which usually "
+        "touch where they are joined",
+    )
+    ignore_collection: bool = declare(
+        False,
+        Flag(),
+        "skip pairs of objects in the same collection",
+        label="Ignore Collection",
+        description="Skip pairs of objects in the same collection, except the scene collection",
+    )
+    static_pairs: bool = declare(
+        False,
+        Flag(),
+        "include pairs in which neither object moves",
+        label="Static Pairs",
+        description="Include pairs in which neither object moves, such as walls intersecting a floor. "
+        "Where nothing moves at all, they always count",
+    )
+    obstacles: tuple[str, ...] = declare(
+        (),
+        Patterns(),
+        "objects tested as triangle meshes; all other objects are tested against them as "
+        f"{' or '.join(OBSTACLE_SHAPES)} (repeatable)",
+        metavar="PATTERN",
+        label="Obstacles",
+        description="Test objects of this name, pattern such as Level*, or collection:Name as meshes, "
+        "against the spheres of all other objects. Empty: none",
+    )
+    one_sided: bool = declare(
+        False,
+        Flag(),
+        "treat the faces of obstacles as single-sided: ignore contacts from behind",
+        label="Single Sided",
+        description="Ignore contacts from behind an obstacle's faces",
+    )
 
 
 @dataclass(frozen=True)
@@ -297,12 +523,24 @@ class BoundsSettings:
     """
 
     selection: Selection = field(default_factory=Selection)
-    shapes: tuple[BoundShape, ...] = DEFAULT_SHAPES
+    shapes: tuple[BoundShape, ...] = declare(
+        DEFAULT_SHAPES,
+        Choices(BOUND_SHAPES, "shape"),
+        f"shapes to fit: {','.join(BOUND_SHAPES)}; spheres is a sphere tree, compound convex parts",
+        metavar="LIST",
+    )
     fit: FitSettings = field(default_factory=FitSettings)
-    frame: float | None = None
-    envelope: bool = False
-    tracks: bool = False
-    frames: tuple[float, float, float] | None = None
+    frame: float | None = declare(
+        None, Number(), "frame to evaluate (default: the current frame of the file)", metavar="N"
+    )
+    envelope: bool = declare(False, Flag(), "add a box and a sphere that enclose each object over --frames")
+    tracks: bool = declare(False, Flag(), "add the box and the sphere of each object at each of --frames")
+    frames: tuple[float, float, float] | None = declare(
+        None,
+        FrameSpan(),
+        "frames of envelopes, tracks and bones (default: the scene's frame range)",
+        metavar="START[:END[:STEP]]",
+    )
 
 
 @dataclass(frozen=True)
@@ -327,12 +565,56 @@ class ContactSettings(PairSettings):
     """
 
     selection: Selection = field(default_factory=Selection)
-    shape: ShapeName = "aabb"
+    shape: ShapeName = declare(
+        "aabb",
+        choice(
+            *(
+                Item(name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon)
+                for name in SCANNED_SHAPES
+            )
+        ),
+        "shape that is tested for each object; spheres is a sphere tree, compound a box around each convex "
+        f"part (default: {SCANNED_SHAPES[0]}; with --obstacles: {OBSTACLE_SHAPES[0]})",
+        label="Shape",
+        description="Shape that represents each object in collision checks",
+    )
     fit: FitSettings = field(default_factory=FitSettings)
-    frames: tuple[float, float, float] | None = None
-    motion: MotionKind = "adaptive"
-    clearance: float = 0.0
-    confirm: bool = False
+    frames: tuple[float, float, float] | None = declare(
+        None,
+        FrameSpan(),
+        "frames to scan (default: the scene's frame range)",
+        metavar="START[:END[:STEP]]",
+    )
+    motion: MotionKind = declare(
+        "adaptive",
+        choice(
+            Item(
+                "adaptive",
+                "Adaptive",
+                "Follow keyframes, or evaluate the scene between frames where objects come close. Accurate",
+            ),
+            Item("linear", "Linear", "Interpolate linearly between frames. Faster"),
+        ),
+        "motion between frames: adaptive follows keyframes, or evaluates the scene between frames where "
+        "objects come close; linear interpolates",
+        label="Motion",
+        description="Motion between frames",
+    )
+    clearance: float = declare(
+        0.0,
+        _LENGTH,
+        "report pairs that are closer than D as contacts",
+        metavar="D",
+        label="Clearance",
+        description="Distance below which two objects count as in contact",
+    )
+    confirm: bool = declare(
+        False,
+        Flag(),
+        "verify each contact on the meshes",
+        label="Verify on Meshes",
+        description="Verify each contact on the actual meshes, and report when they first touch",
+    )
 
 
 ColliderKind: TypeAlias = Literal["box", "sphere", "capsule", "hull"]
@@ -350,6 +632,8 @@ COLLIDER_NAME_PATTERNS = {
 class ColliderSettings:
     """Settings of creating collider objects. An object with an override keeps the shape of that.
 
+    A mesh is split into up to `fit.parts` convex parts, each with a collider: by default 1, around all.
+
     Attributes
     ----------
     selection : Selection
@@ -361,20 +645,14 @@ class ColliderSettings:
         Name of the collection that colliders are linked to.
     max_vertices : int
         Maximum number of vertices of a hull, at least 4.
-    parts : int
-        Maximum number of convex parts that a mesh is split into, each with a collider; 1 for one around all.
-    parts_tolerance : float
-        Length in Blender units. Parts are not split further if no notch is deeper than this.
     """
 
     selection: Selection = field(default_factory=Selection)
-    fit: FitSettings = field(default_factory=FitSettings)
+    fit: FitSettings = FitSettings(parts=1)
     kind: ColliderKind = "box"
     pattern: str = COLLIDER_NAME_PATTERNS["unreal"]
     collection: str = "Colliders"
     max_vertices: int = 255
-    parts: int = 1
-    parts_tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -391,3 +669,65 @@ class ColliderCheckSettings:
 
     selection: Selection = field(default_factory=Selection)
     fit: FitSettings = field(default_factory=FitSettings)
+
+
+ALLOWED_INPUTS = (
+    Option(
+        "allow_missing",
+        Flag(),
+        "continue although libraries, data-blocks or files are missing",
+        default=False,
+    ),
+    Option(
+        "allow_blocked_drivers",
+        Flag(),
+        "continue although drivers need scripts, which are blocked",
+        default=False,
+    ),
+)
+"""Options of what to accept of a scene, of all commands that read one."""
+
+JOB_OPTIONS: dict[str, dict[str, Option]] = {
+    command: options_of(settings, command)
+    for command, settings in (
+        ("bounds", BoundsSettings()),
+        ("contacts", ContactSettings()),
+        ("check-colliders", ColliderCheckSettings()),
+    )
+}
+"""Options of the settings of each command, by name."""
+
+_ENVELOPES = (
+    "{shapes} {value}: envelopes and tracks need " + " or ".join(ENVELOPE_SHAPES) + "; add one of them"
+)
+_ENVELOPE_SHAPES = tuple(f"shapes={name}" for name in ENVELOPE_SHAPES)
+
+JOB_RULES: dict[str, tuple[Rule, ...]] = {
+    "bounds": (
+        Rule("parts", implies="shapes=compound"),
+        Rule("parts_tolerance", needs=("parts", "shapes=compound")),
+        Rule("part_shape", needs=("parts", "shapes=compound")),
+        Rule("bone_weight", needs=("bones",)),
+        Rule("group_threshold", needs=("vertex_group",)),
+        Rule("vertex_group", excludes=("bones", "envelope", "tracks")),
+        Rule("bone_frames=all", needs=("bones",)),
+        Rule(
+            "frames",
+            needs=("envelope", "tracks", "bone_frames=all"),
+            remedy="; for bounds at one frame use {frame}",
+        ),
+        Rule("envelope", needs=_ENVELOPE_SHAPES, message=_ENVELOPES),
+        Rule("tracks", needs=_ENVELOPE_SHAPES, message=_ENVELOPES),
+    ),
+    "contacts": (
+        Rule("parts", implies="shape=compound"),
+        Rule("parts_tolerance", implies="shape=compound"),
+        Rule("obstacles", implies=f"shape={OBSTACLE_SHAPES[0]}"),
+        Rule("parts", needs=("shape=compound",)),
+        Rule("parts_tolerance", needs=("shape=compound",)),
+        Rule("bone_weight", needs=("bones",)),
+        Rule("one_sided", needs=("obstacles",)),
+    ),
+    "check-colliders": (),
+}
+"""Rules between the options of each command, in the order in which they apply."""

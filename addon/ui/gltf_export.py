@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -46,7 +47,9 @@ class ExportedColliders:
         """Add colliders to the nodes of a scene, with the settings of the dialog's scene."""
         settings = settings_on(bpy.context.scene).gltf
         if extensions := _extensions():
+            tolerance = decimal_from_float32(settings.parts_tolerance)
             fit = fit_settings(settings_on(exported))
+            fit = replace(fit, parts=settings.parts, parts_tolerance=tolerance)
             log = export_settings["log"]
             add_colliders(
                 scene.nodes,
@@ -57,8 +60,6 @@ class ExportedColliders:
                     fit,
                     settings.max_vertices,
                     export_settings["gltf_yup"],
-                    settings.parts,
-                    decimal_from_float32(settings.parts_tolerance),
                 ),
                 lambda problem: log.warning(translated(problem), popup=True),
             )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from addon.cli.options.parser import option_takes_value, parse_arguments
-from addon.cli.options.values import UsageError, parse_exit_code
+from addon.cli.errors import UsageError
+from addon.cli.parser import option_takes_value, parse_arguments, parse_exit_code
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")

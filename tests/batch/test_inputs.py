@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from addon.cli.options.values import UsageError
+from addon.cli.errors import UsageError
 from batching import inputs
 
 

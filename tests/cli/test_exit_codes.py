@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from addon.cli.main import main
-from addon.cli.options.values import parse_exit_code
+from addon.cli.parser import parse_exit_code
 from addon.cli.standard_streams import StandardOutput, finish_output
 from addon.formats import OutputError
 from tests.cli.command_line import SCRIPT, run

@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.cli.options.parser import parse_arguments
+from addon.cli.parser import parse_arguments
 from tests.cli.command_line import IN_PROCESS_AND_AS_PROGRAM, SCRIPT, Run, run
 from tests.paths import TOP
 from tests.scene.building import CUBE, add_vertices, key_location, open_empty_file

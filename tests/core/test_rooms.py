@@ -55,7 +55,6 @@ ROOMS = {
         "colliders",
         "gltf_export",
     ),
-    "cli": ("options",),
     "ui": ("properties", "overlay", "operators", "panels"),
 }
 """Rooms of each layer: each may import those before it, and the files next to the rooms."""

@@ -148,7 +148,7 @@ answer([before, after, boxes, error_of(api.latest_results)])
     [
         ("bounds_of('Plat')", "object 'Plat': is not in scene 'Factory'"),
         ("bounds_of(bpy.data.objects.new('Loose', None))", "object 'Loose': is not in scene"),
-        ("bounds_of(shapes=['cube'])", "shape 'cube': choose from sphere, aabb"),
+        ("bounds_of(shapes=['cube'])", "shapes 'cube': choose from sphere, aabb"),
         ("bounds_of(preset='godot')", "preset 'godot': choose from blender, gltf"),
         ("bounds_of(frame=float('nan'))", "frame"),
         ("bounds_of(padding=float('nan'))", "padding"),
@@ -169,7 +169,7 @@ answer([before, after, boxes, error_of(api.latest_results)])
         ("latest_results(preset='godot')", "preset 'godot'"),
         ("bounds_of(bnes=True)", "option 'bnes': choose from"),
         ("bounds_of(parts=0)", "parts 0: must be a whole number from 1 to 256"),
-        ("contacts_among(parts=4)", "parts: only valid with shape"),
+        ("contacts_among(shape='obb', parts=4)", "parts: only valid with shape"),
         ("contacts_among(shape='compound', part_shape='box')", "option 'part_shape': choose from"),
         ("collider_report('Plat')", "object 'Plat': is not in scene 'Factory'"),
     ],

@@ -367,7 +367,7 @@ def _read(scene: bpy.types.Scene, settings: ColliderSettings) -> _Read:
     """Read all subjects, before the scene is played for the bones of some."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
-    with_triangles = range(len(subjects)) if settings.parts > 1 else ()
+    with_triangles = range(len(subjects)) if settings.fit.parts > 1 else ()
     return _Read(subjects, list(read_subjects(depsgraph, subjects, settings.fit, with_triangles)), skipped)
 
 
@@ -396,7 +396,7 @@ def _meshes(
             piece = pieces[index]
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
-            parts = convex_pieces(piece, settings.parts, settings.parts_tolerance)
+            parts = convex_pieces(piece, settings.fit.parts, settings.fit.parts_tolerance)
             planned.append((subject.name, source, ColliderParts(kind, parts)))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))

@@ -12,6 +12,7 @@ from ...core.numeric.arrays import Floats, Ints
 from ..blender.parts.loose_parts import rows_by_label
 from ..fitting.convex_pieces import depth_in_object, split_points
 from ..fitting.fit import cut_rounding
+from ..settings import FitSettings
 
 _TRIANGLES = 4
 _DTYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -31,15 +32,8 @@ class ExportedPart(NamedTuple):
     rounding: float = 0.0
 
 
-class PartLimits(NamedTuple):
-    """Largest number of convex parts, and the depth of notches in the world that are not split further."""
-
-    parts: int
-    tolerance: float
-
-
 def exported_parts(
-    mesh: Any, matrix: Floats, splits_loose_parts: bool, limits: PartLimits
+    mesh: Any, matrix: Floats, splits_loose_parts: bool, fit: FitSettings
 ) -> list[ExportedPart]:
     """Split the vertices of a mesh by loose parts, if requested, and each by convex parts.
 
@@ -51,8 +45,8 @@ def exported_parts(
         World matrix of the node.
     splits_loose_parts : bool
         Whether each loose part is split by itself.
-    limits : PartLimits
-        Limits of each split.
+    fit : FitSettings
+        With the limits of each split.
 
     Returns
     -------
@@ -67,12 +61,12 @@ def exported_parts(
     groups = [np.arange(len(points))]
     if splits_loose_parts:
         groups = rows_by_label(_part_labels(mesh, points))
-    if limits.parts == 1:
+    if fit.parts == 1:
         return [ExportedPart(points[rows]) for rows in groups]
     triangles = _triangles(mesh)
     parts = []
     for rows in groups:
-        parts += _convex_parts(points[rows], _renumbered(triangles, rows, len(points)), matrix, limits)
+        parts += _convex_parts(points[rows], _renumbered(triangles, rows, len(points)), matrix, fit)
     return parts
 
 
@@ -80,13 +74,13 @@ def _convex_parts(
     points: NDArray[np.float32],
     triangles: NDArray[np.int32],
     matrix: Floats,
-    limits: PartLimits,
+    fit: FitSettings,
 ) -> list[ExportedPart]:
     """Convex parts of a mesh; the mesh itself if it has no triangles."""
     if not len(triangles):
         return [ExportedPart(points)]
     linear = matrix[:3, :3]
-    split = split_points(points, triangles, limits.parts, depth_in_object(limits.tolerance, linear))
+    split = split_points(points, triangles, fit.parts, depth_in_object(fit.parts_tolerance, linear))
     rounding = cut_rounding(points, linear) if len(split) > 1 else 0.0
     return [ExportedPart(part, rounding) for part in split]
 

@@ -50,7 +50,7 @@ from ..errors import describe_error
 from ..fitting.local_and_world import fit_local_and_world
 from ..settings import FitSettings
 from .hulls import HullCache
-from .mesh_parts import ExportedPart, PartLimits, exported_parts
+from .mesh_parts import ExportedPart, exported_parts
 
 Node = Any
 """A node of the exporter, `io_scene_gltf2.io.com.gltf2_io.Node`."""
@@ -69,14 +69,11 @@ class ExportSettings:
     shape : ExportedShape
         Shape for objects without an override.
     fit : FitSettings
+        With the largest number of convex parts of a mesh, each of which gets a collider.
     max_vertices : int
         Maximum number of vertices of a hull, 4 to 255.
     y_up : bool
         Whether the exporter converts Blender's axes to those of glTF.
-    parts : int
-        Maximum number of convex parts that a mesh is split into, each with a collider; 1 for one around all.
-    parts_tolerance : float
-        Length in the world. Parts are not split further if no notch is deeper than this.
     """
 
     extensions: Sequence[GltfExtension]
@@ -84,8 +81,6 @@ class ExportSettings:
     fit: FitSettings
     max_vertices: int = 255
     y_up: bool = True
-    parts: int = 1
-    parts_tolerance: float = 0.0
 
 
 class _NodeCollider(NamedTuple):
@@ -224,8 +219,7 @@ def _colliders(
     if overrides:
         return
     splits = original is not None and is_split_by_loose_parts(original)
-    limits = PartLimits(settings.parts, settings.parts_tolerance)
-    groups = exported_parts(node.mesh, matrix, splits, limits)
+    groups = exported_parts(node.mesh, matrix, splits, settings.fit)
     if settings.shape == "hull":
         yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)
     else:

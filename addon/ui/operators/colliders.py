@@ -115,11 +115,11 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
     ) -> Generator[Progress, None, CreatedColliders]:
         self._selection = sync_scope(self, context, initialized_settings(context))
         settings = _collider_settings(self, context, self._selection, COLLIDER_OPTIONS)
-        parts, tolerance = self.parts, decimal_from_float32(self.parts_tolerance)
-        settings = replace(settings, parts=parts, parts_tolerance=tolerance)
-        if parts == 1:
+        tolerance = decimal_from_float32(self.parts_tolerance)
+        fit = replace(settings.fit, parts=self.parts, parts_tolerance=tolerance)
+        settings = replace(settings, fit=fit)
+        if self.parts == 1:
             return colliders_in_parts(context.scene, settings)
-        fit = replace(settings.fit, parts=parts, parts_tolerance=tolerance)
         splits = split_meshes(context.scene, self._selection, fit, of_bones=True)
         return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, settings))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from addon.cli.options.parser import parse_arguments
-from addon.cli.options.values import UsageError
+from addon.cli.errors import UsageError
+from addon.cli.parser import parse_arguments
 from tests.paths import TOP
 
 TYPED = [
@@ -63,26 +64,70 @@ def test_scene_argument_is_rejected_inside_blender():
     assert parse_arguments(["bounds", "--padding", "-1e-1"], opens_file=False).padding == -0.1
 
 
+SECTIONS = {
+    "## Options of `bounds` and `contacts`": ("bounds", "contacts"),
+    "Options of `bounds` only:": ("bounds",),
+    "Options of `contacts` only:": ("contacts",),
+    "Option of `validate` only:": ("validate",),
+}
+"""Begin of each table of options on the page, with the commands that have them."""
+
+NOT_SHOWN = {"--frame-share", "--join-shares", "--share-exit-code"}
+"""Options that only runs over many files need."""
+
+
+def rows_of(section: str) -> list[str]:
+    """Return the cells with the options of a table of the page, each with its description."""
+    page = (TOP / "docs" / "command-line.md").read_text("utf-8")
+    table = page.split(section)[1].split("|---|---|\n")[1].split("\n\n")[0]
+    return [row.strip("| ") for row in table.splitlines()]
+
+
 def options_in(text: str) -> set[str]:
     """Return the names of all options in a text."""
     return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])", text))
 
 
-def choices_in(text: str, pattern: str, separator: str) -> set[tuple[str, ...]]:
-    """Return options with their choices, such as ("--motion", "adaptive", "linear")."""
-    return {(name, *choices.split(separator)) for name, choices in re.findall(pattern, text)}
+def help_of(command: str, capsys) -> dict[str, str]:
+    """Return the lines of the help of a command by the option, the name of each spelling."""
+    with pytest.raises(SystemExit):
+        parse_arguments([command, "--help"], opens_file=True)
+    lines = re.findall(r"^  (-.*?)(?:(?:  |\n) +(.*))?$", capsys.readouterr().out, re.MULTILINE)
+    return {name: f"{names} {text}" for names, text in lines for name in options_in(names)}
 
 
-def test_documentation_has_all_options_and_choices_of_help(capsys, monkeypatch):
+@pytest.mark.parametrize("command", ["bounds", "contacts", "validate"])
+def test_tables_of_the_page_have_the_options_choices_and_defaults_of_the_help(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")
-    page = (TOP / "docs" / "command-line.md").read_text("utf-8")
-    documented = "\n".join(re.findall(r"^\| (`-.*?`) \| ", page, re.MULTILINE))
-    for command in ("bounds", "contacts", "check-colliders", "validate"):
-        with pytest.raises(SystemExit):
-            parse_arguments([command, "--help"], opens_file=True)
-    shown = capsys.readouterr().out
-    options = "\n".join(re.findall(r"^  (-.*?)(?:  |$)", shown, re.MULTILINE))
-    assert options_in(documented) == options_in(options) - {"-h", "--help"}
-    documented_choices = choices_in(documented, r"(--[a-z-]+) (\w+(?:\\\|\w+)+)", "\\|")
-    assert documented_choices <= choices_in(options, r"(--[a-z-]+) \{([^}]*)\}", ",")
-    assert len(documented_choices) == 9
+    shown = help_of(command, capsys)
+    rows = {
+        name: row.split(" | ", 1)
+        for section, commands in SECTIONS.items()
+        if command in commands
+        for row in rows_of(section)
+        for name in options_in(row.split(" | ")[0])
+    }
+    in_all = {"-h", "--help", *(["-q", "--quiet"] if command == "validate" else [])}
+    assert set(rows) == set(shown) - in_all and not set(shown) & NOT_SHOWN
+    for name, (options, meaning) in rows.items():
+        for choices in re.findall(rf"{name} (\w+(?:\\\|\w+)+)", options):
+            assert sorted(choices.split("\\|")) == sorted(re.search(r"\{(.*?)\}", shown[name])[1].split(","))
+        default = re.search(r"\(default: `?([\w,.]+)`?\)", meaning)
+        assert default is None or f"(default: {default[1]})" in shown[name]
+
+
+def test_page_has_all_options_of_check_colliders(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")
+    page = (TOP / "docs" / "command-line.md").read_text("utf-8").split("## Checking colliders")[1]
+    shown = set(help_of("check-colliders", capsys))
+    assert shown - {"-h", "--help", "--output", "--quiet"} <= options_in(page)
+
+
+def test_options_for_runs_over_many_files_are_on_the_page_about_these():
+    page = (TOP / "docs" / "pipelines.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `(--[a-z-]+) ", page, re.MULTILINE)) >= NOT_SHOWN
+    arguments = shlex.split(
+        "contacts a.blend -o a.json --frame-share 1/2 --join-shares 2 --share-exit-code 4"
+    )
+    options = parse_arguments(arguments, opens_file=True)
+    assert (options.frame_share, options.join_shares, options.share_exit_code) == ((0, 2), 2, 4)

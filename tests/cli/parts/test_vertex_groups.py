@@ -135,7 +135,7 @@ def test_options_that_contradict_a_group_are_errors(scene):
         (["--group-threshold", "0.5"], "--group-threshold: only valid with --vertex-group"),
         (["--vertex-group", "Arm", "--bones"], "--vertex-group: not valid with --bones"),
         (["--vertex-group", "Arm", "--envelope"], "--vertex-group: not valid with --bones, --envelope"),
-        (["--vertex-group", "Arm", "--group-threshold", "1.5"], "is not a weight from 0 to 1"),
+        (["--vertex-group", "Arm", "--group-threshold", "1.5"], "is not a number from 0 to 1"),
     ):
         result = run("bounds", scene, *options, "-o", "-")
         assert result.returncode == 2 and message in result.stderr, options

@@ -88,7 +88,7 @@ def test_colliders_of_parents_parts_and_collections_are_right(pattern):
 
 def test_colliders_with_padding_and_base_meshes_are_right():
     add_family()
-    fit = FitSettings(padding=0.1, modifiers="base")
+    fit = FitSettings(parts=1, padding=0.1, modifiers="base")
     create_colliders(kind="hull", fit=fit)
     assert check(fit=fit).problems == ()
     # The evaluated mesh of the row is three times as long.

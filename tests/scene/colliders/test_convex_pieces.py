@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.scene.colliders.check import check_colliders
-from addon.scene.settings import ColliderCheckSettings
+from addon.scene.settings import ColliderCheckSettings, FitSettings
 from tests.core.compound.exact_cover import HalfSpaces, uncovered
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism, ring, volume
 from tests.scene.colliders.creating import colliders, create_colliders, skip_reasons, world_matrix
@@ -43,7 +43,7 @@ def is_held(points: np.ndarray, slack: float) -> np.ndarray:
 def test_l_becomes_two_hulls_with_open_notch(add_mesh):
     item = add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES))
     item.location, item.rotation_euler, item.scale = (10, 20, 30), (0.3, 0.4, 0.5), (2, 2, 2)
-    result = create_colliders(kind="hull", parts=8)
+    result = create_colliders(kind="hull", fit=FitSettings(parts=8))
     assert sorted(collider.name for collider in colliders()) == ["UCX_Step_00", "UCX_Step_01"]
     assert (result.colliders, result.sources) == (2, 1)
     matrix, rng = world_matrix(item), np.random.default_rng(0)
@@ -53,7 +53,7 @@ def test_l_becomes_two_hulls_with_open_notch(add_mesh):
     # The notch is not filled: one hull around all would hold this point.
     notch = np.array([[1.2, 1.2, 0.5]])
     assert not is_held(notch @ matrix[:3, :3].T + matrix[:3, 3], 1e-5).any()
-    create_colliders(kind="hull", parts=1)
+    create_colliders(kind="hull", fit=FitSettings(parts=1))
     assert [collider.name for collider in colliders()] == ["UCX_Step_00"]
     assert is_held(notch @ matrix[:3, :3].T + matrix[:3, 3], 1e-5).all()
 
@@ -67,7 +67,7 @@ def test_each_part_gets_a_collider_of_any_kind(add_mesh, kind, prefix):
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
     triangles = (prism(L_OUTLINE, L_TRIANGLES) @ turn.T).astype(np.float32).astype(np.float64)
     add_triangles(add_mesh, "Step", triangles)
-    result = create_colliders(kind=kind, parts=2)
+    result = create_colliders(kind=kind, fit=FitSettings(parts=2))
     assert not result.skipped, skip_reasons(result)
     assert sorted(item.name for item in colliders()) == [f"{prefix}_Step_00", f"{prefix}_Step_01"]
     shapes = []
@@ -84,7 +84,7 @@ def test_each_part_gets_a_collider_of_any_kind(add_mesh, kind, prefix):
 
 def test_boxes_of_an_l_fill_nothing_of_its_notch(add_mesh):
     add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES))
-    create_colliders(kind="box", parts=8)
+    create_colliders(kind="box", fit=FitSettings(parts=8))
     assert len(colliders()) == 2
     assert not is_held(np.array([[1.2, 1.2, 0.5], [1.001, 1.001, 0.999]]), 0.0).any()
 
@@ -93,16 +93,16 @@ def test_parts_with_notches_within_the_tolerance_are_one_collider(add_mesh):
     """The notch of the L is 0.7 deep, half its diagonal: 7 units at ten times the size."""
     item = add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES))
     item.scale = (10, 10, 10)
-    create_colliders(kind="hull", parts=8, parts_tolerance=3.0)
+    create_colliders(kind="hull", fit=FitSettings(parts=8, parts_tolerance=3.0))
     assert len(colliders()) == 2
-    create_colliders(kind="hull", parts=8, parts_tolerance=30.0)
+    create_colliders(kind="hull", fit=FitSettings(parts=8, parts_tolerance=30.0))
     assert len(colliders()) == 1
 
 
 def test_convex_mesh_and_mesh_without_faces_get_one_hull(add_mesh):
     add_triangles(add_mesh, "Ball", ring(0.0, 1.0, 8, 8)[:0:-1])
     add_mesh("Dots", np.random.default_rng(1).normal(size=(20, 3)), [])
-    result = create_colliders(kind="hull", parts=4)
+    result = create_colliders(kind="hull", fit=FitSettings(parts=4))
     assert not result.skipped, skip_reasons(result)
     assert "UCX_Dots_00" in {item.name for item in colliders()}
     assert "UCX_Dots_01" not in {item.name for item in colliders()}
@@ -112,7 +112,7 @@ def test_convex_mesh_and_mesh_without_faces_get_one_hull(add_mesh):
 def test_hole_of_ring_stays_open_and_check_accepts_its_colliders(add_mesh):
     triangles = ring()
     add_triangles(add_mesh, "Ring", triangles)
-    create_colliders(kind="hull", parts=8)
+    create_colliders(kind="hull", fit=FitSettings(parts=8))
     assert len(colliders()) == 8
     total = 0.0
     for item in colliders():
@@ -133,7 +133,7 @@ def test_objects_with_one_mesh_get_the_same_parts(add_mesh):
     second = bpy.data.objects.new("Two", first.data)
     second.location = (5, 5, 5)
     bpy.context.scene.collection.objects.link(second)
-    create_colliders(kind="hull", parts=2)
+    create_colliders(kind="hull", fit=FitSettings(parts=2))
     items = {item.name: item for item in colliders()}
     assert set(items) == {"UCX_One_00", "UCX_One_01", "UCX_Two_00", "UCX_Two_01"}
     for number in ("00", "01"):

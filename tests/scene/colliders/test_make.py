@@ -195,13 +195,16 @@ def test_subjects_that_cannot_be_bounded_get_no_collider(add_mesh):
     add_mesh("Flattened", scale=(1, 0, 1))
     add_mesh("Padded")
     add_mesh("Broken", [(0, 0, 0), (1, float("nan"), 0), (2, 0, 0)])
-    reasons = skip_reasons(create_colliders(kind="hull", fit=FitSettings(padding=-0.1)))
+    reasons = skip_reasons(create_colliders(kind="hull", fit=FitSettings(parts=1, padding=-0.1)))
     assert reasons["Empty"] == "no vertices"
     assert "scale is 0" in reasons["Flattened"]
     assert "cannot shrink" in reasons["Padded"]
     for kind in ("box", "sphere", "capsule", "hull"):
-        assert skip_reasons(create_colliders(kind=kind, fit=FitSettings(padding=-2.0)))["Broken"] == (
-            "has a vertex with non-finite coordinates"
-        )
-    assert "larger than the shape" in skip_reasons(create_colliders(fit=FitSettings(padding=-2.0)))["Padded"]
+        assert skip_reasons(create_colliders(kind=kind, fit=FitSettings(parts=1, padding=-2.0)))[
+            "Broken"
+        ] == ("has a vertex with non-finite coordinates")
+    assert (
+        "larger than the shape"
+        in skip_reasons(create_colliders(fit=FitSettings(parts=1, padding=-2.0)))["Padded"]
+    )
     assert not colliders()

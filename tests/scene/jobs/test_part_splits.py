@@ -60,7 +60,7 @@ def test_colliders_after_splits_are_those_without(rings, monkeypatch):
     run_to_end(split(fit))
     # No mesh is split again.
     monkeypatch.setattr("addon.scene.fitting.convex_pieces.convex_parts_in_steps", None)
-    settings = ColliderSettings(Selection(), fit, "hull", parts=5)
+    settings = ColliderSettings(Selection(), fit, "hull")
     assert make_colliders(bpy.context.scene, settings).colliders > 6
 
 

@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon import registration
-from addon.cli.options.parser import parse_arguments
+from addon.cli.parser import parse_arguments
 from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
 from addon.ui import job_state

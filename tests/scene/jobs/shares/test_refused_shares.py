@@ -213,7 +213,7 @@ def test_last_share_scans_all_frames_if_an_instance_appears_later(tmp_path, caps
         (["--frame-share", "1/2"], "--frame-share: needs an output file"),
         (["--join-shares", "2", "-o", "-"], "--join-shares: needs an output file"),
         (["--frame-share", "0/2", "-o", "a.json"], "'0/2' is not I/N, such as 2/8, with I from 1 to N"),
-        (["--join-shares", "none", "-o", "a.json"], "'none' is not a number of shares"),
+        (["--join-shares", "none", "-o", "a.json"], "'none' is not a whole number of 1 or more"),
         (["--join-shares", "3", "--frame-share", "1/2", "-o", "a.json"], "--join-shares 3: must be 2, as of"),
         (["--share-exit-code", "11", "--frame-share", "1/2", "-o", "a.json"], "only with both or none"),
         (["--share-exit-code", "11", "--join-shares", "2", "-o", "a.json"], "only with both or none"),

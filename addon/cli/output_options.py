@@ -8,7 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-from ...formats import (
+from ..formats import (
     CONVENTIONS,
     FILE_FORMATS,
     Convention,
@@ -17,8 +17,8 @@ from ...formats import (
     file_format,
     format_from_filename,
 )
-from ...scene.open_file import SCENE_SUFFIXES
-from .values import UsageError
+from ..scene.open_file import SCENE_SUFFIXES
+from .errors import UsageError
 
 _READ_ONLY_SUFFIXES = frozenset(SCENE_SUFFIXES) - {format.suffix for format in FILE_FORMATS}
 """Suffixes of files that are opened, and never written."""

@@ -1,4 +1,4 @@
-"""Options that scripts pass to `api`: their settings, and errors for wrong and contradictory ones."""
+"""Options that scripts pass: their settings, and errors for wrong and contradictory ones."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ import math
 import numpy as np
 import pytest
 
-from addon.cli.options.values import parse_frames
-from addon.formats import InputWarning
 from addon.scene.errors import SceneError
-from addon.scene.script_options import (
-    FitOptions,
-    bounds_with_options,
-    fit_with_options,
-    frames_from,
-    require_inputs,
+from addon.scene.options import FrameSpan, completed_keywords, with_options
+from addon.scene.settings import (
+    JOB_OPTIONS,
+    JOB_RULES,
+    BoundsSettings,
+    ContactSettings,
+    FitSettings,
+    Selection,
+    VertexGroup,
 )
-from addon.scene.settings import FitSettings, Selection, VertexGroup
 
 
-def settings_of(shapes=("sphere", "aabb"), **given):
-    return bounds_with_options(Selection(), shapes, FitSettings(padding=0.5), None, given)
+def settings_of(command="bounds", **given):
+    """Return the settings of options that a script passes, with a padding."""
+    values = completed_keywords(given, JOB_OPTIONS[command], JOB_RULES[command])
+    plain = BoundsSettings() if command == "bounds" else ContactSettings()
+    return with_options(plain, {"padding": 0.5, **values})
 
 
 def test_options_become_settings():
@@ -57,7 +60,7 @@ def test_options_become_settings():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"bnes": True}, "option 'bnes': choose from allow_blocked_drivers, allow_missing, bone_frames"),
+        ({"bnes": True}, "option 'bnes': choose from bone_frames, bone_weight, bones, box_axes"),
         ({"box_axes": "checked"}, "box_axes 'checked': choose from world, object, smallest"),
         ({"modifiers": "none"}, "modifiers 'none': choose from evaluated, base"),
         ({"parts": 0}, "parts 0: must be a whole number from 1 to 256"),
@@ -67,7 +70,7 @@ def test_options_become_settings():
         ({"parts_tolerance": 1}, "parts_tolerance: only valid with parts"),
         ({"part_shape": "box"}, "part_shape: only valid with parts"),
         ({"bone_weight": 0.5}, "bone_weight: only valid with bones=True"),
-        ({"bone_frames": "all"}, "bone_frames: only valid with bones=True"),
+        ({"bone_frames": "all"}, 'bone_frames="all": only valid with bones=True'),
         ({"bones": True, "bone_weight": math.nan}, "bone_weight nan: must be a number from 0 to 1"),
         ({"bones": True, "bone_weight": "1"}, "bone_weight '1': must be a number from 0 to 1"),
         ({"frames": (1, 2, 1)}, "frames: only valid with envelope=True"),
@@ -78,7 +81,15 @@ def test_options_become_settings():
         ({"vertex_group": 5}, "vertex_group 5: must be a name"),
         ({"modifiers": ["base"]}, r"modifiers \['base'\]: choose from evaluated, base"),
         ({"group_threshold": 0.5}, "group_threshold: only valid with vertex_group"),
-        ({"vertex_group": "Head", "bones": True}, "vertex_group: not valid with bones or envelope"),
+        (
+            {"vertex_group": "Head", "bones": True},
+            "vertex_group: not valid with bones=True, envelope=True or",
+        ),
+        ({"bone_weight": -1, "bones": True}, "bone_weight -1: must be a number from 0 to 1"),
+        ({"shapes": ["cube"]}, "shapes 'cube': choose from sphere, aabb"),
+        ({"shapes": None}, "shapes None: must be a sequence of names"),
+        ({"envelope": True, "frames": (9, 1)}, r"frames \(9, 1\): the end is before the start"),
+        ({"envelope": True, "frames": (1, 9, 0)}, r"frames \(1, 9, 0\): the step must be greater than 0"),
     ],
 )
 def test_wrong_options_are_errors_that_name_them(given, message):
@@ -93,40 +104,37 @@ def test_wrong_options_are_errors_that_name_them(given, message):
         ((2, 9), (2, 9, 1)),
         ([2.5, 9, 0.5], (2.5, 9, 0.5)),
         ((np.float32(1), np.int64(3)), (1, 3, 1)),
-        (None, None),
     ],
 )
 def test_frames_are_those_of_the_command_line(frames, expected):
-    assert frames_from(frames) == expected
-    if frames is not None:
-        text = ":".join(
-            f"{number:g}" for number in (frames if isinstance(frames, tuple | list) else [frames])
-        )
-        assert parse_frames(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "option"), [("missingLibrary", "allow_missing"), ("blockedDriver", "allow_blocked_drivers")]
-)
-def test_missing_inputs_are_errors_unless_an_option_allows_them(kind, option):
-    warnings = [
-        InputWarning("blockedScript", "panel.py", "was not run"),
-        InputWarning(kind, "Gate", "is gone"),
-    ]
-    other = "allow_blocked_drivers" if option == "allow_missing" else "allow_missing"
-    for given in ({}, {other: True}, {option: False}):
-        with pytest.raises(SceneError, match=f"Gate: is gone; {option}=True accepts this"):
-            require_inputs(warnings, given)
-    require_inputs(warnings, {option: True})
+    assert FrameSpan().check(frames) == expected
+    text = ":".join(f"{number:g}" for number in (frames if isinstance(frames, tuple | list) else [frames]))
+    assert FrameSpan().read(text) == expected
 
 
 def test_envelopes_need_a_sphere_or_a_box():
-    with pytest.raises(SceneError, match="shapes hull: envelopes need sphere or aabb"):
+    with pytest.raises(SceneError, match="shapes hull: envelopes and tracks need sphere or aabb"):
         settings_of(shapes=("hull",), envelope=True)
 
 
 def test_scans_have_no_options_of_bounds_alone():
-    with pytest.raises(
-        SceneError, match="option 'part_shape': choose from allow_blocked_drivers, allow_missing"
+    with pytest.raises(SceneError, match="option 'part_shape': choose from a, b, bone_weight"):
+        settings_of("contacts", part_shape="box")
+
+
+def test_rules_of_contacts_are_those_of_the_command_line():
+    assert settings_of("contacts", parts=4).shape == "compound"
+    assert settings_of("contacts", obstacles="Level*").shape == "sphere"
+    assert (
+        settings_of("contacts").ignore_parents
+        and not settings_of("contacts", ignore_parents=False).ignore_parents
+    )
+    assert settings_of("contacts", a=["Car*"], ignore="Lid:Box").ignored == ("Lid:Box",)
+    for given, message in (
+        ({"shape": "obb", "parts": 4}, 'parts: only valid with shape="compound"'),
+        ({"one_sided": True}, "one_sided=True: only valid with obstacles"),
+        ({"ignore": "Lid"}, "ignore 'Lid': expected A:B"),
+        ({"motion": "fast"}, "motion 'fast': choose from adaptive, linear"),
     ):
-        fit_with_options(FitSettings(), {"part_shape": "box"}, FitOptions)
+        with pytest.raises(SceneError, match=message):
+            settings_of("contacts", **given)

@@ -1,0 +1,421 @@
+"""Argument parser of the command line. docs/command-line.md is the contract for programs.
+
+The options of jobs are those that `scene.settings` declares. Those of files and exit codes are here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..formats import (
+    AXES,
+    DEFAULT_DECIMALS,
+    DEFAULT_GLTF_EXTENSIONS,
+    FORMAT_NAMES,
+    GLTF_EXTENSIONS,
+    HANDEDNESS,
+    LEAST_DECIMALS,
+    MAX_MEGABYTES,
+    MOST_DECIMALS,
+    PRESETS,
+    extension_version,
+)
+from ..scene.open_file import SCENE_SUFFIXES
+from ..scene.options import (
+    Choice,
+    Choices,
+    Flag,
+    FrameSpan,
+    Name,
+    Number,
+    Option,
+    Parsed,
+    Patterns,
+    choice,
+    completed,
+)
+from ..scene.settings import ALLOWED_INPUTS, JOB_OPTIONS, JOB_RULES
+from . import PROGRAM
+from .errors import UsageError
+from .output_options import REPORT_FORMATS, check_report_options, complete_output_options, format_help
+
+_COMMANDS = {
+    "bounds": "fit bounding volumes to objects",
+    "contacts": "find the contacts of animated objects",
+    "check-colliders": "check collider objects that are named for an engine",
+    "validate": "check a JSON document",
+}
+_STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+"""Names of standard output. Opened as files, they would lose the output with that of Blender."""
+
+
+def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
+    """Parse a command and its options, and check that the options fit together.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The command and its options.
+    opens_file : bool
+        Whether the command names the file to open.
+
+    Returns
+    -------
+    options : argparse.Namespace
+        With the name of the `command`, the options that are `given` or follow from those, by name, and the
+        `format` and `convention` of the output.
+
+    Raises
+    ------
+    UsageError
+        For unknown, invalid or contradictory options.
+    SystemExit
+        For --help and --version.
+    """
+    negative = {f"--{name}" for command in _COMMANDS for name in _options_with_negative_values(command)}
+    words: list[str] = []
+    for word in arguments:
+        # Join the value to the option, because argparse takes -5:10, -Y and -1e-3 for options.
+        if words and words[-1] in negative:
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    options = _create_parser(opens_file).parse_args(words)
+    known = _options_of(options.command)
+    try:
+        given = completed(vars(options), known, JOB_RULES.get(options.command, ()), _spelled)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    for name, option in known.items():
+        setattr(options, name, given.get(name, option.default))
+    options.given = given
+    if options.command in ("bounds", "contacts"):
+        complete_output_options(options)
+    if options.command == "contacts":
+        _check_shares(options)
+    if options.command == "check-colliders":
+        check_report_options(options)
+    return options
+
+
+def option_takes_value(command: str) -> dict[str, bool]:
+    """Return the options of a command that names the file to open, each with whether it takes a value."""
+    return {
+        flag: not isinstance(option.kind, Flag)
+        for option in _options_of(command).values()
+        for flag in (*_flags(option), *([f"--no-{option.name}"] if option.default is True else []))
+    } | dict.fromkeys(("-h", "--help"), False)
+
+
+def parse_exit_code(text: str) -> int:
+    """Convert an exit code without another meaning: 2 and 3 are errors, and shells use those above 125."""
+    if not (text.isascii() and text.isdecimal()) or int(text) not in (1, *range(4, 126)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not 1 or a whole number from 4 to 125")
+    return int(text)
+
+
+def _parse_output(text: str) -> str:
+    """Check the name of the output file; all names of standard output become a dash."""
+    if not text:
+        raise argparse.ArgumentTypeError("the file name is empty")
+    return "-" if text in _STANDARD_OUTPUT else text
+
+
+def _parse_share(text: str) -> tuple[int, int]:
+    """Convert the number of a share and the number of shares, such as 2/8, to numbers from 0."""
+    numbers = text.split("/")
+    if len(numbers) == 2 and all(number.isascii() and number.isdigit() for number in numbers):
+        number, count = map(int, numbers)
+        if 1 <= number <= count:
+            return number - 1, count
+    raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 2/8, with I from 1 to N")
+
+
+_OF_SCENES = ("bounds", "contacts", "check-colliders")
+_OF_RESULTS = ("bounds", "contacts")
+
+
+def _switch(name: str, help: str, commands: tuple[str, ...], **more: Any) -> Option:
+    return Option(name, Flag(), help, False, commands, **more)
+
+
+_INPUT = (
+    Option(
+        "output",
+        Parsed(_parse_output),
+        "output file; - is standard output",
+        None,
+        _OF_SCENES,
+        "FILE",
+        ("-o", "--output"),
+    ),
+    Option("scene", Name(), "scene of the file (default: its active scene)", None, _OF_SCENES, "NAME"),
+)
+"""Options before those of the settings of a command."""
+
+_OUTPUT = (
+    Option(
+        "gltf",
+        Choices(GLTF_EXTENSIONS, "glTF extension"),
+        f"glTF extensions to write: {','.join(GLTF_EXTENSIONS)}; volumes is experimental",
+        DEFAULT_GLTF_EXTENSIONS,
+        ("bounds",),
+        "LIST",
+    ),
+    _switch(
+        "free_joints", "MJCF: let objects without a parent move freely (default: all are fixed)", ("bounds",)
+    ),
+    Option(
+        "frame_share",
+        Parsed(_parse_share),
+        "scan only the I-th of N shares of the frames of a long animation, for --join-shares",
+        None,
+        ("contacts",),
+        "I/N",
+        is_hidden=True,
+    ),
+    Option(
+        "join_shares",
+        Number(1, is_whole=True),
+        "join FILE.1-of-N to FILE.N-of-N, instead of scanning the frames",
+        None,
+        ("contacts",),
+        "N",
+        is_hidden=True,
+    ),
+    Option(
+        "share_exit_code",
+        Parsed(parse_exit_code),
+        "exit with N instead of scanning, if the frames can be shared",
+        None,
+        ("contacts",),
+        "N",
+        is_hidden=True,
+    ),
+    _switch("fail_on_contact", "exit with 1 if there are contacts", ("contacts",)),
+    Option(
+        "contact_exit_code",
+        Parsed(parse_exit_code),
+        "exit with N, which is 1 or 4 to 125, if there are contacts",
+        None,
+        ("contacts",),
+        "N",
+    ),
+    Option(
+        "baseline",
+        Parsed(Path),
+        "compare the contacts with those of an earlier document, by object ids and time",
+        None,
+        ("contacts",),
+        "OLD.json",
+    ),
+    _switch(
+        "fail_on_new",
+        "like --fail-on-contact, but only for contacts that are not in the baseline",
+        ("contacts",),
+    ),
+    Option(
+        "preset", choice(*PRESETS), f"axes and unit of the output (default: {PRESETS[0]})", None, _OF_RESULTS
+    ),
+    Option("up", choice(*AXES), "with --preset custom: axis that Blender's +Z maps to", None, _OF_RESULTS),
+    Option(
+        "forward",
+        choice(*AXES),
+        "with --preset custom: axis that Blender's front, -Y, maps to",
+        None,
+        _OF_RESULTS,
+    ),
+    Option(
+        "handedness",
+        choice(*HANDEDNESS),
+        "with --preset custom: handedness of the coordinate system",
+        None,
+        _OF_RESULTS,
+    ),
+    Option(
+        "scale",
+        Number(),
+        "with --preset custom: units per meter, such as 100 for centimeters (default: 1)",
+        None,
+        _OF_RESULTS,
+        "N",
+    ),
+    Option("format", choice(*FORMAT_NAMES), format_help(), None, _OF_RESULTS),
+    Option(
+        "format",
+        choice(*REPORT_FORMATS),
+        f"format of the output (default: by the suffix, {REPORT_FORMATS[0]} without a file)",
+        None,
+        ("check-colliders",),
+    ),
+    Option(
+        "decimals",
+        Number(LEAST_DECIMALS, MOST_DECIMALS, is_whole=True),
+        f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
+        DEFAULT_DECIMALS,
+        _OF_RESULTS,
+        "N",
+    ),
+    Option(
+        "max_size",
+        Number(0.0),
+        "refuse larger files, which need much memory",
+        MAX_MEGABYTES,
+        ("validate",),
+        "MB",
+    ),
+    _switch("quiet", "print no table and no progress", _OF_SCENES, flags=("-q", "--quiet")),
+    _switch("quiet", "print nothing if the document is valid", ("validate",), flags=("-q", "--quiet")),
+)
+"""Options after those of the settings of a command."""
+
+_ENABLE_AUTOEXEC = _switch(
+    "enable_autoexec",
+    "run the scripts of the file, for drivers that need them; only for files that you trust",
+    _OF_SCENES,
+)
+"""Option of a command that opens the scene; Blender has an option of the same name."""
+
+
+def _options_of(command: str, opens_file: bool = True) -> dict[str, Option]:
+    """Return the options of a command by name, in the order of `--help`."""
+    accepted = (*([_ENABLE_AUTOEXEC] if opens_file else []), *ALLOWED_INPUTS) if command in _OF_SCENES else ()
+    options = (*_INPUT, *accepted, *JOB_OPTIONS.get(command, {}).values(), *_OUTPUT)
+    return {
+        option.name: option
+        for option in options
+        if option.help and (not option.commands or command in option.commands)
+    }
+
+
+def _options_with_negative_values(command: str) -> list[str]:
+    return [
+        option.name.replace("_", "-")
+        for option in _options_of(command).values()
+        if isinstance(option.kind, Number | FrameSpan)
+        or (isinstance(option.kind, Choice) and any(name.startswith("-") for name in option.kind.names))
+    ]
+
+
+def _spelled(name: str, value: str = "") -> str:
+    """Return an option as it is written on the command line."""
+    return f"--{name.replace('_', '-')}{' ' * bool(value)}{value}"
+
+
+def _flags(option: Option) -> tuple[str, ...]:
+    return option.flags or (_spelled(option.name),)
+
+
+def _check_shares(options: argparse.Namespace) -> None:
+    for name in ("frame_share", "join_shares"):
+        if getattr(options, name) is not None and options.output in (None, "-"):
+            raise UsageError(f"{_spelled(name)}: needs an output file, which names those of the shares")
+    share, count = options.frame_share, options.join_shares
+    if share is not None and count is not None and share[1] != count:
+        raise UsageError(f"--join-shares {count}: must be {share[1]}, as of --frame-share")
+    if options.share_exit_code is not None and (share is None) != (count is None):
+        raise UsageError(
+            "--share-exit-code: not valid with one of --frame-share and --join-shares, only with both or none"
+        )
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argument parser that raises UsageError instead of exiting, and accepts no abbreviated options.
+
+    An abbreviation in a script would break, or change its meaning, with the next option that is added.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (--help lists the options)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse like argparse, which also calls this for each command, but raise for unknown arguments."""
+        known = self._option_string_actions
+        for word in itertools.takewhile(lambda word: word != "--", args or ()):
+            name = word.partition("=")[0]
+            # Without this check, -objects would be -o with the value "bjects".
+            if name.startswith("-") and f"-{name}" in known and name not in known:
+                self.error(_unknown_option(name, known))
+        namespace, unknown = super().parse_known_args(args, namespace)
+        for word in unknown:
+            if word.startswith("-"):
+                self.error(_unknown_option(word.partition("=")[0], known))
+        if unknown:
+            self.error(_unexpected_argument(unknown[0], getattr(namespace, "file", None)))
+        return namespace, unknown
+
+
+def _unknown_option(word: str, known: Iterable[str]) -> str:
+    """Message for an unknown option, with the most similar known option."""
+    names = {name.strip("-"): name for name in known}
+    prefix = word.strip("-")
+    close = [name for name in names if name.startswith(prefix)] or difflib.get_close_matches(prefix, names, 1)
+    return f"unknown option {word}" + (f", did you mean {names[close[0]]}?" if close else "")
+
+
+def _unexpected_argument(word: str, file: Path | None) -> str:
+    """Message for a word that is neither an option nor a value, after the file to open, if there is one."""
+    opened = SCENE_SUFFIXES[0] if file is None else file.suffix.lower()
+    if opened in SCENE_SUFFIXES and Path(word).suffix.lower() in SCENE_SUFFIXES:
+        return f"{word}: is a second scene file; each run reads one"
+    return f"unexpected argument {word!r}: only one file per run"
+
+
+def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM, description="Bounding volumes of objects, and contacts between animated objects."
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"Collision Bounds {extension_version()}",
+        help="print the version",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    for command, help in _COMMANDS.items():
+        added = commands.add_parser(command, help=help)
+        if command == "validate":
+            added.add_argument("file", type=Path, metavar="FILE.json")
+        elif opens_file:
+            added.add_argument(
+                "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
+            )
+        for option in _options_of(command, opens_file).values():
+            added.add_argument(*_flags(option), dest=option.name, **_arguments(option))
+    return parser
+
+
+def _arguments(option: Option) -> dict[str, Any]:
+    """Return the arguments of argparse for an option. Options that are not given are None."""
+    kind, default, help = option.kind, option.default, option.help
+    if default is not None and default != () and not isinstance(kind, Flag) and "(default" not in help:
+        shown = ",".join(default) if isinstance(default, tuple) else str(default).removesuffix(".0")
+        help = f"{help} (default: {shown})"
+    found: dict[str, Any] = {"default": None, "help": argparse.SUPPRESS if option.is_hidden else help}
+    if isinstance(kind, Flag):
+        return found | {"action": argparse.BooleanOptionalAction if default else "store_true"}
+    if isinstance(kind, Choice):
+        return found | {"choices": kind.names}
+    if isinstance(kind, Patterns):
+        found["action"] = "append"
+    return found | {"type": _with_message(kind.read), "metavar": option.metavar}
+
+
+def _with_message(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a conversion whose errors argparse reports as "argument --x: message"."""
+
+    def convert(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
