@@ -14,38 +14,40 @@ from ..scene.blender.names import full_name_of
 from ..scene.blender.object_settings import is_collider
 from ..scene.colliders.check_records import ColliderCheck
 
-_results: dict[int, ColliderCheck] = {}
-"""The result by the session_uid of its scene; at most one."""
-_known: dict[int, frozenset[int]] = {}
-"""The session_uids of its colliders by that of the scene."""
-_outdated: set[int] = set()
-"""session_uids of scenes that were edited since."""
-_has_others: dict[int, bool] = {}
-"""Whether a scene has other colliders than at the check, by its session_uid; dropped at each update."""
+
+class _Checked:
+    """Result of the last check of a scene, of which there is at most one."""
+
+    def __init__(self, scene: bpy.types.Scene, check: ColliderCheck) -> None:
+        self.scene_uid, self.check = scene.session_uid, check
+        self.uids = _collider_uids(scene, check)
+        self.is_outdated = False
+        self.has_others: bool | None = None
+        """Whether the scene has other colliders than at the check; None until it is known after an update."""
+
+
+_last: list[_Checked] = []
+"""The last result, if there is one."""
 
 
 def store_check(scene: bpy.types.Scene, check: ColliderCheck | None) -> None:
     """Store the result of a scene in place of the one before; None removes it."""
-    forget_checks()
-    if check is not None:
-        _results[scene.session_uid] = check
-        _known[scene.session_uid] = _collider_uids(scene, check)
+    _last[:] = [] if check is None else [_Checked(scene, check)]
 
 
 def stored_check(scene: bpy.types.Scene) -> ColliderCheck | None:
     """Return the last result of a scene; None if there is none, or another scene was checked since."""
-    return _results.get(scene.session_uid)
+    return next((last.check for last in _last if last.scene_uid == scene.session_uid), None)
 
 
 def has_check() -> bool:
     """Return whether a result is stored, of any scene."""
-    return bool(_results)
+    return bool(_last)
 
 
 def forget_checks() -> None:
-    """Drop all results, because there is a new one, or another file was opened."""
-    for each in (_results, _known, _outdated, _has_others):
-        each.clear()
+    """Drop the result, because another file was opened."""
+    _last.clear()
 
 
 def is_outdated(scene: bpy.types.Scene) -> bool:
@@ -53,12 +55,10 @@ def is_outdated(scene: bpy.types.Scene) -> bool:
 
     The panel calls this at each redraw, so the objects of a scene are compared only once after each update.
     """
-    uid = scene.session_uid
-    if uid in _outdated:
-        return True
-    if uid not in _has_others:
-        _has_others[uid] = _collider_uids(scene, _results[uid]) != _known[uid]
-    return _has_others[uid]
+    (last,) = _last
+    if last.has_others is None:
+        last.has_others = _collider_uids(scene, last.check) != last.uids
+    return last.is_outdated or last.has_others
 
 
 def _collider_uids(scene: bpy.types.Scene, check: ColliderCheck) -> frozenset[int]:
@@ -70,15 +70,15 @@ def _collider_uids(scene: bpy.types.Scene, check: ColliderCheck) -> frozenset[in
 
 
 def mark_outdated(edited_uids: Collection[int] | None = None) -> None:
-    """Mark the results as outdated; by edits only if an object with a surface is among the edited ones.
+    """Mark the result as outdated; by edits only if an object with a surface is among the edited ones.
 
     Blender reports no edited object where one is created, removed or linked, so `is_outdated` compares then.
     """
-    _has_others.clear()
-    if edited_uids is None or any(
-        item.session_uid in edited_uids and item.type not in _WITHOUT_SURFACE for item in bpy.data.objects
-    ):
-        _outdated.update(_results)
+    for last in _last:
+        last.has_others = None
+        last.is_outdated |= edited_uids is None or any(
+            item.session_uid in edited_uids and item.type not in _WITHOUT_SURFACE for item in bpy.data.objects
+        )
 
 
 _WITHOUT_SURFACE = {"CAMERA", "LIGHT", "LIGHT_PROBE", "SPEAKER"}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any
 
 from bpy.types import UILayout
 
@@ -24,6 +23,14 @@ _AGREEMENT = 0.25
 
 _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
+
+_TEXTS = {
+    (False, False): n_("{percent}%, frame {frame:g}"),
+    (False, True): n_("{percent}%, frame {frame:g}, {time} left"),
+    (True, False): n_("{percent}%, meshes at frame {frame:g}"),
+    (True, True): n_("{percent}%, meshes at frame {frame:g}, {time} left"),
+}
+"""Texts of progress, by whether meshes are read, and whether the time left is known."""
 
 
 class TimeLeft:
@@ -146,23 +153,13 @@ class RunningJob:
             return iface_("Starting")
         if self.is_stopping:
             return iface_("Stopping at frame {frame:g}", frame=self._progress.time)
-        values: dict[str, Any] = {"percent": math.floor(100 * self.done), "frame": self._progress.time}
-        is_mesh_phase = self._progress.phase == "meshes"
         left = self._time_left.seconds(self._clock(), self.done)
-        if left is not None:
-            values["time"] = format_duration(left)
-            text = (
-                n_("{percent}%, meshes at frame {frame:g}, {time} left")
-                if is_mesh_phase
-                else n_("{percent}%, frame {frame:g}, {time} left")
-            )
-        else:
-            text = (
-                n_("{percent}%, meshes at frame {frame:g}")
-                if is_mesh_phase
-                else n_("{percent}%, frame {frame:g}")
-            )
-        return iface_(text, **values)
+        return iface_(
+            _TEXTS[self._progress.phase == "meshes", left is not None],
+            percent=math.floor(100 * self.done),
+            frame=self._progress.time,
+            time="" if left is None else format_duration(left),
+        )
 
     @property
     def esc_text(self) -> str:

@@ -26,27 +26,17 @@ tab_renamed: list[Listener] = []
 """Listeners to changes of the name of the tab in the sidebar."""
 
 
-def on_display_changed(owner: Any, context: Context) -> None:
-    """Announce a change of a property that the draw data depends on."""
-    _announce(display_changed, owner, context)
+def _announcing(listeners: list[Listener]) -> Listener:
+    """Return a function that calls all listeners: Blender accepts nothing else that can be called."""
+
+    def announce(owner: Any, context: Context) -> None:
+        for listener in listeners:
+            listener(owner, context)
+
+    return announce
 
 
-def on_style_changed(owner: Any, context: Context) -> None:
-    """Announce a change of the style of the overlay."""
-    _announce(style_changed, owner, context)
-
-
-def on_active_contact_changed(owner: Any, context: Context) -> None:
-    """Announce that the active row of the contact list was set."""
-    _announce(active_contact_changed, owner, context)
-
-
-def on_tab_renamed(owner: Any, context: Context) -> None:
-    """Announce that the preferences contain another name of the tab."""
-    _announce(tab_renamed, owner, context)
-
-
-def _announce(listeners: list[Listener], owner: Any, context: Context) -> None:
-    """Call all listeners."""
-    for listener in listeners:
-        listener(owner, context)
+on_display_changed = _announcing(display_changed)
+on_style_changed = _announcing(style_changed)
+on_active_contact_changed = _announcing(active_contact_changed)
+on_tab_renamed = _announcing(tab_renamed)

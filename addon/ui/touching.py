@@ -8,6 +8,7 @@ from typing import Any
 from bpy.types import Context
 
 from ..core.messages import message
+from ..core.numeric.arrays import Bools
 from ..core.scan.pair_filter import PairFilter
 from ..scene.errors import SceneError
 from ..scene.jobs import result_store
@@ -22,12 +23,14 @@ from .properties.scene import contact_settings, settings_of
 
 
 class _Cache:
-    """Filter and pairs that were found last, and the objects that they were found for.
+    """Filter and pairs that were found last, and what they were found for.
 
     A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
     """
 
-    filter_key: tuple[object, ...] = ()
+    results: result_store.Results | None = None
+    settings: ContactSettings | None = None
+    visible: Bools | None = None
     pair_filter: PairFilter | None = None
     live: LiveShapes | None = None
     pairs: TouchingPairs | None = None
@@ -56,21 +59,16 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     results = result_store.get(settings.result_id)
     cached = find_overlay(context.scene, context.view_layer)
     assert cached is not None, "the overlay was found"
+    wanted = contact_settings(settings)
     # The array of flags is a new one after every change of collections, objects and visibility.
-    key = results, contact_settings(settings), shown.visible
-    is_new = not _is_same(key, _Cache.filter_key)
-    if is_new:
-        _Cache.pair_filter, _Cache.filter_key = _make_filter(context, cached.result, key[1]), key
-    if is_new or _Cache.live is not shown or _Cache.pairs is None:
-        assert _Cache.pair_filter is not None, "made above"
+    is_same = _Cache.results is results and _Cache.visible is shown.visible and _Cache.settings == wanted
+    if not is_same or _Cache.pair_filter is None:
+        _Cache.pair_filter, _Cache.live = _make_filter(context, cached.result, wanted), None
+        _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
+    if _Cache.live is not shown or _Cache.pairs is None:
         _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape], _Cache.pair_filter)
         _Cache.live = shown
     return cached.result.subjects, _Cache.pairs
-
-
-def _is_same(key: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Return whether results, settings and flags are the same; results and flags are compared by identity."""
-    return len(other) == 3 and key[0] is other[0] and key[1] == other[1] and key[2] is other[2]
 
 
 def _make_filter(context: Context, result: Result, settings: ContactSettings) -> PairFilter:

@@ -20,7 +20,7 @@ May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to n
 
 Decisions:
 
-- Jobs run in slices of up to 35 ms, or 45 ms where drawing takes long. A longer step is a slice by itself.
+- Jobs run in slices of up to 40 ms. A longer step is a slice by itself.
   Closing the job cancels it.
 - Without a selection, a button works on all visible objects. A script that passes the scope gets an error.
 - Find Contacts and Compute Swept Bounds offer no options in F9: a changed option would run the whole job

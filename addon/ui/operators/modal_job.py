@@ -20,8 +20,8 @@ from ..overlay import handlers as overlay
 from ..translation import error_text, iface_
 from .command import Command, Need, needs_idle
 
-_SLICE, _LONGEST_SLICE = 0.035, 0.045
-"""Least and most seconds of a slice; Blender handles events between slices."""
+_SLICE = 0.04
+"""Seconds of a slice; Blender handles events and draws between slices."""
 
 _LONGEST_AWAY = 0.1
 """Most seconds of a slice in which the scene has left its frame, to which it returns at the end."""
@@ -30,7 +30,7 @@ _STEP_DECAY = 0.9
 """Factor of the time that a step is expected to take at most, for each shorter step."""
 
 _SCAN_TO_DRAWING = 10
-"""Ratio of a slice to the time that Blender draws between slices, up to the longest slice."""
+"""Least ratio of the time between two updates of the progress to the time that Blender draws one."""
 
 _SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
 """Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
@@ -151,11 +151,8 @@ class ModalJob(Command):
         if event.type != "TIMER":
             return self._pass_on(context, event)
         slice_began = time.monotonic()
-        # Blender draws after each slice: longer slices keep drawing a small part of the time.
-        drawing = slice_began - self._slice_ended if self._slice_ended else 0.0
         if self._was_shown:
-            self._drawing = drawing
-        until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
+            self._drawing = slice_began - self._slice_ended
         try:
             keeps_scenes = not self._was_clicked and _may_keep_scenes(context)
             with overlay.paused(), keeping_open(keeps_scenes):
@@ -165,7 +162,7 @@ class ModalJob(Command):
                     step_began, now = now, time.monotonic()
                     self._step = max(now - step_began, _STEP_DECAY * self._step)
                     # The next step may take as long as those before it.
-                    if now + self._step > (slice_began + _LONGEST_AWAY if is_scene_away() else until):
+                    if now + self._step > slice_began + (_LONGEST_AWAY if is_scene_away() else _SLICE):
                         break
         except StopIteration as stop:
             self._end_slices(context)

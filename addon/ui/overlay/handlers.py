@@ -54,39 +54,41 @@ def refresh(context: bpy.types.Context) -> None:
 
 def attach() -> None:
     """Add all handlers."""
-    property_events.display_changed.append(_on_display_changed)
-    property_events.style_changed.append(_on_style_changed)
-    bpy.app.handlers.frame_change_post.append(_on_frame)
-    bpy.app.handlers.depsgraph_update_post.append(_on_update)
-    bpy.app.handlers.undo_post.append(_on_undo)
-    bpy.app.handlers.redo_post.append(_on_undo)
-    bpy.app.handlers.load_post.append(_on_load)
-    for draw, when in (
-        (_draw_shapes, "POST_VIEW"),
-        (_draw_labels, "POST_PIXEL"),
-        (draw_large_graph, "POST_PIXEL"),
+    for listeners, listener in _subscriptions():
+        listeners.append(listener)
+    for space, draw, when in (
+        (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
+        (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
+        (bpy.types.SpaceView3D, draw_large_graph, "POST_PIXEL"),
+        (bpy.types.SpaceDopeSheetEditor, draw_bars, "POST_PIXEL"),
     ):
-        handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when)
-        state.draw_handles.append((bpy.types.SpaceView3D, handle))
-    handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw_bars, (), "WINDOW", "POST_PIXEL")
-    state.draw_handles.append((bpy.types.SpaceDopeSheetEditor, handle))
+        state.draw_handles.append((space, space.draw_handler_add(draw, (), "WINDOW", when)))
 
 
 def detach() -> None:
     """Remove all handlers, and drop results and draw data."""
     for space, handle in state.draw_handles:
         space.draw_handler_remove(handle, "WINDOW")
-    bpy.app.handlers.load_post.remove(_on_load)
-    bpy.app.handlers.redo_post.remove(_on_undo)
-    bpy.app.handlers.undo_post.remove(_on_undo)
-    bpy.app.handlers.depsgraph_update_post.remove(_on_update)
-    bpy.app.handlers.frame_change_post.remove(_on_frame)
-    property_events.style_changed.remove(_on_style_changed)
-    property_events.display_changed.remove(_on_display_changed)
+    for listeners, listener in _subscriptions():
+        listeners.remove(listener)
     state.reset()
     _colliders.clear()
     result_store.clear()
     redraw()
+
+
+def _subscriptions() -> tuple[tuple[list[Any], Any], ...]:
+    """Return lists of listeners, and the function of this module in each."""
+    handlers: Any = bpy.app.handlers
+    return (
+        (property_events.display_changed, _on_display_changed),
+        (property_events.style_changed, _on_style_changed),
+        (handlers.frame_change_post, _on_frame),
+        (handlers.depsgraph_update_post, _on_update),
+        (handlers.undo_post, _on_undo),
+        (handlers.redo_post, _on_undo),
+        (handlers.load_post, _on_load),
+    )
 
 
 # ---- Changes of properties, of the scene, and of the file
