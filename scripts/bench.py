@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time the math, compare it with peer libraries, and rewrite the tables of docs/development/performance.md.
+"""Time the math, compare it with peer libraries, and write its ratios to docs/development/performance.md.
 
 Run it with `python3 scripts/dev.py bench`, which installs the peer libraries. Every table is measured in a
 separate process. Its columns take turns.
@@ -24,6 +24,9 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import TABLES, tables  # noqa: E402  # it imports the package at the top of the checkout
 from blender_exit import exit_process  # noqa: E402
 
+_BETWEEN = "\f"
+"""Separates the times of a table from its ratios in the file of a process."""
+
 DOCUMENT = ROOT / "docs" / "development" / "performance.md"
 PACKAGES = ("numpy", "cyminiball", "trimesh", "python-fcl", "coal", "scipy", "rtree", "bpy")
 
@@ -31,8 +34,8 @@ PACKAGES = ("numpy", "cyminiball", "trimesh", "python-fcl", "coal", "scipy", "rt
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def measure_in_process(name: str) -> str | None:
-    """Measure a table in a separate process. Return its Markdown, or None if the process failed."""
+def measure_in_process(name: str) -> tuple[str, str] | None:
+    """Measure a table in a separate process. Return its times and its ratios, None if the process failed."""
     with tempfile.TemporaryDirectory() as folder:
         # Peers write warnings to standard output, so the table is passed in a file.
         result = Path(folder, "table.md")
@@ -40,7 +43,10 @@ def measure_in_process(name: str) -> str | None:
         ended = subprocess.run(
             command, stdout=subprocess.DEVNULL, env={**os.environ, **ONE_THREAD}, check=False
         )
-        return result.read_text(encoding="utf-8") if ended.returncode == 0 else None
+        if ended.returncode:
+            return None
+        times, _, ratios = result.read_text(encoding="utf-8").partition(_BETWEEN)
+        return times, ratios
 
 
 def machine() -> str:
@@ -74,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="bench.py", description=__doc__)
     top.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all tables)")
-    top.add_argument("--no-write", action="store_true", help="print the tables without writing the document")
+    top.add_argument("--no-write", action="store_true", help="print the times without writing the ratios")
     top.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     return top
 
@@ -88,13 +94,14 @@ def main(arguments: Sequence[str]) -> int:
     if options.into:
         selected = TABLES[options.tables[0]]
         try:
-            text = tables.to_markdown(selected, *tables.measure(selected))
+            measured, skipped = tables.measure(selected)
+            text = tables.to_markdown(selected, measured, skipped)
         except tables.WrongResultError as error:
             print(error, file=sys.stderr)
             return 1
-        options.into.write_text(text, encoding="utf-8")
+        options.into.write_text(text + _BETWEEN + tables.to_ratios(selected, measured), encoding="utf-8")
         return 0
-    measured, failed = {}, []
+    ratios, failed = {}, []
     system = machine()
     print(system, flush=True)
     for name in options.tables or TABLES:
@@ -102,11 +109,13 @@ def main(arguments: Sequence[str]) -> int:
         if table is None:
             failed.append(name)
             continue
-        measured[name] = f"{table}\nMeasured on {system}\n"
-        print(f"\n{name}\n\n{table}", flush=True)
+        times, ratios[name] = table
+        print(f"\n{name}\n\n{times}", flush=True)
     if not options.no_write:
         text = DOCUMENT.read_text(encoding="utf-8")
-        DOCUMENT.write_text(with_tables(text, measured), encoding="utf-8", newline="\n")
+        DOCUMENT.write_text(
+            with_tables(text, {**ratios, "machine": f"{system}\n"}), encoding="utf-8", newline="\n"
+        )
     if failed:
         print(f"Failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

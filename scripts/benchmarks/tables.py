@@ -50,22 +50,34 @@ class Target:
     competitor: str = ""
     faster: bool = False
 
+    def value(self, times: Mapping[str, float], first: str) -> float | None:
+        """Return the number to compare with `limit`, None if one of both was not measured."""
+        competitor = self.competitor or first
+        if competitor not in times or (self.reference and self.reference not in times):
+            return None
+        value = times[competitor] / (times[self.reference] if self.reference else 1.0)
+        return 1 / value if self.faster else value
+
+    def excess(self, times: Mapping[str, float], first: str) -> float | None:
+        """Return the factor by which the goal was missed: at most 1 if reached, None if not measured."""
+        value = self.value(times, first)
+        if value is None:
+            return None
+        return self.limit / value if self.faster else value / self.limit
+
     def verdict(self, times: Mapping[str, float], first: str) -> str:
         """Return the goal, the measured value and whether it was reached.
 
         The text is empty if the competitor or the reference was not measured.
         """
-        competitor = self.competitor or first
-        if competitor not in times or (self.reference and self.reference not in times):
+        value, excess = self.value(times, first), self.excess(times, first)
+        if value is None or excess is None:
             return ""
-        value = times[competitor] / (times[self.reference] if self.reference else 1.0)
-        value = 1 / value if self.faster else value
-        is_reached = value >= self.limit if self.faster else value <= self.limit
         goal = f"{'at least' if self.faster else 'at most'} "
         goal += f"{self.limit:g} x {self.reference}" if self.reference else format_duration(self.limit)
         measured = f"{value:.3g}" if self.reference else format_duration(value)
         prefix = f"{self.competitor}: " if self.competitor else ""
-        return f"{prefix}{goal}: {measured}, {'reached' if is_reached else '**not reached**'}"
+        return f"{prefix}{goal}: {measured}, {'reached' if excess <= 1 else '**not reached**'}"
 
 
 @dataclass(frozen=True)
@@ -233,6 +245,23 @@ def to_markdown(table: Table, measured: Sequence[RowTimes], skipped: Mapping[str
     return text
 
 
+def to_ratios(table: Table, measured: Sequence[RowTimes]) -> str:
+    """Return the table in Markdown, with ratios to the time of the first competitor in place of times."""
+    first, *peers = [competitor.name for competitor in table.competitors]
+    has_targets = any(m.row.targets for m in measured)
+    lines = [[table.first_column, *peers, *(["goal"] * has_targets)]]
+    lines.append(["---"] + ["---:"] * len(peers) + ["---"] * has_targets)
+    for m in measured:
+        cells = [m.row.label, *(_ratio(m.times.get(name), m.times.get(first)) for name in peers)]
+        if has_targets:
+            excesses = [target.excess(m.times, first) for target in m.row.targets]
+            worst = max((each for each in excesses if each is not None), default=None)
+            missed = f"missed by {worst:.2f}x" if worst is not None else ""
+            cells.append("reached" if worst is not None and worst <= 1 else missed)
+        lines.append(cells)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
 def format_duration(seconds: float) -> str:
     """Format seconds with three digits, in the largest unit that is not longer."""
     units = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
@@ -246,5 +275,11 @@ def _cell(seconds: float | None, baseline: float | None) -> str:
         return "–"
     if baseline is None:
         return format_duration(seconds)
+    return f"{format_duration(seconds)} ({_ratio(seconds, baseline)})"
+
+
+def _ratio(seconds: float | None, baseline: float | None) -> str:
+    if seconds is None or baseline is None:
+        return "–"
     ratio = seconds / baseline
-    return f"{format_duration(seconds)} ({ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}x)"
+    return f"{ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}x"

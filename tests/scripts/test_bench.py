@@ -6,7 +6,17 @@ import pytest
 
 import bench
 from benchmarks import TABLES
-from benchmarks.tables import Competitor, Row, RowTimes, Table, Target, format_duration, measure, to_markdown
+from benchmarks.tables import (
+    Competitor,
+    Row,
+    RowTimes,
+    Table,
+    Target,
+    format_duration,
+    measure,
+    to_markdown,
+    to_ratios,
+)
 
 TEXT = "before\n<!-- table: a -->\nold\n<!-- end -->\nbetween\n<!-- table: b -->\n<!-- end -->\nafter\n"
 
@@ -24,7 +34,7 @@ def test_table_without_exactly_one_place_is_rejected(text):
 
 
 def test_every_table_has_a_place_in_the_document():
-    bench.with_tables(bench.DOCUMENT.read_text(encoding="utf-8"), dict.fromkeys(TABLES, ""))
+    bench.with_tables(bench.DOCUMENT.read_text(encoding="utf-8"), dict.fromkeys([*TABLES, "machine"], ""))
 
 
 def test_missing_peer_is_reported_and_the_others_are_measured():
@@ -55,6 +65,20 @@ def test_table_has_ratios_growth_and_goals():
         "| 10 | 2.00 ms | 8.00 ms (4.0x) | 1.00 | at least 3 x peer: 4, reached;"
         " at most 0.5 x peer: 0.25, reached; at most 1.00 ms: 2.00 ms, **not reached** |  |\n"
         "| 100 | 30.0 ms | – | 1.50 |  | odd |\n"
+    )
+
+
+def test_ratios_have_no_times_and_the_factor_of_the_worst_goal():
+    table = Table("t", "n", (Competitor("project", lambda _: print), Competitor("peer", lambda _: print)), [])
+    targets = [Target(3, "peer", faster=True), Target(0.5, "peer"), Target(1e-3)]
+    rows = [
+        RowTimes(Row("10", int, 10, targets=targets), {"project": 2e-3, "peer": 8e-3}, "odd"),
+        RowTimes(Row("20", int, 20, targets=targets[:2]), {"project": 2e-3, "peer": 8e-3}, ""),
+        RowTimes(Row("100", int, 100), {"project": 30e-3}, ""),
+    ]
+    assert to_ratios(table, rows) == (
+        "| n | peer | goal |\n| --- | ---: | --- |\n"
+        "| 10 | 4.0x | missed by 2.00x |\n| 20 | 4.0x | reached |\n| 100 | – |  |\n"
     )
 
 

@@ -11,9 +11,6 @@ from tests.paths import TOP
 
 MAX_CHARACTERS = 120
 
-NOT_WRAPPED = {"docs/development/performance.md"}
-"""Pages with longer lines. Remove a page when you have wrapped it."""
-
 
 def long_lines(text: str) -> list[str]:
     """Return lines that are too long, except code, tables, headings, quotes, pictures and single words."""
@@ -22,10 +19,6 @@ def long_lines(text: str) -> list[str]:
     return [line for line in lines if len(line) > MAX_CHARACTERS and len(line.split()) > 2]
 
 
-@pytest.mark.parametrize("page", sorted(set(PAGES) - NOT_WRAPPED))
+@pytest.mark.parametrize("page", PAGES)
 def test_prose_is_wrapped(page):
     assert long_lines((TOP / page).read_text("utf-8")) == []
-
-
-def test_listed_pages_have_long_lines():
-    assert {page for page in NOT_WRAPPED if not long_lines((TOP / page).read_text("utf-8"))} == set()
