@@ -9,7 +9,7 @@ from ..shapes import Sphere
 from ..sweep.sphere_sphere import time_of_minimum_gap
 from .pair_motion import IntervalContacts, PairMotion
 
-UNSURE = 1e-9
+_UNSURE = 1e-9
 """Part of a pair's size: a pair closer than this to touching is decided by a sweep."""
 
 
@@ -45,9 +45,9 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> Interva
     high = np.maximum(values[0], values[2])
     near = clearance / scale
     enter, leave = np.full(time.shape, np.nan), np.full(time.shape, np.nan)
-    throughout = high < near - UNSURE
+    throughout = high < near - _UNSURE
     enter[throughout], leave[throughout] = 0.0, 1.0
-    rows = np.flatnonzero(~throughout & (least <= near + UNSURE))
+    rows = np.flatnonzero(~throughout & (least <= near + _UNSURE))
     if len(rows):
         enter[rows], leave[rows] = pairs.take(rows).overlap_span(clearance)
     least_time = np.take_along_axis(times, lowest, axis=0)[0]

@@ -10,7 +10,6 @@ In reading order:
 | `pair_scanner` | `PairScanner`: collects frames into blocks, and solves the pairs of each block |
 | `interval_block` | the shapes of a block of intervals, and timelines of intervals that are subdivided |
 | `candidates` | broad phase of a block, and culling interval by interval |
-| `sphere_prefilter` | sphere pairs that the samples settle |
 | `refinement` | assessment of linear motion, and subdivision where it is not good enough |
 | `known_subdivision` | the same for pairs whose motion is known between frames |
 | `pair_cache` | records of solved pairs, and what is known of each pair so far |

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
+from ..shapes import Aabb, Sphere
 from .interval_block import Frames, IntervalBlock
 
 
@@ -141,36 +141,3 @@ def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints
                 interval, row = interval[overlap], row[overlap]
             parts.append(np.column_stack([start + interval, begin + row]))
     return np.concatenate(parts)
-
-
-def cull_by_bounding_spheres(block: IntervalBlock, near: Ints, pairs: Ints, margin: Floats) -> Ints:
-    """Rows of `near` (r, 2) whose oriented boxes or capsules have bounding spheres within `margin` (m,).
-
-    The sphere holds the shape while it rotates, and its deviation from linear motion. Other shapes are not
-    culled.
-
-    near : (r, 2) interval and pair
-    pairs : (m, 2) shapes
-    """
-    shapes, ending = block.shapes, block.ending
-    if block.mesh or not isinstance(shapes, Obb | Capsule):
-        return near
-    radius = np.maximum(_radius_around(shapes[:-1]), _radius_around(ending)) + block.deviation
-    interval, row = near.T
-    first, second = pairs[row].T
-    assert isinstance(ending, Obb | Capsule)
-    start = shapes.center[interval, second] - shapes.center[interval, first]
-    velocity = ending.center[interval, second] - ending.center[interval, first] - start
-    with np.errstate(divide="ignore", invalid="ignore"):
-        time = np.clip(-dot(start, velocity) / dot(velocity, velocity), 0, 1)
-    nearest = length(start + np.nan_to_num(time)[:, None] * velocity)
-    within = radius[interval, first] + radius[interval, second] + margin[row]
-    return np.asarray(near[~(nearest * (1 - CHAIN_ROUNDING) > within * (1 + CHAIN_ROUNDING))])
-
-
-def _radius_around(shapes: Shape) -> Floats:
-    """Radius (...) of the sphere about the center of each shape that holds it in any rotation."""
-    if isinstance(shapes, Capsule):
-        return np.asarray(shapes.half_length + shapes.radius)
-    assert isinstance(shapes, Obb)
-    return length(shapes.half_extents)

@@ -22,12 +22,11 @@ from ..interval.dispatch import (
 )
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
-from ..shapes import Aabb, Sphere
+from ..shapes import Sphere
 from .candidates import (
     Candidates,
     SubjectSizes,
     candidate_pairs,
-    cull_by_bounding_spheres,
     overlaps_by_interval,
 )
 from .interval_block import Frames, IntervalBlock
@@ -39,7 +38,6 @@ from .pair_filter import PairFilter
 from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
 from .report import SolvedPieces, piece_source, records_of_rows
 from .sections.records import ScannerRecords
-from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
 _Result = TypeVar("_Result")
 
@@ -251,8 +249,7 @@ class PairScanner:
         candidates = self._candidates(pairs[self._plan.pair_filter.includes(*self._subject_of[pairs].T)])
         yield 0.7 * _BROAD_PHASE
         pieces = SolvedPieces(self._plan.clearance, self._plan.first_time)
-        settled, near = self._near_in_intervals(block, boxes, candidates, pieces)
-        records += settled
+        near = overlaps_by_interval(block, boxes, candidates.pairs)
         yield _BROAD_PHASE
         part, per_row = _BROAD_PHASE, (1 - _BROAD_PHASE - _RECORDING) / max(1, len(near))
         for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
@@ -295,22 +292,6 @@ class PairScanner:
         keys = self._plan.pair_filter.keys(*subjects.T)
         size = np.minimum(*self._sizes.of_subject[subjects].T)
         return Candidates(pairs, keys, size, *self._cache.history_of(keys), self._cache.open_least(keys))
-
-    def _near_in_intervals(
-        self, block: IntervalBlock, boxes: Aabb, candidates: Candidates, pieces: SolvedPieces
-    ) -> tuple[list[IntervalRecords], Ints]:
-        """Make records of pairs that bounds settle, and rows (r, 2) of interval and candidate to solve.
-
-        pieces : gets those of the records that touch
-        """
-        clearance = self._plan.clearance
-        if isinstance(block.shapes, Sphere) and not block.mesh:
-            trajectories = sphere_trajectories(block.shapes, block, is_linear=self._source is None)
-            if trajectories is not None:
-                return classify_sphere_pairs(block, trajectories, candidates, clearance, pieces)
-        near = overlaps_by_interval(block, boxes, candidates.pairs)
-        margin = np.maximum(candidates.separation_cutoff(), clearance)
-        return [], cull_by_bounding_spheres(block, near, candidates.pairs, margin)
 
     def _subdivisions(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates

@@ -36,7 +36,7 @@ FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
 _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
-DEPTH_TOLERANCE = 0.01
+_DEPTH_TOLERANCE = 0.01
 """Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
 _GRAZE = 1e-4
 """Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
@@ -177,21 +177,12 @@ def _sagitta(pairs: PairMotion) -> Floats:
     return np.asarray(total)
 
 
-def may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
+def _may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
     """Decide whether pairs may come nearer than known, by more than a tolerance.
 
-    Parameters
-    ----------
-    deviation, low : (..., m) float64
-        Deviation from linear motion, and the least separation of that motion.
-    least : (..., m) float64
-        Least separation that is known of the pair.
-    tolerance : (..., m) float64
-        Lengths; a deviation below this does not matter.
-
-    Returns
-    -------
-    is_doubtful : (..., m) bool
+    deviation, low : (m,) from linear motion, and the least separation of that motion
+    least : (m,) least separation that is known of the pair
+    tolerance : (m,) a deviation below this does not matter
     """
     return np.asarray((deviation > tolerance) & (low - deviation < least - tolerance))
 
@@ -259,7 +250,7 @@ class Subdivision:
         self.doubtful_since = np.full(len(interval), np.inf)
         rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
         self.graze = np.maximum(_GRAZE * candidates.size, rounding)
-        self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
+        self._depth_tolerance = np.maximum(_DEPTH_TOLERANCE * candidates.size, rounding)
         # Least separation by pairs of subjects, of all rounds.
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
         self._least = np.full(len(candidates.keys), np.inf)
@@ -394,11 +385,11 @@ class Subdivision:
         if len(touching):
             least[touching] = self._least_of_contacts(*piece)
         tolerance = self._depth_tolerance[rows]
-        is_doubtful = assessment.is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
+        is_doubtful = assessment.is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
         wanted = (deviation + least - tolerance)[apart]
         contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
-        is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
+        is_doubtful &= _may_be_deeper(deviation, contacts.low, least, tolerance)
         is_kept = ~is_doubtful[touching]
         self._pieces = [np.append(kept, new[is_kept]) for kept, new in zip(self._pieces, piece, strict=True)]
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)

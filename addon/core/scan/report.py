@@ -277,8 +277,7 @@ class PieceSource(NamedTuple):
         Poses of the obstacle at begin and end of the interval.
     candidates : (r,) int
         Rows of the pairs in the subdivision.
-    subdivision : Subdivision or None
-        None for intervals wholly in contact.
+    subdivision : Subdivision
     """
 
     motion: PairMotion
@@ -288,12 +287,10 @@ class PieceSource(NamedTuple):
     deviation: Floats
     poses: tuple[Floats, Floats] | None
     candidates: Ints
-    subdivision: Subdivision | None
+    subdivision: Subdivision
 
     def size(self, pieces: Ints) -> Floats:
-        """Sizes (r,) of the smaller subjects of pieces (r,); 0 where they do not matter."""
-        if self.subdivision is None:
-            return np.zeros(len(pieces))
+        """Sizes (r,) of the smaller subjects of pieces (r,)."""
         return np.asarray(self.subdivision.candidates.size[self.candidates[pieces]])
 
 
@@ -332,7 +329,7 @@ class SolvedPieces:
             if source.poses is not None:
                 velocity[rows] += _spin(source, pieces, motion, normal[rows])
             linear = np.flatnonzero(records.motion[rows] == LINEAR)
-            if source.subdivision is not None and len(linear):
+            if len(linear):
                 subset = pieces[linear]
                 deviation = source.subdivision.estimated_deviations(source.candidates[subset])
                 speed = motion.take(linear).closing_speed(enter[linear])
@@ -351,7 +348,7 @@ class SolvedPieces:
         nearest ones.
         """
         enter = source.enter[pieces].copy()
-        if source.subdivision is not None and source.subdivision.is_known:
+        if source.subdivision.is_known:
             is_early = source.deviation[pieces] > _EARLY * source.size(pieces)
             rows = np.flatnonzero((enter > 0) & is_early)
             if len(rows):
@@ -370,8 +367,7 @@ class SolvedPieces:
             # The last sample by itself has no length.
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
             size = np.maximum(length(impact.velocity), _SLOW * steps * source.size(pieces))
-            is_known = source.subdivision is not None and source.subdivision.is_known
-            unsteady = ~(source.deviation[pieces] <= _UNSTEADY * size) & (not is_known)
+            unsteady = ~(source.deviation[pieces] <= _UNSTEADY * size) & (not source.subdivision.is_known)
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
         jumps = (source.enter[pieces] == 0) & (impact.separation < self._clearance - rounding)
@@ -390,7 +386,7 @@ class SolvedPieces:
         """
         found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
         for source, rows, of_source in self._by_source(pieces):
-            if source.subdivision is not None and source.subdivision.is_known:
+            if source.subdivision.is_known:
                 rounding = _POSE_ROUNDING * (largest_component(point[rows]) + source.size(of_source))
                 doubt = np.maximum(source.deviation[of_source], rounding)
                 is_wanted = ~(doubt <= _STEADY * path[rows])

@@ -1,4 +1,4 @@
-"""Crowds of spheres: pairs that are classified by samples of a block must have that class between samples."""
+"""Crowds of spheres: contacts and near misses are those that dense samples show."""
 
 from __future__ import annotations
 
