@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from time import perf_counter
 from typing import Any, TypeVar
 
 import bpy
@@ -192,15 +191,12 @@ class PrivateScene:
     ----------
     uid : int or None
         The session_uid of the scene; None while it does not exist.
-    seconds : float
-        Least time that an evaluation has taken; 0 before the first one.
     """
 
     def __init__(self, scene: bpy.types.Scene, uids: Collection[int]) -> None:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
-        self.seconds = 0.0
         self._objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
@@ -209,14 +205,11 @@ class PrivateScene:
         It is valid until the next step. It has no objects that were deleted.
         """
         if self.uid is None:
-            self.open()
+            self._open()
         assert self.uid is not None
         scene = scene_by_uid(self.uid)
-        begin = perf_counter()
         with silenced_handlers():
             go_to_without_redraw(scene, time)
-        taken = perf_counter() - begin
-        self.seconds = min(self.seconds or taken, taken)
         depsgraph = scene.view_layers[0].depsgraph
         if depsgraph is None:
             raise SceneError(message("Blender could not evaluate the objects by themselves"))
@@ -226,7 +219,7 @@ class PrivateScene:
         """Choose other objects of the same scene."""
         if self._uids != frozenset(uids):
             close_scenes([self])
-            self._uids, self.seconds = frozenset(uids), 0.0
+            self._uids = frozenset(uids)
 
     def original(self, uid: int) -> bpy.types.Object:
         """Return an object that was evaluated in this step, as it is in the file."""
@@ -238,7 +231,7 @@ class PrivateScene:
         every = {item.session_uid: item for item in bpy.data.objects}
         return {uid: every[uid] for uid in self._uids if uid in every}
 
-    def open(self) -> None:
+    def _open(self) -> None:
         """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
         source = scene_by_uid(self._source_uid)
         private = _new_scene()

@@ -28,11 +28,6 @@ from .frame_poses import (
 from .scene_dependence import reasons_by_object
 from .subject_index import SubjectIndex
 
-_GROUPS = 32
-"""Scenes that objects are distributed to. More take longer to create than they save."""
-_FIXED_SECONDS = 1.5e-4
-"""Time that an evaluation of few objects takes, with reading them, whatever they are."""
-
 
 class ExpectedPoses(NamedTuple):
     """Poses of all subjects in the user's scene at one time.
@@ -111,8 +106,6 @@ class PrivatePoses:
         self.is_known: Bools = is_candidate.copy()
         self.reasons: dict[int, str] = {}
         self._scene = PrivateScene(scene, index.uids[is_candidate].tolist())
-        self._groups: list[PrivateScene] = []
-        self._group_of: Ints = np.empty(0, dtype=np.int64)
 
     def check_dependence(self, time: float) -> None:
         """Refuse subjects that depend on more than what is evaluated with them."""
@@ -151,54 +144,24 @@ class PrivatePoses:
 
     def read(self, time: float, subjects: Ints) -> Reading:
         """Read sorted `subjects` (m,), all of them known, at any time."""
-        parts = []
-        everything = [(self._scene, np.ones(len(subjects), dtype=bool))]
-        is_all = len(subjects) == np.count_nonzero(self.is_known)
-        for private, mask in everything if is_all else self._scenes_of(subjects):
-            depsgraph = private.evaluate(time)
-            members = subjects[mask]
-            present, matrices = _read_objects(depsgraph, self._index.uids[members])
-            reading = Reading(FramePoses(time, present, matrices), {}, [])
-            may_deform = present & self._index.may_deform[members]
-            if may_deform.any():
-                for sharing in rows_by_object(self._index, members, may_deform):
-                    uid = int(self._index.uids[members[sharing[0]]])
-                    evaluated = private.original(uid).evaluated_get(depsgraph)
-                    read_deforming(self._index, members, sharing, evaluated, reading)
-            parts.append((mask, reading))
-        return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
+        depsgraph = self._scene.evaluate(time)
+        present, matrices = _read_objects(depsgraph, self._index.uids[subjects])
+        reading = Reading(FramePoses(time, present, matrices), {}, [])
+        may_deform = present & self._index.may_deform[subjects]
+        if may_deform.any():
+            for sharing in rows_by_object(self._index, subjects, may_deform):
+                uid = int(self._index.uids[subjects[sharing[0]]])
+                evaluated = self._scene.original(uid).evaluated_get(depsgraph)
+                read_deforming(self._index, subjects, sharing, evaluated, reading)
+        return reading
 
     def evaluated(self, time: float, subjects: Ints) -> Iterator[EvaluatedSubject]:
         """Evaluate subjects (m,), all of them known, and iterate over those shown."""
-        for private, mask in self._scenes_of(subjects):
-            members = {int(self._index.uids[subject]): subject for subject in subjects[mask].tolist()}
-            for item in private.evaluate(time).objects:
-                uid = item.original.session_uid
-                if uid in members:
-                    yield EvaluatedSubject(members[uid], item, np.array(item.matrix_world))
-
-    def _scenes_of(self, subjects: Ints) -> list[tuple[PrivateScene, Bools]]:
-        """Choose the scenes that evaluate subjects (m,) in the least time, each with a mask (m,) of its own.
-
-        All of them are evaluated in one scene, and a few in scenes of a part of the objects each.
-        """
-        if not len(self._group_of):
-            known = self._index.uids[self.is_known]
-            order = np.unique(known)
-            self._group_of = np.searchsorted(order, self._index.uids) % min(_GROUPS, len(order))
-            source, group_of = scene_by_uid(self._source), self._group_of[self.is_known]
-            groups = range(min(_GROUPS, len(order)))
-            self._groups = [PrivateScene(source, known[group_of == group].tolist()) for group in groups]
-        group_of = self._group_of[subjects]
-        needed = np.unique(group_of)
-        of_each = _FIXED_SECONDS + self._scene.seconds / len(self._groups)
-        if len(needed) * of_each >= _FIXED_SECONDS + self._scene.seconds:
-            return [(self._scene, np.ones(len(subjects), dtype=bool))]
-        # All at once, because Blender builds the dependency graphs of all scenes again for each new one.
-        for group in self._groups:
-            if group.uid is None:
-                group.open()
-        return [(self._groups[group], group_of == group) for group in needed.tolist()]
+        members = {int(self._index.uids[subject]): subject for subject in subjects.tolist()}
+        for item in self._scene.evaluate(time).objects:
+            uid = item.original.session_uid
+            if uid in members:
+                yield EvaluatedSubject(members[uid], item, np.array(item.matrix_world))
 
 
 def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:
