@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ...core import Shape
+from ...core import Aabb, Capsule, Obb, Shape, Sphere
 from ...core.curves.jumps import SHORT
 from ...core.curves.transform_bounds import TransformChords
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..curves.curve_poses import CurvePoses
 from ..fitting.fit_cache import FitCache
-from ..settings import ShapeName
+from ..settings import ShapeName, shape_kind
 
 _VERTICES_PER_COST = 2000
 """Vertices around which a box is fitted in the time that one takes to be moved."""
@@ -34,7 +36,9 @@ class KnownShapes:
 
         at_rest : obstacles (k,) that stay where they are
         """
-        self._poses, self._shape = poses, shape
+        self._poses = poses
+        # An error for any other class, whose surface may deviate in another way.
+        self._bound_surface = _BOUNDS_OF_SURFACES[shape_kind(shape).tested_as]
         self._only_moves = poses.only_moves
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
         can_follow = poses.is_known
@@ -106,8 +110,8 @@ class KnownShapes:
 
     def _bounds(self, subjects: Ints, chords: TransformChords) -> Floats:
         """Deviation (m,) of surfaces of subjects' shapes (m,) from linear motion, by that of all in reach."""
-        begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
-        if self._shape == "aabb":
+        if self._bound_surface is None:
+            begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
             reach = self._reach[subjects]
             kinks = self._fits.kinks(subjects, reach, begin, end)
             return np.asarray(chords.offset + chords.linear * reach + kinks)
@@ -115,18 +119,37 @@ class KnownShapes:
         # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
         reach = np.sqrt(3) * self._reach[subjects]
         points = chords.offset + chords.linear * reach
-        if self._shape not in ("obb", "capsule", "compound"):
-            return np.asarray(points)
-        change = np.sqrt(((end - begin) ** 2).sum(axis=(1, 2)))
-        scales = np.sort(np.sqrt((begin**2).sum(axis=1)), axis=1)
-        # Rotations that differ by an angle p move no axis by more than 2 sin(p / 2), and all three by
-        # sqrt(8) sin(p / 2), so the two of the smaller scales by at least the former together. The sagitta
-        # of their chord is 1 - cos(p / 2).
-        with np.errstate(divide="ignore", invalid="ignore"):
-            sine = np.fmin(change / (2 * np.sqrt((scales[:, :2] ** 2).sum(axis=1))), 1.0)
-        size = scales[:, 2] * reach
-        along_chord = points + size * (1 - np.sqrt(1 - sine * sine))
-        if self._shape == "capsule":
-            # Its axis turns by no more than the object, on the shortest arc.
-            return np.asarray(along_chord)
-        return np.asarray(np.fmin(along_chord, points + size * chords.arc))
+        return self._bound_surface(points, chords, reach)
+
+
+def _bound_center(points: Floats, _chords: TransformChords, _reach: Floats) -> Floats:
+    """Bound the deviation (m,) of spheres by that of points (m,): a sphere has no axes that turn."""
+    return points
+
+
+def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
+    """Bound the deviation (m,) of capsules: their axis turns no more than the object, on the shortest arc."""
+    begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
+    change = np.sqrt(((end - begin) ** 2).sum(axis=(1, 2)))
+    scales = np.sort(np.sqrt((begin**2).sum(axis=1)), axis=1)
+    # Rotations that differ by an angle p move no axis by more than 2 sin(p / 2), and all three by
+    # sqrt(8) sin(p / 2), so the two of the smaller scales by at least the former together. The sagitta of
+    # their chord is 1 - cos(p / 2).
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sine = np.fmin(change / (2 * np.sqrt((scales[:, :2] ** 2).sum(axis=1))), 1.0)
+    return np.asarray(points + scales[:, 2] * reach * (1 - np.sqrt(1 - sine * sine)))
+
+
+def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
+    """Bound the deviation (m,) of oriented boxes by the shorter one of two arcs on which they turn."""
+    largest = np.sqrt((chords.begin[:, :3, :3] ** 2).sum(axis=1)).max(axis=1)
+    return np.asarray(np.fmin(_bound_axis(points, chords, reach), points + largest * reach * chords.arc))
+
+
+_BOUNDS_OF_SURFACES: dict[type[Shape] | None, Callable[[Floats, TransformChords, Floats], Floats] | None] = {
+    Aabb: None,
+    Sphere: _bound_center,
+    Capsule: _bound_axis,
+    Obb: _bound_axes,
+}
+"""Bounds of the deviation of surfaces, by the class of the tested shapes; None for boxes that are fitted."""

@@ -87,3 +87,11 @@ def test_boxes_of_large_meshes_that_turn_cost_more_than_others():
                 item.rotation_euler = rng.normal(size=3)
                 item.keyframe_insert("rotation_euler", frame=frame)
     assert known_motion().costs == pytest.approx([4, 1, 1.004])
+
+
+def test_unknown_shape_is_an_error():
+    add_vertices("A", CUBE)
+    motion = create_motion("sphere")
+    motion.shape = "cylinder"
+    with pytest.raises(KeyError):
+        list(motion.comparing(TIMES.tolist()))
