@@ -23,7 +23,8 @@ from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..blender.simulation import Simulations
 from ..poses.scene_dependence import reasons_by_object
 from ..settings import FitSettings
-from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space, read_subjects
+from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space
+from ..subjects.reader import SubjectReader
 from ..subjects.subject import Subject
 from .unkeyed_values import preserve_unkeyed_values
 
@@ -224,7 +225,8 @@ class BoneMotion:
     def _read(self, depsgraph: bpy.types.Depsgraph, time: float, indices: Sequence[int]) -> dict[int, Floats]:
         """Vertices (n, 3) of those of some subjects that are visible, by their indices."""
         found: dict[int, Floats] = {}
-        for piece in read_subjects(depsgraph, [self._subjects[index] for index in indices], self._fit):
+        reader = SubjectReader([self._subjects[index] for index in indices], self._fit)
+        for piece in reader.singles(depsgraph):
             if piece.frame is not None:
                 if not piece.bone_scale >= LEAST_SCALE:
                     self.collapsed.setdefault(indices[piece.subject], []).append(time)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import bpy
@@ -47,7 +47,7 @@ class LateNames:
 
 
 def find_arrived(
-    scene: bpy.types.Scene, selection: Selection, arrived: Collection[InstanceKey], names: LateNames
+    scene: bpy.types.Scene, selection: Selection, arrived: Iterable[InstanceKey], names: LateNames
 ) -> SubjectList:
     """Find the subjects of instances that have just appeared, in the order of their keys.
 
@@ -55,13 +55,10 @@ def find_arrived(
     """
     every = replace(selection, patterns=())
     found = run_to_end(find_in_parts(scene, bpy.context.evaluated_depsgraph_get(), every)).subjects
-    row_of = found.rows_by_key()
+    row_of = found.rows_of(set(arrived))
     subjects = []
-    for key in sorted(arrived):
-        row = row_of.get(key)
-        if row is None:
-            continue
-        subject: Subject = found[row]
+    for key in sorted(row_of):
+        subject: Subject = found[row_of[key]]
         if subject.part is None and not subject.members:
             subject = names.name(subject)
             if matches_names(selection, subject.name, subject.key[0]):

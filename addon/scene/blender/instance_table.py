@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ..progress import run_to_end
 from .instances import (
     CURVE_LIKE,
     MESH_LIKE,
@@ -195,6 +196,22 @@ def instances_at(
         yield row, VisibleInstance(table.key_of(row), item, owner_of_instance(item))
 
 
+def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
+    """Iterate over all visible mesh-like objects and instances of a dependency graph, in its order."""
+    table = run_to_end(read_instance_table(depsgraph, lambda _: None))
+    return (item for _, item in instances_at(depsgraph, table, range(len(table.positions))))
+
+
+def rows_by_mesh(table: InstanceTable[Any], rows: Ints) -> dict[int, Ints]:
+    """Group increasing rows (m,) that show the same mesh, by the first of each group."""
+    if not len(rows):
+        return {}
+    meshes = np.array([kind.mesh for kind in table.kinds], dtype=np.int64)[table.kind_of[rows]]
+    order = np.argsort(meshes, kind="stable")
+    starts = np.flatnonzero(np.diff(meshes[order], prepend=-1))
+    return {int(shared[0]): shared for shared in np.split(rows[order], starts[1:])}
+
+
 def meshes_at(
     depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Ints
 ) -> Iterator[tuple[Ints, VisibleInstance]]:
@@ -202,12 +219,7 @@ def meshes_at(
 
     The dependency graph must be as it was when the table was read, but for matrices and vertices.
     """
-    if not len(rows):
-        return
-    meshes = np.array([kind.mesh for kind in table.kinds], dtype=np.int64)[table.kind_of[rows]]
-    order = np.argsort(meshes, kind="stable")
-    starts = np.flatnonzero(np.diff(meshes[order], prepend=-1))
-    rows_of = {int(shared[0]): shared for shared in np.split(rows[order], starts[1:])}
+    rows_of = rows_by_mesh(table, rows)
     for row, item in instances_at(depsgraph, table, sorted(rows_of)):
         yield rows_of[row], item
 
@@ -232,7 +244,10 @@ def _persistent_ids(
 def _is_converted(
     kind_of: NDArray[np.int32], indices: NDArray[np.int64], kinds: Sequence[InstanceKind[Any]]
 ) -> Bools:
-    """Rows of the meshes that Blender converts curves to, as `visible_instances` omits them."""
+    """Mask (n,) of the meshes that Blender converts curves to, which have the same geometry.
+
+    A curve, surface, text or metaball is followed by its mesh, as an instance with one more index.
+    """
     is_converted = np.zeros(len(kind_of), dtype=bool)
     curves = {kind.key[1] for kind in kinds if kind.is_curve}
     if not curves:

@@ -10,7 +10,7 @@ are not in the scene. All readers of instances ask `VisibleObjects`.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -142,21 +142,3 @@ def key_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> InstanceKey:
 def owner_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> bpy.types.Object:
     """Return the original object that instances a visible object; the object itself if it is no instance."""
     return (instance.parent or instance.object).original
-
-
-def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
-    """Iterate over all visible mesh-like objects and instances of a dependency graph, in its order."""
-    converted: tuple[str, tuple[int, ...]] | None = None
-    visible = VisibleObjects(depsgraph)
-    for instance in depsgraph.object_instances:
-        kind = instance.object.type
-        if kind not in MESH_LIKE or (owner := owner_of_instance(instance)) not in visible:
-            continue
-        key = key_of_instance(instance)
-        # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
-        # instance with one more index. Skip that, because it is the same geometry.
-        _, name, indices = key
-        if kind == "MESH" and converted == (name, indices[1:]):
-            continue
-        converted = (name, indices) if kind in CURVE_LIKE else None
-        yield VisibleInstance(key, instance, owner)

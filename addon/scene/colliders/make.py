@@ -30,7 +30,8 @@ from ..levels_of_detail import collision_levels
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
-from ..subjects.geometry import SubjectGeometry, in_bone_space, read_subjects
+from ..subjects.geometry import SubjectGeometry, in_bone_space
+from ..subjects.reader import SubjectReader
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .meshes import ColliderMesh, ColliderParts, fit_colliders
@@ -368,7 +369,8 @@ def _read(scene: bpy.types.Scene, settings: ColliderSettings) -> _Read:
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
     with_triangles = range(len(subjects)) if settings.fit.parts > 1 else ()
-    return _Read(subjects, list(read_subjects(depsgraph, subjects, settings.fit, with_triangles)), skipped)
+    reader = SubjectReader(subjects, settings.fit, with_triangles)
+    return _Read(subjects, list(reader.singles(depsgraph)), skipped)
 
 
 def _meshes(

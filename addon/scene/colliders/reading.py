@@ -23,7 +23,7 @@ from ..blender.overrides import read_overrides
 from ..blender.private_scene import PrivateScene, end_step
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
-from ..subjects.geometry import read_subjects
+from ..subjects.reader import SubjectReader
 
 
 class ColliderGroup(NamedTuple):
@@ -157,7 +157,7 @@ def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ReadObje
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, _ = find_subjects(scene, depsgraph, Selection())
     merged = [subject for subject in subjects if subject.members and subject.name == name]
-    pieces = list(read_subjects(depsgraph, merged, fit, range(len(merged))))
+    pieces = list(SubjectReader(merged, fit, range(len(merged))).singles(depsgraph))
     if not pieces:
         return None
     parts = [transform_points(piece.geometry.matrix, piece.geometry.points) for piece in pieces]

@@ -15,7 +15,6 @@ from ...core.messages import message
 from ...formats import Skipped
 from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps, may_sweep, sweep_bones
 from ..blender.frames import advance_to, playhead, preserve_frame, require_frame, scene_by_uid
-from ..blender.instance_table import read_instance_table
 from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
 from ..blender.private_scene import keeping_open
@@ -32,8 +31,8 @@ from ..settings import (
     ShapeName,
 )
 from ..subjects.find import FoundSubjects, find_in_parts
+from ..subjects.reader import SharedGeometry, SubjectReader
 from ..subjects.selection import matches_pattern
-from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, BoundsTable
 from .fit_batches import fit_batches
@@ -214,7 +213,7 @@ def bound_subjects(
         pieces = _read_all(read(depsgraph, candidates, fit), candidates, skipped)
         yield pauses or _progress(0.0, _FINDING_SHARE, 1, 1, time, "reading")
     else:
-        pieces = read_shared_geometry(depsgraph, table, candidates, fit, with_triangles)
+        pieces = SubjectReader(candidates, fit, with_triangles).geometries(depsgraph, table)
     columns, done = BoundsColumns(len(candidates)), 0
     for count in fit_batches(pieces, candidates, shapes, columns, skipped):
         done += count
@@ -242,8 +241,7 @@ def _read_now(
     with_triangles: Container[int] = (),
 ) -> Iterator[SharedGeometry]:
     """Read the geometry of subjects from what is visible now."""
-    table = run_to_end(read_instance_table(depsgraph, lambda _: None))
-    return read_shared_geometry(depsgraph, table, subjects, fit, with_triangles)
+    return SubjectReader(subjects, fit, with_triangles).geometries(depsgraph)
 
 
 def _bound_swept(
@@ -259,7 +257,7 @@ def _bound_swept(
     depsgraph, time, fit = bpy.context.evaluated_depsgraph_get(), playhead(scene), settings.fit
     candidates, skipped, table = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
     with_triangles = _with_triangles(candidates, settings.shapes)
-    pieces = list(read_shared_geometry(depsgraph, table, candidates, fit, with_triangles))
+    pieces = list(SubjectReader(candidates, fit, with_triangles).geometries(depsgraph, table))
     sweep = sweep_bones(scene, candidates, fit, span)
     while True:
         try:

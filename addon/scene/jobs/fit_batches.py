@@ -21,7 +21,7 @@ from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain
 from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
 from ..settings import BoundShape, DetailedShapeName, FitSettings, PlainShape
 from ..subjects.geometry import SubjectGeometry
-from ..subjects.shared_geometry import SharedGeometry
+from ..subjects.reader import SharedGeometry
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns

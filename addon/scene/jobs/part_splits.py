@@ -14,7 +14,8 @@ from ..fitting.convex_pieces import depth_in_object, split_in_steps
 from ..progress import JobProgress
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
-from ..subjects.geometry import SubjectGeometry, in_bone_space, read_subjects
+from ..subjects.geometry import SubjectGeometry, in_bone_space
+from ..subjects.reader import SubjectReader
 
 _STEPS = 1000
 _SPLITTING = 0.9
@@ -55,7 +56,7 @@ def split_meshes(
     subjects, _ = find_subjects(scene, depsgraph, selection)
     pieces = [
         in_bone_space(piece) if of_bones and subjects[piece.subject].bone else piece
-        for piece in read_subjects(depsgraph, subjects, fit, range(len(subjects)))
+        for piece in SubjectReader(subjects, fit, range(len(subjects))).singles(depsgraph)
     ]
     for done in split_pieces(pieces, fit):
         yield Progress(int(done * _STEPS), _STEPS, time, "fitting", done)

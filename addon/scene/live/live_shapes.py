@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
-from ..blender.instances import MESH_LIKE, visible_instances
+from ..blender.instance_table import visible_instances
+from ..blender.instances import MESH_LIKE
 from ..blender.mesh_data import Geometry
 from ..blender.mesh_faces import MeshFaces
 from ..blender.names import name_of
@@ -32,12 +33,12 @@ from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import (
     NO_POINTS,
     NO_TRIANGLES,
-    SubjectAssembler,
     SubjectGeometry,
     in_bone_space,
     read_vertices_of_fit,
 )
 from ..subjects.identities import Identity, with_current_names
+from ..subjects.reader import SubjectReader
 from ..subjects.subject import Subject
 from .contact_state import (
     ContactTimes,
@@ -380,17 +381,15 @@ class LiveSubjects:
         subjects = with_current_names(
             [self._subjects[k] for k in individual], [self._identities[k] for k in individual]
         )
-        assembler = SubjectAssembler(subjects, self._fit, range(len(individual)) if self._with_parts else ())
-        for item in visible_instances(depsgraph):
-            for source in assembler.geometries_of(item):
-                index = individual[source.subject]
-                subject = self._subjects[index]
-                if self._sweeps.holds(subject):
-                    source = self._sweeps.swept(source, subject)
-                elif _is_in_bone_space(subject, source):
-                    source = in_bone_space(source)
-                yield index, source
-        yield from ((individual[source.subject], source) for source in assembler.merged_geometries())
+        reader = SubjectReader(subjects, self._fit, range(len(individual)) if self._with_parts else ())
+        for source in reader.singles(depsgraph):
+            index = individual[source.subject]
+            subject = self._subjects[index]
+            if self._sweeps.holds(subject):
+                source = self._sweeps.swept(source, subject)
+            elif _is_in_bone_space(subject, source):
+                source = in_bone_space(source)
+            yield index, source
 
     def _apply_geometry(self, index: int, source: SubjectGeometry, refit: list[int]) -> None:
         """Apply the geometry of an individual subject; if it has changed, append its index to `refit`."""

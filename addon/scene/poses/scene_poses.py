@@ -98,7 +98,7 @@ class ScenePoses:
                 matrices = poses.matrices[row_of[deforming]]
                 read_vertices(index, deforming, item.instance.object, matrices, current)
         for source in assembler.merged_geometries():
-            subject = merged[source.subject]
+            subject = source.subject
             poses.matrices[row_of[subject]] = source.geometry.matrix
             poses.present[row_of[subject]] = True
             current[subject] = CurrentGeometry(source.geometry, index.changed_merged(subject, source))

@@ -22,8 +22,7 @@ from ..blender.parts.mesh_parts import part_rows
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space
-from ..subjects.matching import SubjectMatcher
-from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
+from ..subjects.reader import SharedGeometry, SubjectReader
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .instance_reader import InstanceReader
@@ -93,7 +92,7 @@ class CurrentInstances(NamedTuple):
     unknown: Ints
 
 
-class SubjectIndex:
+class SubjectIndex(SubjectReader):
     """Subjects by instance key, and how each may change from frame to frame.
 
     Attributes
@@ -142,12 +141,10 @@ class SubjectIndex:
 
         settings : for subjects without settings of their own
         """
-        self.subjects, self.with_triangles = subjects, with_triangles
-        self._settings = settings
-        self._matcher = SubjectMatcher(subjects)
+        super().__init__(subjects, settings, with_triangles)
         self.assembled_of: dict[InstanceKey, list[int]] = {}
-        for index in self._matcher.assembled:
-            for key in subjects[index].members or (subjects[index].key,):
+        for index, subject in self._matcher.assembled.items():
+            for key in subject.members or (subject.key,):
                 self.assembled_of.setdefault(key, []).append(index)
         uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
         # For an instance, the object that it shows.
@@ -165,12 +162,11 @@ class SubjectIndex:
         self.is_walked: Bools = columns[:, 2].astype(bool)
         self.own_uids = frozenset(self.uids[~columns[:, 3].astype(bool)].tolist())
         self.needs_walk = bool(self.is_walked.any())
-        self.merged = [index for index in self._matcher.assembled if subjects[index].members]
+        assembled = self._matcher.assembled
+        self.merged = [index for index, subject in assembled.items() if subject.members]
         self._is_merged = frozenset(self.merged)
         self.bones = {
-            index: subjects[index].bone or ""
-            for index in self._matcher.assembled
-            if subjects[index].bone and not subjects[index].key[2]
+            index: subject.bone for index, subject in assembled.items() if subject.bone and not subject.key[2]
         }
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
@@ -226,9 +222,7 @@ class SubjectIndex:
             self._find_part_rows(indices, item.instance.object)
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
             self._read_faces(subject_of[shared].tolist(), item.instance.object)
-        return list(
-            read_shared_geometry(depsgraph, table, self.subjects, self._settings, self.with_triangles)
-        )
+        return list(self.geometries(depsgraph, table))
 
     def take(self, pieces: Iterable[SharedGeometry]) -> dict[int, SubjectGeometry]:
         """Return the geometry of each subject in pieces that were read; keep triangles of merged ones."""
@@ -244,8 +238,8 @@ class SubjectIndex:
 
     def assembler(self, subjects: Sequence[int]) -> SubjectAssembler:
         """Prepare to read the geometry of some subjects from instances."""
-        wanted = [row for row, subject in enumerate(subjects) if subject in self.with_triangles]
-        return SubjectAssembler([self.subjects[subject] for subject in subjects], self._settings, wanted)
+        assembled = {subject: self._matcher.assembled[subject] for subject in subjects}
+        return SubjectAssembler(assembled, self._settings, self.with_triangles)
 
     def forget_instances(self) -> None:
         """Free what was read of the instances; they are read again when they are needed."""

@@ -9,9 +9,9 @@ In reading order:
 - `candidates`: everything visible that could be a subject, with its name and id.
 - `parents`: the nearest ancestors that are subjects, by the tree of objects and of bones.
 - `find`: the subjects of a selection, and the objects that are skipped.
-- `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
+- `geometry`: vertices and matrices of a subject, read from a visible instance.
 - `matching`: the subjects that all instances are, found by arrays.
-- `shared_geometry`: the same as `geometry`, each mesh of instances once.
+- `reader`: reads the geometry of all subjects, each mesh of instances once.
 - `identities`: subjects that are found again after renaming.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 

@@ -1,12 +1,12 @@
 """Geometry of subjects: whole objects, loose parts, merged collections, and overrides.
 
-It is read in one loop over all visible instances. An ordinary object costs one dictionary lookup.
+`reader` reads it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, transform_points
-from ..blender.instances import VisibleInstance, is_made_by_nodes, visible_instances
+from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes
 from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import Override, read_override, read_overrides
@@ -25,7 +25,6 @@ from ..blender.parts.mesh_parts import part_rows
 from ..blender.parts.vertex_subsets import rows_of_group
 from ..settings import FitSettings
 from .subject import Subject
-from .subject_list import rows_by_key, single_subjects
 
 NO_POINTS = np.empty((0, 3), dtype=np.float32)
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
@@ -113,26 +112,21 @@ class _Part(NamedTuple):
 
 
 class SubjectAssembler:
-    """Assembles the geometry of subjects from visible instances, in one loop over them."""
+    """Assembles the geometry of parts and merged subjects from visible instances, in one loop over them."""
 
-    def __init__(self, subjects: Sequence[Subject], fit: FitSettings, triangles: Container[int] = ()) -> None:
-        """Prepare to read subjects.
+    def __init__(
+        self, subjects: Mapping[int, Subject], fit: FitSettings, triangles: Container[int] = ()
+    ) -> None:
+        """Prepare to read loose parts, bones, overrides and merged collections, by their indices.
 
-        Parameters
-        ----------
-        subjects : sequence of Subject
-            Subjects to read.
-        fit : FitSettings
-            Settings of subjects that have none of their own.
-        triangles : container of int
-            Indices of the subjects whose triangles are read.
+        fit : for subjects without settings of their own
+        triangles : indices of the subjects whose triangles are read
         """
         self._fit = fit
         self._triangles = triangles
-        self._index = rows_by_key(subjects)
-        self._parts: dict[object, list[_Part]] = defaultdict(list)
-        self._member_of: dict[object, int] = {}
-        for index, subject in single_subjects(subjects):
+        self._parts: dict[InstanceKey, list[_Part]] = defaultdict(list)
+        self._member_of: dict[InstanceKey, int] = {}
+        for index, subject in subjects.items():
             if subject.part is not None:
                 part = _Part(subject.part, index, subject.bone, subject.bone_weight)
                 self._parts[subject.key].append(part)
@@ -141,27 +135,17 @@ class SubjectAssembler:
         self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
 
     def geometries_of(self, item: VisibleInstance) -> Iterator[SubjectGeometry]:
-        """Read the subjects of an instance; a member of a merged one is kept for `merged_geometries`."""
+        """Read the parts of an instance; a member of a merged subject is kept for `merged_geometries`."""
         group = self._member_of.get(item.key)
         if group is not None:
             self._gathered[group].append(self._member(item, group in self._triangles))
-            return
-        index = self._index.get(item.key)
-        if index is None:
-            return
-        parts = self._parts.get(item.key)
-        if parts is not None:
-            original = item.instance.object.original
+        elif item.key in self._parts:
+            parts, original = self._parts[item.key], item.instance.object.original
             fit, overrides = object_fit_settings(original, self._fit), read_overrides(original)
-            yield from (
-                _parts_of_overrides(item, parts, overrides, fit)
-                if overrides
-                else self._mesh_parts(item, parts, fit)
-            )
-            return
-        points, radius, fit, triangles = read_mesh_source(item, self._fit, index in self._triangles)
-        matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-        yield SubjectGeometry(index, Geometry(points, matrix, radius), fit, triangles)
+            if overrides:
+                yield from _parts_of_overrides(item, parts, overrides, fit)
+            else:
+                yield from self._mesh_parts(item, parts, fit)
 
     def merged_geometries(self) -> Iterator[SubjectGeometry]:
         """Return the merged subjects, after all instances were read."""
@@ -282,35 +266,3 @@ def moved_to_frame(geometry: Geometry, frame: Floats) -> Geometry:
     points, matrix, radius = geometry
     local: Any = transform_points(np.linalg.pinv(frame) @ matrix, points.astype(np.float64))
     return Geometry(local, frame, radius)
-
-
-def read_subjects(
-    depsgraph: bpy.types.Depsgraph,
-    subjects: Sequence[Subject],
-    fit: FitSettings,
-    triangles: Container[int] = (),
-) -> Iterator[SubjectGeometry]:
-    """Read the geometry of subjects that exist at the frame of an evaluated dependency graph.
-
-    Settings and overrides of objects are read again, because they may have changed since the subjects were
-    found.
-
-    Parameters
-    ----------
-    depsgraph : bpy.types.Depsgraph
-        Evaluated at the frame to read.
-    subjects : sequence of Subject
-        Subjects to read; those that do not exist at this frame are omitted.
-    fit : FitSettings
-        Settings of subjects that have none of their own.
-    triangles : container of int
-        Indices of the subjects whose triangles are read.
-
-    Yields
-    ------
-    geometry : SubjectGeometry
-    """
-    assembler = SubjectAssembler(subjects, fit, triangles)
-    for item in visible_instances(depsgraph):
-        yield from assembler.geometries_of(item)
-    yield from assembler.merged_geometries()

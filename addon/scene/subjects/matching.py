@@ -13,7 +13,7 @@ from ...core.numeric.arrays import Ints
 from ..blender.instance_table import NO_INDEX, InstanceTable
 from ..blender.instances import InstanceKey
 from .subject import Subject
-from .subject_list import SubjectList, single_subjects
+from .subject_list import SubjectList
 
 
 class SubjectMatcher:
@@ -21,19 +21,21 @@ class SubjectMatcher:
 
     Attributes
     ----------
-    assembled : list of int
-        Subjects that are loose parts or merged collections. They are not found here.
+    assembled : dict of int to Subject
+        Subjects that are loose parts or merged collections, by their indices. They are not found here.
     """
 
     def __init__(self, subjects: Sequence[Subject]) -> None:
         """Prepare to find subjects."""
-        self.assembled: list[int] = []
+        self.assembled: dict[int, Subject] = {}
         self._whole: dict[InstanceKey, int] = {}
         self._assembled_names: set[tuple[str, str]] = set()
         of_names: dict[tuple[str, str], list[tuple[tuple[int, ...], int]]] = defaultdict(list)
-        for index, subject in single_subjects(subjects):
+        for index, subject in (
+            subjects.singles() if isinstance(subjects, SubjectList) else enumerate(subjects)
+        ):
             if subject.part is not None or subject.members:
-                self.assembled.append(index)
+                self.assembled[index] = subject
                 self._assembled_names |= {key[:2] for key in subject.members or (subject.key,)}
             elif subject.key[2]:
                 of_names[subject.key[:2]].append((subject.key[2], index))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +62,6 @@ class SubjectColumns(NamedTuple):
     overrides: list[str | None]
     bones: list[str | None]
     bone_weights: list[float | None]
-
-
-class KeyIndex(Protocol):
-    """Finds the row of an instance by its key."""
-
-    def get(self, key: InstanceKey, /) -> int | None:
-        """Return the row, or None for a key that is unknown."""
-        ...
 
 
 class SubjectList(Sequence[Subject]):
@@ -199,58 +191,15 @@ class SubjectList(Sequence[Subject]):
             [getattr(shared, "bone_weight", None) for shared in of_row],
         )
 
-    def rows_by_key(self) -> KeyIndex:
-        """Return an index of the rows by key, which takes 150 bytes an instance."""
-        rows: dict[tuple[str, str], dict[Any, int]] = {}
-        order = np.argsort(self._group_of, kind="stable")
-        groups, starts = np.unique(self._group_of[order], return_index=True)
-        ends = [*starts[1:].tolist(), len(order)]
-        for group_index, start, end in zip(
-            groups.tolist(), starts.tolist(), ends[: len(groups)], strict=True
-        ):
-            members = order[start:end]
-            if group_index < 0:
-                for row in members.tolist():
-                    key = self._singles[self._numbers[row]].key
-                    rows.setdefault(key[:2], {})[_short(key[2])] = row
-                continue
-            group = self._groups[group_index]
-            inside = rows.setdefault((group.owner, group.shown), {})
-            indices = group.indices[self._numbers[members]]
-            if indices.shape[1] == 1:
-                inside.update(zip(indices[:, 0].tolist(), members.tolist(), strict=True))
-            else:
-                used = ((index for index in each if index != NO_INDEX) for each in indices.tolist())
-                inside.update(zip(map(_short, map(tuple, used)), members.tolist(), strict=True))
-        return _RowsByKey(rows)
-
-
-class _RowsByKey:
-    """Rows by the names of a key, then by its indices."""
-
-    def __init__(self, rows: dict[tuple[str, str], dict[Any, int]]) -> None:
-        self._rows = rows
-
-    def get(self, key: InstanceKey) -> int | None:
-        inside = self._rows.get(key[:2])
-        return None if inside is None else inside.get(_short(key[2]))
-
-
-def _short(indices: tuple[int, ...]) -> int | tuple[int, ...]:
-    """Return a persistent id of one number as that, because a tuple takes more memory."""
-    return indices[0] if len(indices) == 1 else indices
-
-
-def rows_by_key(subjects: Sequence[Subject]) -> KeyIndex:
-    """Return an index of subjects by the keys of whole objects and instances."""
-    if isinstance(subjects, SubjectList):
-        return subjects.rows_by_key()
-    return {subject.key: row for row, subject in enumerate(subjects)}
-
-
-def single_subjects(subjects: Sequence[Subject]) -> Iterator[tuple[int, Subject]]:
-    """Yield the rows and subjects among which all loose parts and merged collections are."""
-    return subjects.singles() if isinstance(subjects, SubjectList) else iter(enumerate(subjects))
+    def rows_of(self, keys: Collection[InstanceKey]) -> dict[InstanceKey, int]:
+        """Return the rows of those subjects that have some keys, as of whole objects and instances."""
+        found = {subject.key: row for row, subject in self.singles() if subject.key in keys}
+        names = {key[:2] for key in keys}
+        for group, (of_group, _, rows) in zip(self._groups, self.instance_groups(), strict=True):
+            for number, row in enumerate(rows.tolist()) if of_group in names else ():
+                if row >= 0 and (key := group.key_of(number)) in keys:
+                    found[key] = row
+        return found
 
 
 def count_objects(subjects: Sequence[Subject]) -> int:

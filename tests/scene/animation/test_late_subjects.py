@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.formats import dumps, parse_document
-from addon.scene.blender.instances import visible_instances
+from addon.scene.blender.instance_table import visible_instances
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.progress import run_to_end
 from addon.scene.settings import ContactSettings, Selection

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.instances import visible_instances
+from addon.scene.blender.instance_table import visible_instances
 from addon.scene.blender.mesh_data import (
     decompose_matrices,
     decompose_matrix,

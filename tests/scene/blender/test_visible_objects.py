@@ -10,8 +10,7 @@ from itertools import product
 import bpy
 import pytest
 
-from addon.scene.blender.instance_table import read_instance_table
-from addon.scene.blender.instances import visible_instances
+from addon.scene.blender.instance_table import read_instance_table, visible_instances
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.progress import run_to_end
 from addon.scene.settings import BoundsSettings

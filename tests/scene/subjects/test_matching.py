@@ -59,7 +59,7 @@ def test_loose_parts_and_members_are_assembled_from_their_rows():
     merged = Subject(member, "Merged", "Merged", "COLLECTION", None, members=(member,))
     table = run_to_end(read_instance_table(depsgraph, lambda _: None))
     matcher = SubjectMatcher([part, merged])
-    assert matcher.assembled == [0, 1]
+    assert list(matcher.assembled) == [0, 1]
     assert (matcher.subjects_of(table) == -1).all()
     rows = matcher.assembled_rows(table)
     assert sorted(table.key_of(row) for row in rows.tolist()) == [key, member]

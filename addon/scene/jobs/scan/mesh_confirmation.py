@@ -35,7 +35,7 @@ from ....formats import Confirmation, NotVerified
 from ...animation.scene_motion import SceneMotion
 from ...blender.animated.turns import turning_times
 from ...blender.frames import go_to, scene_by_uid
-from ...blender.instances import visible_instances
+from ...blender.instance_table import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
 from ...blender.simulation import may_deform
 from ...curves.curve_poses import CurvePoses

@@ -30,8 +30,8 @@ from ...settings import (
     FitSettings,
     Selection,
 )
+from ...subjects.reader import SharedGeometry
 from ...subjects.scan_settings import make_scan_settings, obstacle_mask
-from ...subjects.shared_geometry import SharedGeometry
 from ...subjects.subject_list import SubjectList
 from ..bounds import bound_subjects, require_active_scene
 from ..part_splits import split_pieces
