@@ -205,13 +205,13 @@ def _draw_shapes() -> None:
     if cached is not None:
         style = Style.of(settings_on(context.scene).display, context.preferences.system.ui_scale)
         painter = state.painter = state.painter or Painter()
-        painter.draw(cached.drawn.in_view(context), style, (context.region.width, context.region.height))
+        painter.draw(cached.in_view(context), style, (context.region.width, context.region.height))
 
 
 def _draw_labels() -> None:
     cached = _overlay_in(bpy.context)
-    if cached is not None:
-        draw_labels(cached.drawn.in_view(bpy.context).labels, bpy.context)
+    if cached is not None and len(cached.draw_data.labels.owners):
+        draw_labels(cached.in_view(bpy.context).labels, bpy.context)
 
 
 def _overlay_in(context: Any) -> CachedOverlay | None:

@@ -128,8 +128,6 @@ def _covered(boxes: Floats, points: Floats) -> Ints:
 
 def draw_labels(labels: Labels, context: Any) -> None:
     """Draw labels into the region that Blender is drawing, in pixels."""
-    if not len(labels.owners):
-        return
     matrix = np.array(context.region_data.perspective_matrix, dtype=np.float64)
     viewport = context.region.width, context.region.height
     rectangles, depths, indices = screen_rectangles(labels.positions, labels.sizes, matrix, viewport)

@@ -12,7 +12,7 @@ import gpu
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Bools, Floats
+from ...core.numeric.arrays import Floats
 from ..properties.display import COLLISION_BOUNDS_PG_display
 from .draw_data import UNIT_MESHES, DrawData, InstanceRows, UnitMesh
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
@@ -102,12 +102,7 @@ def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int])
     is_small = is_visible & (half_width < SMALL * depth)
     is_large = is_visible & (half_width > LARGE * depth)
     groups = (is_small, is_visible ^ is_small ^ is_large, is_large)
-    return RowsBySize(*(_rows_where(rows, group) for group in groups))
-
-
-def _rows_where(rows: InstanceRows, condition: Bools) -> InstanceRows:
-    """Return the rows where a condition (n,) holds."""
-    return rows if condition.all() else rows.take(np.flatnonzero(condition), axis=0)
+    return RowsBySize(*(rows if group.all() else rows[group] for group in groups))
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 
 from ...core import Contact
-from ...core.numeric.arrays import Ints
 from ...formats.wording import valid_text
 from ...scene.blender.names import name_of
 from ...scene.jobs import result_store
@@ -24,40 +23,6 @@ from ...scene.live.staleness import StalenessMachine, ViewLayerKey
 from ...scene.subjects.identities import Identity, identify_subjects
 from .draw_data import DrawData
 from .painter import Painter
-
-
-@dataclass
-class FilterableDrawData:
-    """Draw data of a scene, and the part of it that each restricted 3D view draws.
-
-    Attributes
-    ----------
-    data : DrawData
-        Everything that is drawn of the scene.
-    owner_uids : (n,) int
-        session_uid of the object that each subject comes from.
-    by_view : mapping of a view's address to (bytes, DrawData)
-        Of views that do not show every object: a signature of the subjects shown, and their data.
-    """
-
-    data: DrawData
-    owner_uids: Ints
-    by_view: dict[int, tuple[bytes, DrawData]] = field(default_factory=dict)
-
-    def in_view(self, context: Any) -> DrawData:
-        """Return the data that the 3D view of the context draws."""
-        view = context.space_data
-        if shows_all(view):
-            return self.data
-        # Evaluated objects, because before Blender 5 the local view is not considered for original objects.
-        items = context.view_layer.depsgraph.objects
-        visible = [item.original.session_uid for item in items if item.visible_in_viewport_get(view)]
-        is_visible = np.isin(self.owner_uids, np.array(visible, dtype=np.int64))
-        signature = is_visible.tobytes()
-        cached = self.by_view.get(view.as_pointer())
-        if cached is None or cached[0] != signature:
-            cached = self.by_view[view.as_pointer()] = signature, self.data.of_subjects(is_visible)
-        return cached[1]
 
 
 def shows_all(view: Any) -> bool:
@@ -81,7 +46,8 @@ class CachedOverlay:
     subjects : LiveSubjects
     live : LiveShapes or None
         Shapes at the last update.
-    drawn : FilterableDrawData
+    draw_data : DrawData
+        Everything that is drawn of the view layer.
     is_invalid : bool
         Whether vertices may have changed that no update has read.
     is_new : bool
@@ -96,7 +62,7 @@ class CachedOverlay:
 
     result: Result
     subjects: LiveSubjects
-    drawn: FilterableDrawData
+    draw_data: DrawData = field(default_factory=DrawData)
     is_invalid: bool = True
     is_new: bool = True
     deforms: bool | None = None
@@ -110,10 +76,15 @@ class CachedOverlay:
             self.deforms = self.subjects.may_deform(depsgraph.scene)
         return self.deforms
 
-    @property
-    def draw_data(self) -> DrawData:
-        """Everything that the overlay draws of the view layer."""
-        return self.drawn.data
+    def in_view(self, context: Any) -> DrawData:
+        """Return the draw data of the subjects that the 3D view of the context shows."""
+        view = context.space_data
+        if shows_all(view):
+            return self.draw_data
+        # Evaluated objects, because before Blender 5 the local view is not considered for original objects.
+        items = context.view_layer.depsgraph.objects
+        visible = [item.original.session_uid for item in items if item.visible_in_viewport_get(view)]
+        return self.draw_data.of_subjects(np.isin(self.subjects.owners, np.array(visible, dtype=np.int64)))
 
 
 class OverlayState:

@@ -28,7 +28,6 @@ from .draw_data import (
 from .staleness import record_snapshot
 from .state import (
     CachedOverlay,
-    FilterableDrawData,
     find_overlay,
     is_copied_result,
     redraw,
@@ -89,12 +88,22 @@ def update_overlay(
     cached = find_overlay(scene, depsgraph.view_layer)
     if cached is None or cached.result is not result:
         subjects = LiveSubjects(result, subject_identities(settings.result_id, result))
-        drawn = FilterableDrawData(DrawData(), subjects.owners)
-        cached = state.overlays[key] = CachedOverlay(result, subjects, drawn)
-        _drop_removed_view_layers()
-    live = cached.live = _read_subjects(cached, depsgraph, settings, changed_uids, keep_flags)
-    data = _build_draw_data(cached, live, settings, playhead(scene))
-    cached.drawn = FilterableDrawData(data, cached.subjects.owners)
+        cached = state.overlays[key] = CachedOverlay(result, subjects)
+        # Scenes and view layers may have been removed.
+        keys = {view_layer_key(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers}
+        for removed in set(state.overlays) - keys:
+            del state.overlays[removed]
+    live = cached.live = cached.subjects.update(
+        depsgraph,
+        replace(fit_settings(settings), vertex_group=cached.result.vertex_group),
+        settings.display.shapes_drawn,
+        settings.shape,
+        use_report=not result_store.get(settings.result_id).stale,
+        changed_uids=None if cached.is_invalid else changed_uids,
+        keep_flags=keep_flags,
+    )
+    cached.is_invalid = False
+    cached.draw_data = _build_draw_data(cached, live, settings, playhead(scene))
     if cached.is_new:
         record_snapshot(scene, depsgraph.view_layer)
     cached.is_new = False
@@ -110,27 +119,6 @@ def _displayed_result(scene: bpy.types.Scene, settings: COLLISION_BOUNDS_PG_scen
         settings.rows.clear()
         settings.result_id, result = "", None
     return result if settings.display.show_overlay else None
-
-
-def _read_subjects(
-    cached: CachedOverlay,
-    depsgraph: bpy.types.Depsgraph,
-    settings: COLLISION_BOUNDS_PG_scene,
-    changed_uids: Collection[int],
-    keep_flags: bool,
-) -> LiveShapes:
-    """Read the subjects of an overlay, all of their vertices if it is invalid."""
-    live = cached.subjects.update(
-        depsgraph,
-        replace(fit_settings(settings), vertex_group=cached.result.vertex_group),
-        settings.display.shapes_drawn,
-        settings.shape,
-        use_report=not result_store.get(settings.result_id).stale,
-        changed_uids=None if cached.is_invalid else changed_uids,
-        keep_flags=keep_flags,
-    )
-    cached.is_invalid = False
-    return live
 
 
 def _build_draw_data(
@@ -172,10 +160,3 @@ def _envelopes(
     if cached.envelopes is None or cached.envelopes[0] is not envelopes or cached.envelopes[1] != color:
         cached.envelopes = envelopes, color, draw_data_from_envelopes(cached.result, envelopes, color)
     return cached.envelopes[2]
-
-
-def _drop_removed_view_layers() -> None:
-    """Drop the overlays of scenes and view layers that have been removed."""
-    keys = {view_layer_key(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers}
-    for key in set(state.overlays) - keys:
-        del state.overlays[key]

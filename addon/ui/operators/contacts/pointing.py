@@ -87,7 +87,7 @@ class COLLISION_BOUNDS_OT_click_bound(Operator):
         if cached is None:
             return None
         region: Any = context.region
-        data = cached.drawn.in_view(context)
+        data = cached.in_view(context)
         matrix = np.array(context.region_data.perspective_matrix, dtype=np.float64)
         reach = _REACH * context.preferences.system.ui_scale
         return subject_at(data, data.strong, matrix, (region.width, region.height), mouse, reach)

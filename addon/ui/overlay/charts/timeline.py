@@ -67,7 +67,7 @@ class ContactBars(NamedTuple):
             np.repeat(np.array(order, dtype=np.int64), counts),
         )
 
-    def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> tuple[Floats, Ints]:
+    def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> Floats:
         """Place the bars in a region.
 
         Parameters
@@ -81,22 +81,19 @@ class ContactBars(NamedTuple):
 
         Returns
         -------
-        rectangles : (m, 4) float64
+        rectangles : (n, 4) float64
             Left, bottom, right and top of each bar. Those of rows without room are in the last row.
-        indices : (m,) int64
-            The bar of each.
         """
         first_top = max(height - _BELOW_TOP * scale, _BAR * scale)
         room = max(int(min(_PART * height, first_top) / (_ROW * scale)), 1)
         # The last row stands for all that have no room.
         rows = np.minimum(self.rows, room - 1)
-        indices = np.arange(len(rows))
-        pixels = to_pixels[0] + self.spans[indices] * to_pixels[1]
+        pixels = to_pixels[0] + self.spans * to_pixels[1]
         # Short bars grow in both directions.
         extra = np.maximum(_LEAST_WIDTH * scale - (pixels[:, 1] - pixels[:, 0]), 0.0) / 2
         top = first_top - _ROW * rows * scale
         left, right = pixels[:, 0] - extra, pixels[:, 1] + extra
-        return np.stack([left, top - _BAR * scale, right, top], axis=1), indices
+        return np.stack([left, top - _BAR * scale, right, top], axis=1)
 
 
 _REACH = 2.0
@@ -116,7 +113,6 @@ class PlacedBars(NamedTuple):
     result: Result
     bars: ContactBars
     rectangles: Floats
-    indices: Ints
 
     def bar_at(self, x: float, y: float) -> int | None:
         """Return the index of the bar at a pixel of the region, or next to it; None without one."""
@@ -124,7 +120,7 @@ class PlacedBars(NamedTuple):
         outside = np.maximum(np.maximum(left - x, x - right), np.maximum(bottom - y, y - top))
         if not len(outside) or outside.min() > _REACH:
             return None
-        return int(self.indices[np.argmin(outside)])
+        return int(np.argmin(outside))
 
 
 def placed_bars(context: Any) -> PlacedBars | None:
@@ -142,7 +138,7 @@ def placed_bars(context: Any) -> PlacedBars | None:
     zero, hundred = (region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100))
     # In hundreds of frames, because Blender rounds to pixels.
     placed = _Cache.bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
-    return PlacedBars(result, _Cache.bars, *placed)
+    return PlacedBars(result, _Cache.bars, placed)
 
 
 def draw_bars() -> None:
@@ -152,7 +148,7 @@ def draw_bars() -> None:
     if placed is None:
         return
     colors = np.tile(np.array(preferences().contact_color), (len(placed.rectangles), 1))
-    colors[:, 3] *= placed.bars.opacities[placed.indices]
+    colors[:, 3] *= placed.bars.opacities
     draw_rectangles(placed.rectangles, colors)
     if hovered.bar is not None and hovered.region == context.region.as_pointer():
         _draw_name(placed, context)
