@@ -21,9 +21,9 @@ def length_text(value: float, units: Any, digits: int = 4) -> str:
     return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=digits)
 
 
-def playhead_text(frame: float) -> str:
-    """Return the frame of the playhead, in as many decimals as it has, up to four."""
-    return f"{frame:.{_MOST_DECIMALS}f}".rstrip("0").rstrip(".")
+def playhead_text(frame: float, most: int = _MOST_DECIMALS) -> str:
+    """Return the frame of the playhead, in as many decimals as it has, up to `most`, at least one."""
+    return f"{frame:.{most}f}".rstrip("0").rstrip(".")
 
 
 def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DECIMALS) -> str:

@@ -16,7 +16,6 @@ from ..operators.messages import bounds_counted, input_warning_texts, swept_coun
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
 from ..translation import iface_, iface_count
-from .contact_list import measure_texts, sidebar_width
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (
     Popover,
@@ -25,6 +24,7 @@ from .sidebar import (
     draw_parts,
     draw_warning_button,
     draw_warnings,
+    fits_in_sidebar,
     running_job,
     with_button,
 )
@@ -192,9 +192,9 @@ def _changed_texts(context: Context) -> list[str]:
 def _header_text(context: Context, texts: list[str]) -> str:
     """Return the first text and the number of others, or their number alone where a header lacks the room."""
     text = f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else texts[0]
-    width = max(sidebar_width(context) - _HEADER_SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
     title = iface_(COLLISION_BOUNDS_PT_fit_settings.bl_label)
-    return text if measure_texts(context, width)(f"{title} {text}") else f"+{len(texts)}"
+    fits = fits_in_sidebar(context, _HEADER_SURROUNDINGS)
+    return text if fits(f"{title} {text}") else f"+{len(texts)}"
 
 
 def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:

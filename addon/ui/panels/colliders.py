@@ -17,8 +17,7 @@ from ..operators.colliders import (
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import selected_count, settings_of
 from ..translation import iface_, iface_count, translated
-from .contact_list import measure_texts, sidebar_width
-from .sidebar import Tab, running_job, with_button
+from .sidebar import Tab, fits_in_sidebar, running_job, with_button
 
 _LISTED = 12
 """Problems and notes that the panel lists; the report of the command line has all."""
@@ -70,20 +69,14 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
     else:
         row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
     row.operator("collision_bounds.clear_collider_check", text="", icon="X", emboss=False)
-    width = max(sidebar_width(context) - _SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
-    fits = measure_texts(context, width)
+    fits = fits_in_sidebar(context, _SURROUNDINGS)
     for index, problem in enumerate(check.findings[:_LISTED]):
         column = layout.column(align=True)
         name = column.row(align=True)
         name.alignment = "LEFT"
-        select: Any = name.operator(
-            "collision_bounds.select_collider_problem",
-            text=valid_text(problem.name),
-            translate=False,
-            icon="RESTRICT_SELECT_OFF" if index < len(check.problems) else "INFO",
-            emboss=False,
-        )
-        select.index = index
+        icon: Any = "RESTRICT_SELECT_OFF" if index < len(check.problems) else "INFO"
+        select, text = "collision_bounds.select_collider_problem", valid_text(problem.name)
+        name.operator(select, text=text, translate=False, icon=icon, emboss=False).index = index
         for line in wrapped_lines(valid_text(translated(problem.text)), fits):
             column.label(text=line, translate=False)
     if len(check.findings) > _LISTED:

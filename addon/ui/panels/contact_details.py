@@ -19,8 +19,7 @@ from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..separation import active_curve, request_curve, state_text
 from ..translation import iface_, n_
-from .contact_list import sidebar_width
-from .sidebar import folded
+from .sidebar import folded, sidebar_width
 
 _SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
 _LINES = 9
@@ -43,22 +42,15 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
     if body is None:
         return
     row = active_row(settings)
-    lines: list[tuple[str, Any]] = (
-        [(iface_("Click a row"), "INFO")] if row is None else _lines(context, settings, row)
-    )
+    lines = [(iface_("Click a row"), "INFO")] if row is None else _lines(context, settings, row)
     column = body.column(align=True)
     for index, (text, icon) in enumerate((lines + [("", "BLANK1")] * _LINES)[:_LINES]):
         line = column.row(align=True)
         line.label(text=text, translate=False, icon=icon)
         if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
-            for direction, arrow in (("PREVIOUS", "TRIA_LEFT"), ("NEXT", "TRIA_RIGHT")):
-                button = line.operator(
-                    "collision_bounds.go_to_interval",
-                    text="",
-                    icon=arrow,  # type: ignore[arg-type]
-                    emboss=False,
-                )
-                button.direction = direction
+            go_to, arrows = "collision_bounds.go_to_interval", {"PREVIOUS": "TRIA_LEFT", "NEXT": "TRIA_RIGHT"}
+            for direction, arrow in arrows.items():
+                line.operator(go_to, text="", icon=arrow, emboss=False).direction = direction
 
 
 def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -80,14 +72,12 @@ def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOU
         units = context.scene.unit_settings
         low, high = (length_text(value, units, digits=3) for value in curve.range)
         line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
-    scale, width = context.preferences.system.ui_scale, sidebar_width(context) - _GRAPH_SURROUNDINGS
-    side = min(max(width / _GRAPH_PARTS, _LEAST_SIDE), _MOST_SIDE)
+    width = (sidebar_width(context) - _GRAPH_SURROUNDINGS) / _GRAPH_PARTS
+    side = min(max(width, _LEAST_SIDE), _MOST_SIDE)
+    pixels = max(round((side - _MARGIN) * context.preferences.system.ui_scale), 1)
     graph = column.row(align=True)
     graph.alignment = "CENTER"
-    icons = graph_icons(
-        curve, max(round((side - _MARGIN) * scale), 1), _GRAPH_PARTS, playhead(context.scene), context
-    )
-    for icon in icons:
+    for icon in graph_icons(curve, pixels, _GRAPH_PARTS, playhead(context.scene), context):
         graph.template_icon(icon, scale=side / _UNIT)
     ends = column.row(align=True)
     first, last = (f"{frame:g}" for frame in curve.frames[[0, -1]].tolist()) if curve else ("", "")
@@ -95,11 +85,7 @@ def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOU
     end = ends.row(align=True)
     end.alignment = "RIGHT"
     end.label(text=last, translate=False)
-    _draw_separation_buttons(column.row(align=True), settings)
-
-
-def _draw_separation_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
-    """Draw the buttons below the graph."""
+    line = column.row(align=True)
     line.operator("collision_bounds.compute_separation", text="", icon="FILE_REFRESH")
     line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
     line.operator("collision_bounds.export_separation", text="", icon="EXPORT")
@@ -121,9 +107,8 @@ def _lines(
         return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
     lines = names + _lines_of_interval(context, settings, row) + _lines_of_meshes(context, row)
     if row.accepted:
-        comment = row.comment
-        accepted = iface_("Accepted: {comment}", comment=comment) if comment else iface_("Accepted")
-        lines.append((accepted, "CHECKMARK"))
+        text = n_("Accepted: {comment}") if row.comment else n_("Accepted")
+        lines.append((iface_(text, comment=row.comment), "CHECKMARK"))
     if row.tunnelling:
         lines.append((iface_("Tunnelling: between frames only"), "GHOST_ENABLED"))
     elif row.at_start:
@@ -165,38 +150,28 @@ def _lines_of_interval(
     result = result_store.get(settings.result_id).contacts
     if contact is None or result is None or not contact.details:
         begin = iface_("Bounds: first contact at {frame}", frame=frame_text(row.frame, row.uncertainty))
-        deepest = (
-            iface_("Bounds: gap {distance}", distance=length_text(-row.value, units))
-            if row.value < 0
-            else iface_("Bounds: deepest {depth}", depth=length_text(row.value, units))
-        )
-        return [(begin, "TIME"), (deepest, "DRIVER_DISTANCE")]
+        depth, text = length_text(abs(row.value), units), n_("Bounds: deepest {depth}")
+        if row.value < 0:
+            text = n_("Bounds: gap {distance}")
+        return [(begin, "TIME"), (iface_(text, depth=depth, distance=depth), "DRIVER_DISTANCE")]
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
     frame = frame_text(starts[index], details.uncertainty)
-    if len(starts) == 1:
-        begin = iface_("Bounds: contact at {frame}", frame=frame)
-    else:
-        text = n_("Bounds: {number} of {count} at {frame}")
-        begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
-    speed = details.closing_speed
-    if speed is None:
-        speed_line = iface_("Closing speed unknown")
-    else:
-        per_second = length_text(speed * result.time.fps, units, _SPEED_DIGITS)
-        speed_line = iface_("Closing speed {distance}/s", distance=per_second)
-    deepest = iface_(
-        n_("Bounds: closest {depth} at {frame}")
-        if details.depth < 0
-        else n_("Bounds: deepest {depth} at {frame}"),
-        depth=length_text(abs(details.depth), units, _DEPTH_DIGITS),
-        frame=frame_text(details.deepest_frame, decimals=2),
-    )
+    is_single = len(starts) == 1
+    text = n_("Bounds: contact at {frame}") if is_single else n_("Bounds: {number} of {count} at {frame}")
+    begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
+    speed = iface_("Closing speed unknown")
+    if details.closing_speed is not None:
+        per_second = length_text(details.closing_speed * result.time.fps, units, _SPEED_DIGITS)
+        speed = iface_("Closing speed {distance}/s", distance=per_second)
+    is_gap, depth = details.depth < 0, length_text(abs(details.depth), units, _DEPTH_DIGITS)
+    text = n_("Bounds: closest {depth} at {frame}") if is_gap else n_("Bounds: deepest {depth} at {frame}")
+    deepest = iface_(text, depth=depth, frame=frame_text(details.deepest_frame, decimals=2))
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [
         (begin, "TIME"),
-        (speed_line, "FORWARD"),
+        (speed, "FORWARD"),
         (deepest, "DRIVER_DISTANCE"),
         (iface_("Apart along ({direction})", direction=direction), "ORIENTATION_NORMAL"),
     ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import blf
 import numpy as np
 from bpy.types import Context, UILayout, UIList
 
@@ -15,6 +13,7 @@ from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..short_names import shortened_pair
 from ..translation import iface_, iface_count, meaning_
+from .sidebar import measure_texts, sidebar_width
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
@@ -25,8 +24,6 @@ _HEADING_UNITS = 4.3
 _UP, _DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 _SURROUNDINGS = 66
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
-_DEFAULT_REGION = 280
-"""Pixels of a sidebar that nobody has resized."""
 _NAME_MARGIN = 10
 """Pixels around the text of a name."""
 _NARROWEST_NAME = 50
@@ -57,14 +54,12 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
         first.label(text=a, translate=False, icon=_icon_of(item))
         second.label(text=b, translate=False)
-        if value is None and data.contact_list.sort_by == "VALUE":
-            # With room for one number, it is the one that the list is sorted by.
-            value = frame
-        else:
-            text = iface_("start") if item.at_start else _frame_text(item)
-            frame.label(text=text, translate=False)
-        if value is not None:
-            value.label(text=short_value_text(abs(item.value)), translate=False)
+        numbers = {frame: iface_("start") if item.at_start else _frame_text(item)}
+        # With room for one number, it is the one that the list is sorted by.
+        if value is not None or data.contact_list.sort_by == "VALUE":
+            numbers[value or frame] = _value_text(abs(item.value))
+        for cell, text in numbers.items():
+            cell.label(text=text, translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""
@@ -89,19 +84,14 @@ def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     grid.use_property_split = False
     near_misses = iface_count(counts.near_misses, "{count} near miss", "{count} near misses")
+    contacts = iface_count(counts.contacts, "{count} contact", "{count} contacts")
+    hidden = iface_count(counts.hidden, "{count} hidden row", "{count} hidden rows")
+    tunnelling = iface_("{count} tunnelling", count=counts.tunnelling)
     for name, text, count in (
-        (
-            "show_contacts",
-            iface_count(counts.contacts, "{count} contact", "{count} contacts"),
-            counts.contacts,
-        ),
-        ("tunnelling_only", iface_("{count} tunnelling", count=counts.tunnelling), counts.tunnelling),
+        ("show_contacts", contacts, counts.contacts),
+        ("tunnelling_only", tunnelling, counts.tunnelling),
         ("show_near_misses", near_misses, counts.near_misses),
-        (
-            "show_hidden",
-            iface_count(counts.hidden, "{count} hidden row", "{count} hidden rows"),
-            counts.hidden,
-        ),
+        ("show_hidden", hidden, counts.hidden),
     ):
         part = grid.row(align=True)
         part.enabled = count > 0
@@ -133,15 +123,9 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
         is_active = contact_list.sort_by == name
         if is_active:
             # In the text, because an icon leaves no room for it.
-            text += (
-                " \N{BLACK UP-POINTING TRIANGLE}"
-                if contact_list.reverse
-                else " \N{BLACK DOWN-POINTING TRIANGLE}"
-            )
-        button: Any = part.operator(
-            "collision_bounds.sort_contacts", text=text, translate=False, depress=is_active
-        )
-        button.column = name
+            text = f"{text} {_UP if contact_list.reverse else _DOWN}"
+        sort = "collision_bounds.sort_contacts"
+        part.operator(sort, text=text, translate=False, depress=is_active).column = name
 
 
 def _columns(line: UILayout, has_value: bool) -> tuple[UILayout, UILayout, UILayout, UILayout | None]:
@@ -156,12 +140,6 @@ def _columns(line: UILayout, has_value: bool) -> tuple[UILayout, UILayout, UILay
     return first, second, frame, value
 
 
-def sidebar_width(context: Context) -> float:
-    """Return the width of the sidebar, in pixels at a scale of 1."""
-    scale = context.preferences.system.ui_scale
-    return context.region.width / scale if context.region else _DEFAULT_REGION
-
-
 def _widths(context: Context) -> tuple[float, bool]:
     """Return the pixels of a name, and whether there is room for the depth."""
     scale = context.preferences.system.ui_scale
@@ -173,22 +151,13 @@ def _widths(context: Context) -> tuple[float, bool]:
     return max(inside / 2 - _UNIT - _NAME_MARGIN, 1.0) * scale, False
 
 
-def measure_texts(context: Context, width: float) -> Callable[[str], bool]:
-    """Make a function that returns whether a text is at most so many pixels wide."""
-    preferences: Any = context.preferences
-    # Annotated because the type stubs of Blender 4.2 lack the return type.
-    dimensions: Callable[[int, str], Any] = blf.dimensions
-    blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
-    return lambda text: dimensions(0, text)[0] <= width
-
-
 def _frame_text(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     """Format the frame of a row in at most six characters, up to a million, as far as it is certain."""
     decimals = 2 if abs(row.frame) < 100 else 1 if abs(row.frame) < 1000 else 0
     return frame_text(row.frame, row.uncertainty, decimals).split(" ")[0]
 
 
-def short_value_text(value: float) -> str:
+def _value_text(value: float) -> str:
     """Format a depth or gap in at most five characters. The details have more digits."""
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.3g}"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import blf
 import bpy
 from bpy.types import Context, UILayout
 
@@ -161,3 +162,28 @@ def draw_parts(layout: UILayout, settings: Any) -> None:
     column = layout.column(align=True)
     column.prop(settings, "parts")
     column.prop(settings, "parts_tolerance")
+
+
+_DEFAULT_REGION = 280
+"""Pixels of a sidebar that nobody has resized."""
+
+
+def sidebar_width(context: Context) -> float:
+    """Return the width of the sidebar, in pixels at a scale of 1."""
+    scale = context.preferences.system.ui_scale
+    return context.region.width / scale if context.region else _DEFAULT_REGION
+
+
+def measure_texts(context: Context, width: float) -> Callable[[str], bool]:
+    """Make a function that returns whether a text is at most so many pixels wide."""
+    preferences: Any = context.preferences
+    # Annotated because the type stubs of Blender 4.2 lack the return type.
+    dimensions: Callable[[int, str], Any] = blf.dimensions
+    blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
+    return lambda text: dimensions(0, text)[0] <= width
+
+
+def fits_in_sidebar(context: Context, surroundings: float, part: float = 1.0) -> Callable[[str], bool]:
+    """Make a function that returns whether a text fits into a part of the sidebar between other contents."""
+    width = part * max(sidebar_width(context) - surroundings, 1.0)
+    return measure_texts(context, width * context.preferences.system.ui_scale)

@@ -12,12 +12,11 @@ from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
 from ...scene.live.touching import TouchingPairs
 from ...scene.subjects.subject import Subject
-from ..number_texts import length_text
+from ..number_texts import length_text, playhead_text
 from ..short_names import shared_prefixes, shortened_pair
 from ..touching import pairs_now
-from ..translation import error_text, iface_, iface_count
-from .contact_list import measure_texts, sidebar_width
-from .sidebar import Tab
+from ..translation import error_text, iface_, iface_count, n_
+from .sidebar import Tab, fits_in_sidebar
 
 _LINES = 8
 """Lines of the list. It has as many during playback and where pairs touch, so that nothing below moves."""
@@ -41,14 +40,13 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         except SceneError as error:
             column.label(text=error_text(error), translate=False, icon="INFO")
             return
-        count, frame = len(touching.pairs), f"{playhead(context.scene):.2f}".rstrip("0").rstrip(".")
+        count, frame = len(touching.pairs), playhead_text(playhead(context.scene), 2)
         if count:
-            text = iface_count(
-                count,
-                "{count} pair of bounds at frame {frame}",
-                "{count} pairs of bounds at frame {frame}",
-                frame=frame,
+            one, many = (
+                n_("{count} pair of bounds at frame {frame}"),
+                n_("{count} pairs of bounds at frame {frame}"),
             )
+            text = iface_count(count, one, many, frame=frame)
             column.label(text=text, translate=False, icon="RADIOBUT_ON")
         else:
             text = iface_("Nothing touches at frame {frame}", frame=frame)
@@ -62,8 +60,7 @@ def _draw_pairs(
     layout: UILayout, context: Context, subjects: Sequence[Subject], touching: TouchingPairs
 ) -> None:
     """Draw a line for each of the deepest pairs: click to select it."""
-    width = _NAMES * max(sidebar_width(context) - _SURROUNDINGS, 1.0) / 2
-    fits = measure_texts(context, width * context.preferences.system.ui_scale)
+    fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
     pairs = touching.pairs[:_LINES].tolist()
     names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
     prefixes = shared_prefixes(names.values())
@@ -74,9 +71,8 @@ def _draw_pairs(
         for name in texts:
             cell = both.row(align=True)
             cell.alignment = "LEFT"
-            select: Any = cell.operator(
-                "collision_bounds.select_touching", text=name, translate=False, emboss=False
-            )
+            name_of_operator = "collision_bounds.select_touching"
+            select: Any = cell.operator(name_of_operator, text=name, translate=False, emboss=False)
             select.a, select.b = a, b
         line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
     for _ in range(len(pairs), _LINES):

@@ -58,7 +58,7 @@ def header_of_fit_settings(monkeypatch, room: int = 100) -> list[str]:
 
     Without a window, Blender measures no texts.
     """
-    monkeypatch.setattr(bounds_panel, "measure_texts", lambda *_: lambda text: len(text) <= room)
+    monkeypatch.setattr(bounds_panel, "fits_in_sidebar", lambda *_: lambda text: len(text) <= room)
     page = Page(bounds_panel.COLLISION_BOUNDS_PT_swept_bounds)
     page.labels.clear()
     bounds_panel.COLLISION_BOUNDS_PT_fit_settings.draw_header_preset(page, bpy.context)
