@@ -25,9 +25,8 @@ from ..core import (
     Sphere,
 )
 from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
-from ..core.fitting.hull_surface import hull_defect
+from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
 from ..core.fitting.many_hulls.together import run_together
-from ..core.fitting.moved_hull import are_far, box_hull, hull_around_far
 from ..core.numeric.arrays import Bools, Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
 

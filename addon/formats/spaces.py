@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere, SphereTree
-from ..core.compound.compound import Compound
+from ..core.compound.convex_parts import Compound
 from ..core.messages import message
 from ..core.numeric.arguments import as_flag, as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix

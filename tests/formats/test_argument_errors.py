@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon import core, formats
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 from tests.argument_errors import Row, failures, missing_rows, result_of_valid_arguments, valid
 
 from . import samples

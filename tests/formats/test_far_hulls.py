@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import ConvexHull, hull_from_points
-from addon.core.fitting.hull_surface import hull_defect
-from addon.core.fitting.moved_hull import moved_hull
+from addon.core.fitting.hull_surface import hull_defect, moved_hull
 from addon.formats.rounding import rounded_hulls
 
 

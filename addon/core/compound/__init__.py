@@ -1,12 +1,9 @@
 """Meshes split into convex parts, so that the hulls of the parts together hold every triangle.
 
-- `convex_parts`: the splits, one after another, of the part that gains most
+- `convex_parts`: the splits, one after another, of the part that gains most, and parts joined again
 - `split_search`: the plane that splits a part best
 - `part_surface`: the surface of a part: cut by a plane, and sampled
-- `part_merging`: parts joined again
 - `hull_estimate`: volumes of convex hulls from extreme points in fixed directions
-
-- `compound`: shapes of the parts of one mesh
 
 Imports `core.fitting`, `core.mesh`, `core.numeric`, `core.shapes` and `core.trees` only.
 

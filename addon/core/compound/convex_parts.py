@@ -5,17 +5,17 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Generator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..fitting.convex_hull import ConvexHull
 from ..numeric.arguments import as_length, as_whole_number
 from ..numeric.arrays import Floats
-from ..shapes import Triangle
+from ..shapes import Capsule, Obb, Sphere, Triangle
 from ..trees.builder import as_corners
-from .hull_estimate import flat_hull_area, hull_measure
-from .part_merging import merge_parts
+from .hull_estimate import FINEST, flat_hull_area, hull_measure, measure_between, points_in_directions
 from .part_surface import PartSurface
 from .split_search import Split, best_split
 
@@ -26,6 +26,18 @@ _THICKNESS = 0.003
 """Thickness of the layer around hulls that counts as volume, as part of the size of the mesh."""
 _GAIN = 1e-3
 """Part of the measure of the whole that a split must gain, or that the notches of its part must have."""
+CompoundPart: TypeAlias = ConvexHull | Obb | Sphere | Capsule
+_FREE = 5e-3
+"""Part of the measure of two parts by which joining them may raise it although there are few enough parts."""
+
+
+class Compound(NamedTuple):
+    """A union of convex shapes, each around one part of a mesh.
+
+    parts : At least one; oriented boxes, spheres and capsules have the batch shape ().
+    """
+
+    parts: tuple[CompoundPart, ...]
 
 
 class _Part(NamedTuple):
@@ -141,3 +153,55 @@ def _searched(
     if max(gain, volume) < least_gain:
         return _Part(0.0, number, surface, None)
     return _Part(-max(gain, 0.1 * volume), number, surface, split)
+
+
+def merge_parts(parts: Sequence[Floats], count: int, thickness: float) -> list[Floats]:
+    """Join the two parts whose common hull adds least, until there are few enough parts. Approximate.
+
+    The first cuts of a part are made without knowing the later ones. So more parts than wanted are cut, and
+    those are joined whose cut has turned out to be needless. Parts that fit into one hull are always joined.
+
+    parts : sequence of (k, 3) float64. Points of each part.
+    count : Largest number of parts to keep.
+    thickness : See `hull_measure`.
+    Returns merged : list of (k, 3) float64
+    """
+    points = list(parts)
+    extremes = [points_in_directions(each, FINEST) for each in points]
+    measures = [float(measure_between(each[None], FINEST, thickness)[0]) for each in extremes]
+    added = np.full((len(points), len(points)), np.inf)
+    for index in range(len(points)):
+        added[index, index + 1 :] = _added(
+            index, range(index + 1, len(points)), extremes, measures, thickness
+        )
+    while len(points) > 1:
+        first, second = np.unravel_index(int(added.argmin()), added.shape)
+        if len(points) <= count and added[first, second] > _FREE * (measures[first] + measures[second]):
+            break
+        kept = [index for index in range(len(points)) if index not in (first, second)]
+        both = points_in_directions(np.concatenate([extremes[first], extremes[second]]), FINEST)
+        points = [*(points[index] for index in kept), np.concatenate([points[first], points[second]])]
+        extremes = [*(extremes[index] for index in kept), both]
+        measures = [
+            *(measures[index] for index in kept),
+            float(measure_between(both[None], FINEST, thickness)[0]),
+        ]
+        last = len(points) - 1
+        smaller = np.full((len(points), len(points)), np.inf)
+        smaller[:last, :last] = added[np.ix_(kept, kept)]
+        smaller[:last, last] = _added(last, range(last), extremes, measures, thickness)
+        added = smaller
+    return points
+
+
+def _added(
+    index: int, rows: range, extremes: Sequence[Floats], measures: Sequence[float], thickness: float
+) -> Floats:
+    """Measures (m,) that joining a part with each of some parts adds."""
+    if not len(rows):
+        return np.zeros(0)
+    joined = np.stack(
+        [points_in_directions(np.concatenate([extremes[index], extremes[each]]), FINEST) for each in rows]
+    )
+    separate = measures[index] + np.array([measures[each] for each in rows])
+    return np.asarray(measure_between(joined, FINEST, thickness) - separate)

@@ -6,9 +6,8 @@ Files, in reading order:
 - `witness.py`: `WitnessPoints`, the closest points of two shapes.
 - `aabb.py`: two axis-aligned boxes.
 - `obb.py`: two boxes, at least one of them oriented: by `separating_axis.py` while they overlap, and by
-  closest features while they are apart.
+  closest features while they are apart. A capsule is a box without width and a radius around it.
 - `sphere.py`: a sphere and each other shape.
-- `capsule.py`: a capsule and a sphere, a box or another capsule.
 - `triangle_triangle.py`: two triangles.
 - `sphere_tree.py`: the nearest leaf of a sphere tree to a shape, or of two trees.
 - `sphere_mesh.py`: a sphere and a triangle mesh.

@@ -16,6 +16,7 @@ InvalidShapeError.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +28,6 @@ from ..numeric.batch import common_batch
 from ..shapes import Aabb, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle
 from ..trees.sphere_tree import SphereTree
 from . import aabb, obb
-from . import capsule as capsules
 from . import sphere as spheres
 from . import sphere_mesh as meshes
 from .sphere_tree import nearest_leaf_pairs, nearest_leaves
@@ -64,7 +64,8 @@ def separation(a: Solid, b: Solid) -> Floats:
         For batches that do not broadcast.
     """
     methods, first, second, _ = _find_methods("separation", a, b)
-    return methods.separation(first, second)
+    result: Floats = methods.separation(first, second)
+    return result
 
 
 def overlaps(a: Solid, b: Solid) -> Bools:
@@ -87,7 +88,8 @@ def overlaps(a: Solid, b: Solid) -> Bools:
         As `separation`.
     """
     methods, first, second, _ = _find_methods("overlap", a, b)
-    return methods.overlaps(first, second)
+    result: Bools = methods.overlaps(first, second)
+    return result
 
 
 def minimum_translation(a: Solid, b: Solid) -> Floats:
@@ -144,61 +146,36 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
         As `separation`.
     """
     methods, first, second, is_swapped = _find_methods("witness points", a, b)
-    witness = methods.witness(first, second)
+    witness: WitnessPoints = methods.witness(first, second)
     return witness.swapped() if is_swapped else witness
 
 
 class _PairMethods(NamedTuple):
     """The functions for one pair of types; without `translation` it follows from the witness points."""
 
-    separation: Callable[[Any, Any], Floats]
-    overlaps: Callable[[Any, Any], Bools]
-    witness: Callable[[Any, Any], WitnessPoints]
-    translation: Callable[[Any, Any], Floats] | None = None
+    separation: Callable[[Any, Any], Any]
+    overlaps: Callable[[Any, Any], Any]
+    witness: Callable[[Any, Any], Any]
+    translation: Callable[[Any, Any], Any] | None
 
 
-_OBB_OBB = _PairMethods(obb.separation_obb_obb, obb.overlaps_obb_obb, obb.witness_points_obb_obb)
-_CAPSULE_SHAPE = _PairMethods(
-    capsules.separation_capsule_shape,
-    capsules.overlaps_capsule_shape,
-    capsules.witness_points_capsule_shape,
-)
+def _methods(module: ModuleType, pair: str) -> _PairMethods:
+    """Find the functions of a module by the names of a pair, such as `separation_sphere_aabb`."""
+    queries = ("separation", "overlaps", "witness_points", "minimum_translation")
+    functions: list[Any] = [getattr(module, f"{query}_{pair}", None) for query in queries]
+    return _PairMethods(*functions)
+
 
 _PAIRS: dict[tuple[type, type], _PairMethods] = {
-    (Sphere, Sphere): _PairMethods(
-        spheres.separation_sphere_sphere,
-        spheres.overlaps_sphere_sphere,
-        spheres.witness_points_sphere_sphere,
-    ),
-    (Sphere, Segment): _PairMethods(
-        spheres.separation_sphere_segment,
-        spheres.overlaps_sphere_segment,
-        spheres.witness_points_sphere_segment,
-    ),
-    (Sphere, Triangle): _PairMethods(
-        spheres.separation_sphere_triangle,
-        spheres.overlaps_sphere_triangle,
-        spheres.witness_points_sphere_triangle,
-    ),
-    (Sphere, Aabb): _PairMethods(
-        spheres.separation_sphere_aabb, spheres.overlaps_sphere_aabb, spheres.witness_points_sphere_aabb
-    ),
-    (Sphere, Obb): _PairMethods(
-        spheres.separation_sphere_obb, spheres.overlaps_sphere_obb, spheres.witness_points_sphere_obb
-    ),
-    (Aabb, Aabb): _PairMethods(
-        aabb.separation_aabb_aabb, aabb.overlaps_aabb_aabb, aabb.witness_points_aabb_aabb
-    ),
-    (Aabb, Obb): _OBB_OBB,
-    (Obb, Aabb): _OBB_OBB,
-    (Obb, Obb): _OBB_OBB,
-    **{(Capsule, kind): _CAPSULE_SHAPE for kind in (Capsule, Sphere, Aabb, Obb)},
-    (Sphere, TriangleMesh): _PairMethods(
-        meshes.separation_sphere_mesh,
-        meshes.overlaps_sphere_mesh,
-        meshes.witness_points_sphere_mesh,
-        meshes.minimum_translation_sphere_mesh,
-    ),
+    (Sphere, Sphere): _methods(spheres, "sphere_sphere"),
+    (Sphere, Segment): _methods(spheres, "sphere_segment"),
+    (Sphere, Triangle): _methods(spheres, "sphere_triangle"),
+    (Sphere, Aabb): _methods(spheres, "sphere_aabb"),
+    (Sphere, Obb): _methods(spheres, "sphere_obb"),
+    (Sphere, TriangleMesh): _methods(meshes, "sphere_mesh"),
+    (Aabb, Aabb): _methods(aabb, "aabb_aabb"),
+    **{pair: _methods(obb, "obb_obb") for pair in ((Aabb, Obb), (Obb, Aabb), (Obb, Obb))},
+    **{(Capsule, kind): _methods(obb, "capsule_shape") for kind in (Capsule, Sphere, Aabb, Obb)},
 }
 
 

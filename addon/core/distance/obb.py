@@ -1,4 +1,4 @@
-"""Distances between two boxes, at least one of them oriented.
+"""Distances between two boxes, at least one of them oriented, and of capsules.
 
 Space: results are in the space and unit of the boxes, (...) for batches that broadcast.
 
@@ -10,18 +10,32 @@ of least depth, in its positive direction.
 
 Separating axes decide overlaps (Gottschalk 1996). The distance of boxes that are apart is that of the closest
 features: a corner and a box, or two edges (Ericson, Real-Time Collision Detection, 5.1.9).
+
+A capsule is a segment with a radius around it, and a segment is a box without width: its pairs with spheres,
+boxes and capsules are solved as pairs of boxes, and the radii are subtracted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import UNIT_BOX_CORNERS, Bools, Floats, Ints, dot, normalized, transform_vectors
+from ..numeric.arrays import (
+    UNIT_BOX_CORNERS,
+    Bools,
+    Floats,
+    Ints,
+    cross,
+    dot,
+    normalized,
+    perpendicular,
+    transform_vectors,
+)
 from ..numeric.tolerances import LENGTH_ROUNDING, SAME_DISTANCE
-from ..shapes import Aabb, Obb
+from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import world_points
 from .separating_axis import PARALLEL, AxisGaps, BoxPair, separating_axis
 from .witness import WitnessPoints
@@ -33,6 +47,8 @@ _CHUNK_WITNESSES = 512
 _ROUNDING = 2e-14
 """Offsets that differ by less, in units of a pair's size, are equal up to rounding."""
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
+Rounded: TypeAlias = Capsule | Sphere | Aabb | Obb
+"""Shapes that are a box, which may have no width, with a radius around it."""
 
 
 def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
@@ -292,3 +308,48 @@ def _squared(offsets: Floats) -> Floats:
     """Squared lengths (k, n) of vectors (3, k, n)."""
     squared: Floats = np.einsum("i...,i...->...", offsets, offsets)
     return squared
+
+
+def separation_capsule_shape(a: Capsule, b: Rounded) -> Floats:
+    """Separation of the boxes within the shapes minus the radii, (...)."""
+    (first, reach), (second, more) = box_and_radius(a), box_and_radius(b)
+    result: Floats = separation_obb_obb(first, second) - (reach + more)
+    return result
+
+
+def overlaps_capsule_shape(a: Capsule, b: Rounded) -> Bools:
+    """Compare the separation with 0, (...) bool."""
+    return np.asarray(separation_capsule_shape(a, b) <= 0)
+
+
+def witness_points_capsule_shape(a: Capsule, b: Rounded) -> WitnessPoints:
+    """Closest points of the boxes within the shapes, moved out to the surfaces.
+
+    Where segments cross, the normal is perpendicular to both.
+    """
+    (first, reach), (second, more) = box_and_radius(a), box_and_radius(b)
+    within = witness_points_obb_obb(first, second)
+    return WitnessPoints(
+        within.on_a + within.normal * np.asarray(reach)[..., None],
+        within.on_b - within.normal * np.asarray(more)[..., None],
+        within.normal,
+    )
+
+
+def box_and_radius(shape: Rounded) -> tuple[Obb, Floats]:
+    """Split a shape into a box and a radius around it. Exact up to float64 rounding.
+
+    shape : Capsule, Sphere, Aabb or Obb, batch (...). In any space and unit.
+    Returns box : Obb, batch (...). Without width for capsules, and without any size for spheres.
+    Returns radius : (...) float64. 0 for boxes.
+    """
+    if isinstance(shape, Aabb | Obb):
+        return shape.oriented(), np.zeros(shape.shape)
+    if isinstance(shape, Sphere):
+        axes = np.broadcast_to(np.eye(3), (*shape.shape, 3, 3))
+        return Obb.unchecked(shape.center, np.zeros_like(shape.center), axes), shape.radius
+    side = perpendicular(shape.axis)
+    axes = np.stack([side, cross(shape.axis, side), shape.axis], axis=-1)
+    half = np.zeros_like(shape.center)
+    half[..., 2] = shape.half_length
+    return Obb.unchecked(shape.center, half, axes), shape.radius

@@ -2,8 +2,7 @@
 
 | file | content |
 |---|---|
-| `kdop` | support distances along fixed directions, and the sphere around a k-DOP |
-| `swept_bounds` | `SweptBounds`, the bounds so far, to which samples and intervals are added |
+| `swept_bounds` | `SweptBounds`, the bounds so far: support distances, and the sphere around a k-DOP |
 | `envelopes` | `envelopes_over`, which samples the motion and halves intervals |
 | `swept_points` | `points_swept`, points around all that moving points sweep, for shapes of any kind |
 

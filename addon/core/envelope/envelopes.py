@@ -23,8 +23,7 @@ from ..progress import Progress
 from ..scan.motion import BoundsMotion, BoundsSample, as_bounds_sample
 from ..shapes import Aabb, Sphere
 from ..sweep.interpolation import at
-from .kdop import SUPPORT_COUNT
-from .swept_bounds import SampleArrays, SweptBounds
+from .swept_bounds import SUPPORT_COUNT, SampleArrays, SweptBounds
 
 _PROBE = (3 - 5**0.5) / 2
 """Position of the sample within each interval. Unlike 1/2, 1/3 or 1/4, it shows periodic motion."""

@@ -4,13 +4,11 @@
 - `minimal_sphere`: the smallest enclosing sphere, of any number of points
 - `minimal_sphere_few`: its pivots, in plain Python, for few points
 - `minimal_sphere_batch`: the smallest spheres of many groups of points at once
-- `ritter`: the center of Ritter's sphere
 - `farthest_point`: farthest points and largest distances, in chunks
 - `quickhull`: convex hulls as indices of points, and extreme points
 - `oriented_box`: oriented boxes around the hull
 - `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
-- `moved_hull`: hulls so far away that few numbers are left within their size
-- `hull_surface`: whether triangles are the surface of a convex hull
+- `hull_surface`: whether triangles are the surface of a convex hull, and hulls that are moved far away
 - `many_hulls`: convex hulls of many point sets at the same time
 - `axial`: capsules and cylinders along any axis or a given one
 - `axis_search`: the search for their axis

@@ -2,10 +2,9 @@
 
 | file | content |
 |---|---|
-| `surface_velocity` | velocities of points on moving shapes |
 | `pair_motion` | `PairMotion`, the shapes of pairs at both ends, and `IntervalContacts`, the result |
 | `dispatch` | both passes that solve pairs, and `with_minimum_separation` |
-| `sphere`, `rotating`, `sphere_mesh` | for spheres; boxes and capsules that rotate; spheres and a mesh |
+| `rotating`, `sphere_mesh` | for boxes and capsules that rotate; for spheres, also with a mesh |
 | `linearity` | how far the real motion may deviate from the linear motion between samples |
 | `box_kinks` | how far sides of boxes deviate where another point becomes the outermost |
 

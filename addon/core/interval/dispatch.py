@@ -27,8 +27,11 @@ from .rotating import (
     may_touch,
     minimum_separation_of_rotating,
 )
-from .sphere import interval_contacts_of_spheres
-from .sphere_mesh import interval_contacts_with_mesh, minimum_separation_with_mesh
+from .sphere_mesh import (
+    interval_contacts_of_spheres,
+    interval_contacts_with_mesh,
+    minimum_separation_with_mesh,
+)
 
 SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""

@@ -15,8 +15,8 @@ from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axi
 from ..numeric.arrays import Bools, Floats, dot, length
 from ..numeric.table import Table
 from ..shapes import Capsule, Obb, concatenated
-from ..sweep.capsule import boxes_in_motion
 from ..sweep.interpolation import ObbMotion, rotation_angle
+from ..sweep.obb import boxes_in_motion
 from .linearity import parabola_overshoot
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 

@@ -1,8 +1,7 @@
 """Arrays, batches and rounding: the foundation of all other rooms of the core.
 
-- `arrays`: checked conversion to float64, vectors, affine transforms
+- `arrays`: checked conversion to float64, vectors, affine transforms, equal rows
 - `arguments`: checked conversion of other arguments: numbers, indices, masks
-- `distinct`: rows that are equal to the bit
 - `batch`: `Batched`, the base class of all shapes
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
 - `table`: `Table`, the base class of columns of which rows are selected and joined together

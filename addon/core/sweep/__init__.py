@@ -9,8 +9,8 @@ Files in reading order:
 - `sphere_sphere`: the quadratic of two spheres, which most other sweeps reduce to.
 - `aabb`: slabs for axis-aligned boxes; piecewise quadratics for a sphere and a box.
 - `sphere_triangle`, `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
-- `obb`, `gap_advancement`, `obb_motion`: conservative advancement of oriented boxes (Mirtich 1996).
-- `capsule`: the same with a radius around each box: capsules, with spheres, boxes and each other.
+- `obb`, `gap_advancement`: conservative advancement of oriented boxes (Mirtich 1996), and of capsules, which
+  are boxes with a radius around them.
 - `triangle_triangle`, `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
 
 May import the rooms before it: numeric, shapes, broad_phase, fitting, trees, mesh and distance.

@@ -20,7 +20,6 @@ from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, stacked
 from ..trees.sphere_tree import SphereTree
 from . import aabb as boxes
-from . import capsule as capsules
 from . import obb as oriented_boxes
 from . import sphere_mesh as meshes
 from . import sphere_sphere as spheres
@@ -242,7 +241,7 @@ _TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
     (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
     (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
-    **{(Capsule, kind): capsules.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
+    **{(Capsule, kind): oriented_boxes.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
     **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb)},
 }
 _WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {

@@ -21,7 +21,7 @@ from ...core import (
     Sphere,
     SphereTree,
 )
-from ...core.compound.compound import Compound
+from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Floats, Ints
 from ..spaces import Space
 from .not_verified import NotVerified

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
-from ...core.compound.compound import Compound
+from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Bools, Floats, Ints, length, transform_vectors
 from ..rounding import (
     rounded_aabb,

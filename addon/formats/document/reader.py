@@ -27,7 +27,7 @@ from ...core import (
     Sphere,
     SphereTree,
 )
-from ...core.compound.compound import Compound
+from ...core.compound.convex_parts import Compound
 from ...core.messages import message
 from ...core.numeric.arrays import Floats
 from ..contact_extents import extent, signed_depth

@@ -11,8 +11,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core.messages import message
-from ...core.numeric.arrays import Bools
-from ...core.numeric.distinct import distinct_rows
+from ...core.numeric.arrays import Bools, distinct_rows
 from ..errors import SceneError
 from ..settings import Modifiers
 from .instances import VisibleInstance

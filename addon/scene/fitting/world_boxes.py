@@ -15,8 +15,7 @@ from ...core.interval.box_kinks import (
     outermost_of_one,
     outermost_points,
 )
-from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
-from ...core.numeric.distinct import distinct_rows
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows, length
 
 _MANY_VERTICES = 1024
 """Vertices from which on those of one subject are computed alone, and the few that may be extreme are found

@@ -20,11 +20,11 @@ from ...core import (
     obb_from_points,
     sphere_from_points,
 )
-from ...core.compound.compound import Compound, CompoundPart
+from ...core.compound.convex_parts import Compound, CompoundPart
 from ...core.fitting.axial import capsule_around, cylinder_around
 from ...core.fitting.convex_hull import HullRequest, hull_steps
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
-from ...core.fitting.moved_hull import moved_hull
+from ...core.fitting.hull_surface import moved_hull
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement

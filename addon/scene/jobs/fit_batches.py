@@ -10,8 +10,7 @@ import numpy as np
 from ...core import CollisionBoundsError
 from ...core.fitting.many_hulls.together import run_together
 from ...core.messages import message
-from ...core.numeric.arrays import CHUNK_ROWS, Bools, Ints
-from ...core.numeric.distinct import distinct_rows
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Ints, distinct_rows
 from ...formats import Skipped
 from ..blender.mesh_data import Geometry, Placement, decompose_matrices, decompose_matrix
 from ..blender.missing_inputs import reasons_without_vertices

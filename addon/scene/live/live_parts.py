@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Capsule, Obb, Shape, Sphere, stacked
-from ...core.compound.compound import Compound
+from ...core.compound.convex_parts import Compound
 from ...core.fitting.convex_hull import ConvexHull
 from ...core.fitting.quickhull import face_planes
 from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix, transform_vectors

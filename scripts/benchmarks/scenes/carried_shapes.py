@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from addon.core import Capsule, Obb, Sphere
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 
 from ..truth import (
     TOLERANCE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.numeric import distinct
-from addon.core.numeric.distinct import distinct_rows
+from addon.core.numeric import arrays
+from addon.core.numeric.arrays import distinct_rows
 
 
 def rows_with_repeats():
@@ -37,7 +37,7 @@ def test_rows_are_the_same_kind_if_all_their_bytes_are():
 
 @pytest.mark.smoke
 def test_kinds_with_the_same_code_are_separated(monkeypatch):
-    monkeypatch.setattr(distinct, "_MULTIPLIER", np.uint64(0))
+    monkeypatch.setattr(arrays, "_MULTIPLIER", np.uint64(0))
     check_kinds(rows_with_repeats())
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obb
-from addon.core.sweep.gap_advancement import GapAxis, gap_curvature_bound, largest_gap
-from addon.core.sweep.obb_motion import BoxPairMotion
+from addon.core.sweep.gap_advancement import BoxPairMotion, GapAxis, gap_curvature_bound, largest_gap
 from tests.core import scenes
 from tests.core.motions import rotation_about
 from tests.core.rotating_boxes import Movers, assert_never_late_and_touching, growing

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from addon.core import Capsule, ConvexHull, Sphere, SphereTree
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import CONVENTIONS, Convention, ObjectBounds, space_for
 from addon.formats.document.reader import read_document

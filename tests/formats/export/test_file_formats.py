@@ -11,7 +11,7 @@ from addon.core import (
     hull_from_points,
     sphere_from_points,
 )
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 from addon.formats import (
     CONVENTIONS,
     FILE_FORMATS,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from addon.core import hull_from_points, obb_from_points, sphere_from_points
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import GltfError, ObjectBounds, dumps, gltf, space_for
 from tests.core.exact import cross, dot, subtract, vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from addon.core import Sphere, capsule_from_points, obb_from_points, sphere_from_points
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 from addon.formats import CONVENTIONS, space_for
 from addon.formats.export.gltf import gltf
 from tests.formats import samples

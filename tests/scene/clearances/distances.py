@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from addon.core import Aabb, Capsule, Obb, Sphere, SphereTree
-from addon.core.compound.compound import Compound
+from addon.core.compound.convex_parts import Compound
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, FitSettings
 from tests.finished import finished

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core import Sphere, SphereTree
-from ....core.compound.compound import Compound
+from ....core.compound.convex_parts import Compound
 from ....core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ....core.shapes import concatenated
 from ....formats import ObjectBounds, SortedObjects
