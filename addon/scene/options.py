@@ -238,6 +238,8 @@ class Option:
         Name and tooltip in the window; empty if the window has no such option.
     property : str
         Name of the property in the window.
+    is_of_objects_alone : bool
+        Whether only single objects have the property, and not the scene.
     is_hidden : bool
         Whether `--help` omits it.
     """
@@ -252,6 +254,7 @@ class Option:
     label: str = ""
     description: str = ""
     property: str = ""
+    is_of_objects_alone: bool = False
     is_hidden: bool = False
 
 

@@ -242,6 +242,7 @@ class FitSettings:
         "evaluated: the mesh as the viewport shows it; base: the mesh without modifiers and shape keys",
         label="Mesh",
         description="Vertices to enclose",
+        is_of_objects_alone=True,
     )
     axes: Axes = declare(
         "checked",
@@ -268,6 +269,7 @@ class FitSettings:
         Number(0, 8, is_whole=True),
         label="Tree Depth",
         description="Levels of the sphere tree: up to two spheres at depth 1, four at 2, sixteen at 4",
+        is_of_objects_alone=True,
     )
     parts: int = declare(
         8,
@@ -317,6 +319,7 @@ class FitSettings:
         commands=_OF_BOUNDS,
         label="Bone Frames",
         description="Frames at which the bounds of each bone enclose its vertices",
+        is_of_objects_alone=True,
     )
     vertex_group: VertexGroup | None = declare_together(
         VertexGroup,
@@ -394,6 +397,7 @@ class Selection:
         label="Bone Weight",
         description="Weight at which a vertex also belongs to a bone that does not have its largest weight. "
         "1: only to the bone with the largest weight. 0: to all bones that move it",
+        is_of_objects_alone=True,
     )
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from .properties.options import BOUNDS_OPTIONS
 from .properties.preferences import manual_url
-from .properties.shared_options import BOUNDS_OPTIONS
 
 _OPERATORS, _TYPES = "bpy.ops.collision_bounds.", "bpy.types.collision_bounds_"
 # The first pattern that matches the lower-case name of an operator or a property counts.

@@ -6,6 +6,7 @@ reads them. The command line registers these groups alone, where the extension i
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from typing import Any
 
@@ -25,15 +26,9 @@ from bpy.types import Context, PropertyGroup
 
 from ...formats.document.model import COLLISION_GROUPS
 from ...translations import CONTEXT
+from ..options import Choice, Flag, Number, Option, options_of
+from ..settings import FitSettings, Selection
 from .object_settings import SETTINGS_PROPERTY
-
-PADDING = {
-    "name": "Padding",
-    "description": "Distance by which every sphere and box is enlarged on all sides",
-    "subtype": "DISTANCE",
-    "soft_min": 0.0,
-    "soft_max": 1.0,
-}
 
 _OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
@@ -59,6 +54,37 @@ SHAPE_OPTIONS = ("shape", "center", "half_extents", "radius")
 """Each further custom shape."""
 
 
+def property_of(option: Option, **changes: Any) -> Any:
+    """Return the definition of the property that holds an option, with changed arguments.
+
+    Positions of items are their numbers, which Blender files store.
+    """
+    kind = option.kind
+    arguments: dict[str, Any] = {"name": option.label, "description": option.description}
+    if isinstance(kind, Flag | Number | Choice):
+        arguments["default"] = option.default
+    if isinstance(kind, Choice):
+        arguments["items"] = tuple(
+            (item.name, item.label, item.description, *([item.icon] if item.icon else []), number)
+            for number, item in enumerate(kind.items)
+        )
+        return EnumProperty(**arguments | changes)
+    if isinstance(kind, Number):
+        limits = {
+            "min": kind.least,
+            "max": kind.most,
+            "soft_min": kind.soft_least,
+            "soft_max": kind.soft_most,
+        }
+        arguments |= {
+            name: value for name, value in limits.items() if value is not None and math.isfinite(value)
+        }
+        if kind.is_length:
+            arguments["subtype"] = "DISTANCE"
+        return (IntProperty if kind.is_whole else FloatProperty)(**arguments | changes)
+    return (BoolProperty if isinstance(kind, Flag) else StringProperty)(**arguments | changes)
+
+
 def _update_object(settings: PropertyGroup, _context: Context) -> None:
     """Tag the object, because Blender does not tag it when a script sets a property."""
     settings.id_data.update_tag()
@@ -79,6 +105,17 @@ def _option(name: str, description: str, **more: Any) -> dict[str, Any]:
         "update": _update_object,
         **more,
     }
+
+
+_DECLARED = options_of(FitSettings()) | options_of(Selection())
+
+
+def _declared(name: str, /, **changes: Any) -> Any:
+    """Return the property of an option that the settings of jobs declare."""
+    return property_of(
+        _DECLARED[name],
+        **{"options": set(), "override": _OVERRIDABLE, "update": _update_object, **changes},
+    )
 
 
 class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):
@@ -172,77 +209,12 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             ),
         )
     )
-    bone_weight: FloatProperty(
-        **_option(
-            "Bone Weight",
-            "Weight at which a vertex also belongs to a bone that does not have its largest weight. "
-            "1: only to the bone with the largest weight. 0: to all bones that move it",
-            default=1.0,
-            min=0.0,
-            max=1.0,
-        )
-    )
-    bone_frames: EnumProperty(
-        **_option(
-            "Bone Frames",
-            "Frames at which the bounds of each bone enclose its vertices",
-            translation_context=CONTEXT,
-            items=(
-                ("current", "Current", "Enclose the vertices at the current frame", 0),
-                (
-                    "all",
-                    "All",
-                    "Enclose the vertices at all frames of the scene, in the space of the bone. "
-                    "That takes about as long as playing them. Esc stops it. "
-                    "Contacts are still found with the vertices of each frame",
-                    1,
-                ),
-            ),
-        )
-    )
-    padding: FloatProperty(
-        **{
-            **PADDING,
-            **_option("Padding", "Distance by which the sphere and box are enlarged on all sides"),
-            "options": {"ANIMATABLE"},
-        }
-    )
-    modifiers: EnumProperty(
-        **_option(
-            "Mesh",
-            "Vertices to enclose",
-            items=(
-                (
-                    "evaluated",
-                    "Evaluated",
-                    "The mesh as shown in the viewport, with modifiers and shape keys",
-                    0,
-                ),
-                ("base", "Base", "The mesh before modifiers and shape keys", 1),
-            ),
-        )
-    )
-    axes: EnumProperty(
-        **_option(
-            "Box Axes",
-            "Axes of this object's box during collision checks",
-            items=(
-                ("checked", "By Shape", "The axes of the shape that Find Contacts uses", 0),
-                ("world", "World", "Along the world axes", 1),
-                ("object", "Object", "Along the object's own axes: the box rotates with the object", 2),
-                ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object", 3),
-            ),
-        )
-    )
-    depth: IntProperty(
-        **_option(
-            "Tree Depth",
-            "Levels of the sphere tree: up to two spheres at depth 1, four at 2, sixteen at 4",
-            default=4,
-            min=0,
-            max=8,
-        )
-    )
+    bone_weight: _declared("bone_weight")
+    bone_frames: _declared("bone_frames", translation_context=CONTEXT)
+    padding: _declared("padding", options={"ANIMATABLE"})
+    modifiers: _declared("modifiers")
+    axes: _declared("box_axes", description="Axes of this object's box during collision checks")
+    depth: _declared("depth")
 
     override: EnumProperty(
         **_option(

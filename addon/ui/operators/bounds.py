@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import ClassVar
 
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...core import Progress
 from ...core.scan.scan import never
-from ...scene.blender.object_properties import PADDING
 from ...scene.jobs import result_store
 from ...scene.jobs.bounds import bounds_in_parts
 from ...scene.jobs.envelopes import play_bounds
@@ -19,20 +18,17 @@ from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, Selection
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
-from ..properties.scene import bound_shapes, bounds_fit_settings, fit_settings, has_results, settings_of
-from ..properties.shared_options import (
+from ..properties.options import (
     ADDED_SHAPES,
     BOUNDS_OPTIONS,
-    BOX_AXES,
-    GROUP_OF_BOUNDS,
-    GROUP_THRESHOLD,
     PART_OPTIONS,
-    PART_SHAPE,
-    PARTS,
-    PARTS_TOLERANCE,
     SCOPE,
+    HasOptions,
     draw_vertex_group,
+    of_operator,
+    option_property,
 )
+from ..properties.scene import bound_shapes, bounds_fit_settings, fit_settings, has_results, settings_of
 from ..translation import joined, n_, rpt_count
 from .command import Command, needs_idle
 from .messages import (
@@ -46,7 +42,8 @@ from .modal_job import ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
 
-class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
+@of_operator("bounds")
+class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
     """Fit a bounding sphere and box to each object, and the shapes chosen below, and show them"""
 
     bl_idname = "collision_bounds.compute_bounds"
@@ -54,15 +51,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
 
     has_partial_result = False
     busy = n_("Blender is computing bounds: stop it, or wait until it is done")
-    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
-    parts: IntProperty(**PARTS, options={"SKIP_SAVE"})
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
-    part_shape: EnumProperty(**PART_SHAPE, options={"SKIP_SAVE"})
-    vertex_group: StringProperty(**GROUP_OF_BOUNDS, options={"SKIP_SAVE"})
-    group_threshold: FloatProperty(**GROUP_THRESHOLD, options={"SKIP_SAVE"})
-    box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
-    padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _selection = Selection()
 
@@ -122,7 +111,7 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
     bl_label = "Choose Vertex Group"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
-    group: StringProperty(**GROUP_OF_BOUNDS, options={"SKIP_SAVE"})
+    group: option_property("vertex_group", options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
         """Set the group of the scene."""
@@ -138,7 +127,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
     has_partial_result = False
     busy = n_("Blender is computing swept bounds: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
+    padding: option_property("padding", options={"SKIP_SAVE"})
 
     _settings: BoundsSettings | None = None
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
 from ...core import Progress
 from ...core.scan.scan import never
 from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
-from ...scene.blender.object_properties import PADDING
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import check_colliders
 from ...scene.colliders.check_records import ColliderCheck
@@ -34,14 +33,8 @@ from ..properties.colliders import (
     PATTERN,
     pattern_of,
 )
+from ..properties.options import CHOSEN_GROUP, SCOPE, draw_vertex_group, option_property
 from ..properties.scene import fit_settings, settings_of
-from ..properties.shared_options import (
-    GROUP_THRESHOLD,
-    PARTS_TOLERANCE,
-    SCOPE,
-    VERTEX_GROUP,
-    draw_vertex_group,
-)
 from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
 from .command import Command, needs_edit_mode, needs_object_mode
 from .contacts.pair_selection import select_only
@@ -76,7 +69,7 @@ class _Options:
 
     kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
     max_vertices: IntProperty(**MAX_VERTICES, default=255, options={"SKIP_SAVE"})
-    padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
+    padding: option_property("padding", options={"SKIP_SAVE"})
     naming: EnumProperty(**NAMING, options={"SKIP_SAVE"})
     pattern: StringProperty(**PATTERN, options={"SKIP_SAVE"})
     collection: StringProperty(**COLLECTION, options={"SKIP_SAVE"})
@@ -92,8 +85,8 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    parts: IntProperty(**COLLIDER_PARTS, default=1, options={"SKIP_SAVE"})
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
+    parts: option_property("parts", **COLLIDER_PARTS, options={"SKIP_SAVE"})
+    parts_tolerance: option_property("parts_tolerance", options={"SKIP_SAVE"})
 
     _selection = Selection()
 
@@ -159,8 +152,8 @@ class COLLISION_BOUNDS_OT_colliders_from_group(_Options, Command, Operator):
     needs = (needs_object_mode,)  # where weights are up to date
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    group: StringProperty(**VERTEX_GROUP)
-    threshold: FloatProperty(**GROUP_THRESHOLD)
+    group: StringProperty(**CHOSEN_GROUP)
+    threshold: option_property("group_threshold")
 
     def draw(self, context: Context) -> None:
         """Draw the options, with the groups of the active object to choose from."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
@@ -34,8 +34,8 @@ from ...scene.settings import FitSettings
 from ...translations import CONTEXT
 from ..fit_measurements import active_with_geometry, measure_active
 from ..overlay import handlers as overlay
+from ..properties.options import CHOSEN_GROUP, draw_vertex_group, option_property
 from ..properties.scene import fit_settings, settings_of
-from ..properties.shared_options import GROUP_THRESHOLD, VERTEX_GROUP, draw_vertex_group
 from ..translation import n_, rpt_, tip_, translated
 from .command import (
     Command,
@@ -146,8 +146,8 @@ class COLLISION_BOUNDS_OT_override_from_group(_FitCommand, Operator):
     bl_label = "Custom Shape from Vertex Group"
     needs = (needs_object_mode, needs_editable)
 
-    group: StringProperty(**VERTEX_GROUP)
-    threshold: FloatProperty(**GROUP_THRESHOLD)
+    group: StringProperty(**CHOSEN_GROUP)
+    threshold: option_property("group_threshold")
     add: BoolProperty(**_ADD, description="Keep the custom shapes that the objects have, and add one")
 
     def draw(self, context: Context) -> None:

@@ -16,7 +16,7 @@ from bl_ui.utils import PresetPanel
 from bpy.types import Context, Operator, Panel
 
 from ..properties.colliders import COLLIDER_OPTIONS
-from ..properties.shared_options import BOUNDS_OPTIONS, CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
+from ..properties.options import BOUNDS_OPTIONS, CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
 from ..translation import n_, rpt_
 
 _FOLDER = Path(__file__).parents[2]

@@ -1,7 +1,7 @@
 """Property groups and property definitions. Blender saves them in the file, and undo restores them.
 
 - `scene.py`: settings of a scene, and their conversion to settings of jobs.
-- `shared_options.py`: definitions of the options that a scene and an operator (F9) have in common.
+- `options.py`: options that a scene and operators (for F9) have as properties.
 - `pickers.py`: pickers of the collection or object that a group or the obstacles consist of.
 - `display.py`: settings of the overlay.
 - `contact_list.py`: rows, sorting and filters of the contact list, and its timeline markers.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from ...scene.settings import COLLIDER_NAME_PATTERNS
 from .. import property_events
-from .shared_options import PARTS, PARTS_TOLERANCE
+from .options import option_property
 
 KIND = {
     "name": "Kind",
@@ -59,7 +59,7 @@ MAX_VERTICES = {
     "max": 255,
 }
 COLLIDER_PARTS = {
-    **PARTS,
+    "default": 1,
     "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
     "and holes stay open. 1 is one collider around all",
 }
@@ -73,8 +73,8 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     naming: EnumProperty(**NAMING)
     pattern: StringProperty(**PATTERN, default=_FIRST_PATTERN)
     collection: StringProperty(**COLLECTION, default="Colliders")
-    parts: IntProperty(**COLLIDER_PARTS, default=1)
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE)
+    parts: option_property("parts", **COLLIDER_PARTS)
+    parts_tolerance: option_property("parts_tolerance")
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
     show_surfaces: BoolProperty(
         name="Fill Colliders",

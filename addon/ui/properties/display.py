@@ -5,14 +5,12 @@ from __future__ import annotations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
 
-from ...scene.settings import SHAPE_KINDS, DrawnShape, ShapeName
+from ...scene.settings import SHAPE_KINDS, ContactSettings, DrawnShape
 from ...translations import CONTEXT
 from .. import property_events
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
-"""Property that shows or hides each shape."""
-FIRST_CHECKED: ShapeName = "aabb"
-"""Shape that collision checks use until another is chosen. It alone is shown at first."""
+"""Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
 
 
 class COLLISION_BOUNDS_PG_display(PropertyGroup):
@@ -126,7 +124,7 @@ COLLISION_BOUNDS_PG_display.__annotations__ |= {
     switch: BoolProperty(
         name=SHAPE_KINDS[name].label,
         description=SHAPE_KINDS[name].description,
-        default=name == FIRST_CHECKED,
+        default=name == ContactSettings.shape,
         update=property_events.on_display_changed,
     )
     for name, switch in SWITCHES.items()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 from bpy.types import PropertyGroup
 
 from .colliders import COLLIDER_PARTS, MAX_VERTICES
-from .shared_options import PARTS_TOLERANCE
+from .options import option_property
 
 
 class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
@@ -37,8 +37,8 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
         ),
         default="obb",
     )
-    parts: IntProperty(**COLLIDER_PARTS, default=1)
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE)
+    parts: option_property("parts", **COLLIDER_PARTS)
+    parts_tolerance: option_property("parts_tolerance")
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import FloatProperty, FloatVectorProperty, StringProperty
+from bpy.props import FloatVectorProperty, StringProperty
 from bpy.types import AddonPreferences, Context
 
-from ...scene.blender.object_properties import PADDING
 from .. import property_events
+from .options import option_property
 
 # The package of the extension, whatever the repository that it was installed from is called.
 _PACKAGE = __package__.removesuffix(".ui.properties")
@@ -74,13 +74,7 @@ class Preferences(AddonPreferences):
     collider_color: FloatVectorProperty(
         **_color("Colliders", "Color of the surfaces of collider objects", _Defaults.collider_color)
     )
-    padding: FloatProperty(
-        **{
-            **PADDING,
-            "name": "Default Padding",
-            "description": "Default padding for new scenes",
-        }
-    )
+    padding: option_property("padding", name="Default Padding", description="Default padding for new scenes")
     tab_name: StringProperty(
         name="Sidebar Tab",
         description="Tab of the 3D viewport's sidebar that holds the panels",

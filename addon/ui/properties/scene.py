@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,6 @@ from bpy.props import (
     BoolProperty,
     CollectionProperty,
     EnumProperty,
-    FloatProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -19,15 +18,14 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ...scene.blender.instances import MESH_LIKE
-from ...scene.blender.object_properties import PADDING
 from ...scene.blender.object_settings import (
     collider_owner,
-    decimal_from_float32,
     has_own_settings,
     is_collider,
 )
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
+from ...scene.options import with_options
 from ...scene.settings import (
     BOUND_SHAPES,
     DEFAULT_SHAPES,
@@ -36,38 +34,22 @@ from ...scene.settings import (
     BoundShape,
     ContactSettings,
     FitSettings,
-    Selection,
-    VertexGroup,
 )
-from ...scene.subjects.scan_settings import split_at_commas
 from .. import property_events
 from .colliders import COLLISION_BOUNDS_PG_colliders
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .display import FIRST_CHECKED, SWITCHES, COLLISION_BOUNDS_PG_display
+from .display import SWITCHES, COLLISION_BOUNDS_PG_display
 from .gltf import COLLISION_BOUNDS_PG_gltf
-from .pickers import COLLISION_BOUNDS_PG_pickers, clear_picker
-from .shared_options import (
+from .options import (
     ADDED_SHAPES,
-    BOX_AXES,
-    CLEARANCE,
-    CONFIRM,
-    GROUP_A,
-    GROUP_B,
-    GROUP_OF_BOUNDS,
-    GROUP_THRESHOLD,
-    IGNORE_COLLECTION,
-    IGNORE_PARENTS,
-    IGNORED,
-    MOTION,
-    OBSTACLES,
-    ONE_SIDED,
-    PART_SHAPE,
-    PARTS,
-    PARTS_TOLERANCE,
+    OPTIONS,
     SCOPE,
-    SHAPE,
-    STATIC_PAIRS,
+    HasOptions,
+    option_property,
+    option_values,
+    with_properties,
 )
+from .pickers import OPTIONS_WITH_PICKER, COLLISION_BOUNDS_PG_pickers, clear_picker
 
 
 def _start_with_scene_range(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
@@ -103,23 +85,25 @@ def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> No
         setattr(self.display, SHAPE_KINDS[name].switch, True)
 
 
-class COLLISION_BOUNDS_PG_scene(PropertyGroup):
-    """Settings of the panels for one scene."""
+_UPDATES: dict[str, Callable[[Any, Context], None]] = {
+    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), property_events.on_display_changed),
+    "shape": _show_shape,
+    **{name: clear_picker(name) for name in OPTIONS_WITH_PICKER},
+}
+"""What follows from a change of an option."""
+
+
+@with_properties(
+    **{
+        name: option_property(name, **({"update": _UPDATES[name]} if name in _UPDATES else {}))
+        for name in (*OPTIONS["bounds"], *OPTIONS["contacts"])
+    }
+)
+class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
+    """Settings of the panels for one scene, among them the options of its jobs."""
 
     scope: EnumProperty(**SCOPE, default="SELECTED")
-    padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
-    box_axes: EnumProperty(**BOX_AXES, default="checked", update=property_events.on_display_changed)
-    vertex_group: StringProperty(**GROUP_OF_BOUNDS)
-    group_threshold: FloatProperty(**GROUP_THRESHOLD)
     added_shapes: EnumProperty(**ADDED_SHAPES, options={"ENUM_FLAG"}, update=_show_added_shapes)
-    parts: IntProperty(**PARTS, default=FitSettings.parts, update=property_events.on_display_changed)
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, update=property_events.on_display_changed)
-    part_shape: EnumProperty(**PART_SHAPE, default=FitSettings.part_shape)
-
-    shape: EnumProperty(**SHAPE, default=FIRST_CHECKED, update=_show_shape)
-    obstacles: StringProperty(**OBSTACLES, update=clear_picker("obstacles"))
-    one_sided: BoolProperty(**ONE_SIDED)
-    motion: EnumProperty(**MOTION, default="adaptive")
     use_scene_range: BoolProperty(
         name="Scene Range",
         description="Scan the frame range of the scene",
@@ -129,16 +113,7 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     frame_start: IntProperty(name="Start", description="First frame of the scan", default=1)
     frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
     frame_step: IntProperty(name="Step", description="Number of frames between samples", default=1, min=1)
-    clearance: FloatProperty(**CLEARANCE)
-    confirm: BoolProperty(**CONFIRM)
-
-    group_a: StringProperty(**GROUP_A, update=clear_picker("group_a"))
-    group_b: StringProperty(**GROUP_B, update=clear_picker("group_b"))
     pickers: PointerProperty(type=COLLISION_BOUNDS_PG_pickers)
-    ignored: StringProperty(**IGNORED)
-    ignore_parents: BoolProperty(**IGNORE_PARENTS, default=True)
-    ignore_collection: BoolProperty(**IGNORE_COLLECTION)
-    static_pairs: BoolProperty(**STATIC_PAIRS)
 
     display: PointerProperty(type=COLLISION_BOUNDS_PG_display)
     gltf: PointerProperty(type=COLLISION_BOUNDS_PG_gltf)
@@ -218,24 +193,21 @@ def has_results(context: Context) -> bool:
 def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
     """Return the settings of the contacts job."""
     frames = (settings.frame_start, settings.frame_end, settings.frame_step)
-    return ContactSettings(
-        selection=Selection(selected_only=settings.scope == "SELECTED"),
-        shape=settings.shape,
-        fit=fit_settings(settings),
-        frames=None if settings.use_scene_range else frames,
-        motion=settings.motion,
-        clearance=decimal_from_float32(settings.clearance),
-        confirm=settings.confirm,
-        group_a=names_of_option(settings, "group_a"),
-        group_b=names_of_option(settings, "group_b"),
-        ignored=split_at_commas(settings.ignored),
-        ignore_parents=settings.ignore_parents,
-        ignore_collection=settings.ignore_collection,
-        static_pairs=settings.static_pairs,
+    patterns = {
+        option.name: names_of_option(settings, name)
+        for name, option in OPTIONS["contacts"].items()
+        if name in OPTIONS_WITH_PICKER
+    }
+    if not has_spheres(settings):
         # While the shape is a box, obstacles are greyed out but kept.
-        obstacles=names_of_option(settings, "obstacles") if has_spheres(settings) else (),
-        one_sided=settings.one_sided,
-    )
+        patterns["obstacles"] = ()
+    values = {
+        **option_values(settings, "contacts"),
+        **patterns,
+        "frames": None if settings.use_scene_range else frames,
+        "selected_only": settings.scope == "SELECTED",
+    }
+    return with_options(ContactSettings(fit=fit_settings(settings)), values)
 
 
 def names_of_option(settings: COLLISION_BOUNDS_PG_scene, option: str) -> tuple[str, ...]:
@@ -266,21 +238,12 @@ def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
 
 def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     """Return the fit settings; lengths in single precision become the decimals that were typed."""
-    return FitSettings(
-        decimal_from_float32(settings.padding),
-        axes=settings.box_axes,
-        parts=settings.parts,
-        parts_tolerance=decimal_from_float32(settings.parts_tolerance),
-        part_shape=settings.part_shape,
-    )
+    return replace(bounds_fit_settings(settings), vertex_group=None)
 
 
 def bounds_fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     """Return the fit settings of Compute Bounds, which alone can enclose a vertex group."""
-    if not settings.vertex_group:
-        return fit_settings(settings)
-    group = VertexGroup(settings.vertex_group, decimal_from_float32(settings.group_threshold))
-    return replace(fit_settings(settings), vertex_group=group)
+    return with_options(FitSettings(), option_values(settings, "bounds"))
 
 
 def bound_shapes(settings: COLLISION_BOUNDS_PG_scene) -> tuple[BoundShape, ...]:

@@ -13,7 +13,7 @@ from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
-from addon.ui.properties import shared_options as options
+from addon.ui.properties import options
 from addon.ui.properties.scene import contact_settings
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
@@ -384,7 +384,7 @@ def test_group_fields_suggest_collections_and_objects(settings):
     scene = bpy.context.scene
     scene.collection.children.link(bpy.data.collections.new("Props"))
     scene.collection.objects.link(bpy.data.objects.new("Crate", None))
-    assert list(options.GROUP_A["search"](settings, bpy.context, "")) == ["collection:Props", "Crate"]
+    assert list(options.suggested_names(settings, bpy.context, "")) == ["collection:Props", "Crate"]
 
 
 def test_hint_about_esc_is_not_greyed_out_while_results_are(settings):

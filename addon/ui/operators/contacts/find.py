@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import ClassVar
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty
 from bpy.types import Context, Operator
 
 from ....core import ContactReport, Progress
@@ -20,25 +20,8 @@ from ....scene.subjects.selection import selected_objects, selection_of_uids
 from ... import job_state
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
+from ...properties.options import CONTACT_OPTIONS, HasOptions, of_operator
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, contact_settings, fit_settings, settings_of
-from ...properties.shared_options import (
-    CLEARANCE,
-    CONFIRM,
-    CONTACT_OPTIONS,
-    GROUP_A,
-    GROUP_B,
-    IGNORE_COLLECTION,
-    IGNORE_PARENTS,
-    IGNORED,
-    MOTION,
-    OBSTACLES,
-    ONE_SIDED,
-    PARTS,
-    PARTS_TOLERANCE,
-    SCOPE,
-    SHAPE,
-    STATIC_PAIRS,
-)
 from ...translation import joined, n_, rpt_, rpt_count, sentences
 from ..command import Command
 from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
@@ -48,28 +31,14 @@ from . import markers
 from .baseline import compared
 
 
-class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
+@of_operator("contacts")
+class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
     """Find when animated objects first touch, between frames too"""
 
     bl_idname = "collision_bounds.find_contacts"
     bl_label = "Find Contacts"
 
     busy = n_("Blender is finding contacts: stop it, or wait until it is done")
-    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
-    parts: IntProperty(**PARTS, options={"SKIP_SAVE"})
-    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
-    obstacles: StringProperty(**OBSTACLES, options={"SKIP_SAVE"})
-    one_sided: BoolProperty(**ONE_SIDED, options={"SKIP_SAVE"})
-    motion: EnumProperty(**MOTION, options={"SKIP_SAVE"})
-    clearance: FloatProperty(**CLEARANCE, options={"SKIP_SAVE"})
-    confirm: BoolProperty(**CONFIRM, options={"SKIP_SAVE"})
-    group_a: StringProperty(**GROUP_A, options={"SKIP_SAVE"})
-    group_b: StringProperty(**GROUP_B, options={"SKIP_SAVE"})
-    ignored: StringProperty(**IGNORED, options={"SKIP_SAVE"})
-    ignore_parents: BoolProperty(**IGNORE_PARENTS, options={"SKIP_SAVE"})
-    ignore_collection: BoolProperty(**IGNORE_COLLECTION, options={"SKIP_SAVE"})
-    static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
     same_objects: BoolProperty(
         name="Same Objects",
         description="Check the objects of the contacts that are shown, whatever is selected now",

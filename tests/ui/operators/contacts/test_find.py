@@ -17,8 +17,8 @@ from addon.ui.job_state import RunningJob
 from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
 from addon.ui.operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _warnings
+from addon.ui.properties.options import BOUNDS_OPTIONS, PART_OPTIONS
 from addon.ui.properties.scene import contact_settings
-from addon.ui.properties.shared_options import BOUNDS_OPTIONS, PART_OPTIONS
 from tests.finished import finished
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene

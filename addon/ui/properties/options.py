@@ -1,0 +1,137 @@
+"""Options that a scene and operators (for F9) have as properties, from those that the settings declare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bpy.props import EnumProperty
+from bpy.types import Context, UILayout
+
+from ...scene.blender.names import name_of
+from ...scene.blender.object_properties import property_of
+from ...scene.blender.object_settings import decimal_from_float32
+from ...scene.options import Name, Number, Option, Patterns
+from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, DrawnShape
+from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
+
+_Class = TypeVar("_Class", bound=type)
+
+_ADDED_NUMBERS: dict[DrawnShape, int] = {"capsule": 1, "cylinder": 2, "compound": 4}
+"""Shapes that can be added, each with its bit: files store the sum."""
+
+SCOPE: dict[str, Any] = {
+    "name": "Objects",
+    "description": "Objects to process",
+    "items": (
+        ("SELECTED", "Selected", "Only selected objects", 0),
+        ("VISIBLE", "All Visible", "All visible objects with geometry, instances included", 1),
+    ),
+}
+ADDED_SHAPES = {
+    "name": "Also Fit",
+    "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
+    "items": tuple(
+        (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, number)
+        for name, number in _ADDED_NUMBERS.items()
+    ),
+}
+OPTIONS: dict[str, dict[str, Option]] = {
+    command: {
+        option.property: option
+        for option in JOB_OPTIONS[command].values()
+        if option.label and not option.is_of_objects_alone
+    }
+    for command in ("bounds", "contacts")
+}
+"""Options of a scene and of the operator of each command, by the names of their properties."""
+
+PART_OPTIONS = ("parts", "parts_tolerance", "part_shape")
+"""Options of convex parts."""
+
+BOUNDS_OPTIONS = (*OPTIONS["bounds"], "added_shapes")
+"""Options of Compute Bounds, each a property of the scene and of the operator."""
+
+CONTACT_OPTIONS = tuple(OPTIONS["contacts"])
+"""Options of Find Contacts, each a property of the scene and of the operator."""
+
+SCENE_SPECIFIC_OPTIONS = (
+    "scope",
+    "vertex_group",
+    "group_threshold",
+    "obstacles",
+    "group_a",
+    "group_b",
+    "ignored",
+)
+"""Options that refer to objects of one scene, so presets do not store them."""
+
+CHOSEN_GROUP = {
+    "name": "Vertex Group",
+    "description": "Name of the vertex group. Empty for the active group of each object",
+}
+
+
+def option_property(name: str, /, **changes: Any) -> Any:
+    """Return the definition of the property of an option, with changed arguments."""
+    option = (OPTIONS["bounds"] | OPTIONS["contacts"])[name]
+    if isinstance(option.kind, Patterns) and not option.kind.of_pairs:
+        changes = {"search": suggested_names, "search_options": {"SUGGESTION"}, **changes}
+    return property_of(option, **changes)
+
+
+def suggested_names(_owner: Any, context: Context, _typed: str) -> Iterator[str]:
+    """Yield collections and objects as suggestions for a field that also takes patterns."""
+    yield from (
+        f"{COLLECTION_PREFIX}{name_of(entry)}" for entry in context.scene.collection.children_recursive
+    )
+    yield from (name_of(item) for item in context.scene.objects)
+
+
+class HasOptions:
+    """Base of classes with properties that are not in their body."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+
+def with_properties(**properties: Any) -> Callable[[_Class], _Class]:
+    """Return a decorator that adds properties to a class."""
+
+    def add(cls: _Class) -> _Class:
+        cls.__annotations__ = {**properties, **cls.__annotations__}
+        return cls
+
+    return add
+
+
+def of_operator(command: str) -> Callable[[_Class], _Class]:
+    """Return a decorator that adds the options of a command, and the objects, to an operator."""
+    options = {name: option_property(name, options={"SKIP_SAVE"}) for name in OPTIONS[command]}
+    return with_properties(scope=EnumProperty(**SCOPE, options={"SKIP_SAVE"}), **options)
+
+
+def option_values(settings: Any, command: str) -> dict[str, Any]:
+    """Return the values of the options of a command, as they were typed, by the names of the options."""
+    return {option.name: _typed(option, getattr(settings, name)) for name, option in OPTIONS[command].items()}
+
+
+def _typed(option: Option, value: Any) -> Any:
+    """Return the value of a property as it was typed: a length in single precision as a decimal number."""
+    if isinstance(option.kind, Number) and not option.kind.is_whole:
+        return decimal_from_float32(value)
+    if isinstance(option.kind, Name):
+        return value or None
+    if isinstance(option.kind, Patterns):
+        return split_at_commas(value) if option.kind.of_pairs else (value,) if value else ()
+    return value
+
+
+def draw_vertex_group(layout: UILayout, properties: Any, item: Any, name: str = "group") -> None:
+    """Draw the name of a vertex group, to choose from those of an object; None for no object."""
+    if item is not None and len(item.vertex_groups):
+        layout.prop_search(properties, name, item, "vertex_groups")
+    else:
+        layout.prop(properties, name)
