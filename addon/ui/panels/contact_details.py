@@ -48,7 +48,8 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
         line = column.row(align=True)
         line.label(text=text, translate=False, icon=icon)
         if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
-            go_to, arrows = "collision_bounds.go_to_interval", {"PREVIOUS": "TRIA_LEFT", "NEXT": "TRIA_RIGHT"}
+            go_to = "collision_bounds.go_to_interval"
+            arrows: Any = {"PREVIOUS": "TRIA_LEFT", "NEXT": "TRIA_RIGHT"}
             for direction, arrow in arrows.items():
                 line.operator(go_to, text="", icon=arrow, emboss=False).direction = direction
 

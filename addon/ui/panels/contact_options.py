@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
 from bpy.types import Context, UILayout
 
 from ...formats.wording import valid_text
@@ -42,21 +41,15 @@ def _draw_scan(
     if body is None:
         return
     greyed(body, settings, "motion", n_("Single frame: nothing moves") if instant else "")
-    body.prop(settings, "clearance")
-    body.prop(settings, "confirm")
-    body.prop(settings, "use_scene_range")
+    for option in ("clearance", "confirm", "use_scene_range"):
+        body.prop(settings, option)
     if not settings.use_scene_range:
-        column = body.column(align=True)
-        column.prop(settings, "frame_start")
-        column.prop(settings, "frame_end")
-        column.prop(settings, "frame_step")
-        if is_outside_scene(context.scene, settings.frame_start, settings.frame_end):
-            body.label(text=_outside_text(context.scene), translate=False, icon="ERROR")
-
-
-def _outside_text(scene: bpy.types.Scene) -> str:
-    """Return a text for a frame range without a frame of the scene's range."""
-    return iface_("The scene has {start} to {end}", start=scene.frame_start, end=scene.frame_end)
+        column, scene = body.column(align=True), context.scene
+        for option in ("frame_start", "frame_end", "frame_step"):
+            column.prop(settings, option)
+        if is_outside_scene(scene, settings.frame_start, settings.frame_end):
+            text = iface_("The scene has {start} to {end}", start=scene.frame_start, end=scene.frame_end)
+            body.label(text=text, translate=False, icon="ERROR")
 
 
 def _draw_pairs(
@@ -109,9 +102,8 @@ def _draw_ignored(layout: UILayout) -> None:
     if not pairs:
         return
     column = layout.column(align=True)
-    text = iface_count(
-        len(pairs), "{count} pair ignored in this file:", "{count} pairs ignored in this file:"
-    )
+    one, many = n_("{count} pair ignored in this file:"), n_("{count} pairs ignored in this file:")
+    text = iface_count(len(pairs), one, many)
     column.label(text=text, translate=False)
     for a, b in pairs[:_IGNORED_SHOWN]:
         line = column.row(align=True)

@@ -22,7 +22,7 @@ from ..properties.scene import (
     settings_of,
 )
 from ..result_notes import notes_on_contacts
-from ..translation import iface_, iface_count, meaning_, translated
+from ..translation import iface_, iface_count, meaning_, n_, translated
 from .contact_details import draw_details, draw_small_graph
 from .contact_list import draw_counts, draw_headings
 from .contact_options import draw_contact_options
@@ -134,10 +134,10 @@ def _draw_state(
 
 def _frames_text(time: TimeSettings) -> str:
     """Return the frames that were scanned, with the step if it is not 1, and the frame rate."""
-    values = {"start": time.start, "end": time.end, "fps": f"{time.fps:.5g}"}
-    if time.step == 1:
-        return iface_("Frames {start:g} to {end:g}, {fps} fps", **values)
-    return iface_("Frames {start:g} to {end:g}, step {step:g}, {fps} fps", step=time.step, **values)
+    text = n_("Frames {start:g} to {end:g}, {fps} fps")
+    if time.step != 1:
+        text = n_("Frames {start:g} to {end:g}, step {step:g}, {fps} fps")
+    return iface_(text, start=time.start, end=time.end, step=time.step, fps=f"{time.fps:.5g}")
 
 
 class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
@@ -220,13 +220,11 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
     count = result.static_overlap_count
     if count:
         column = layout.column(align=True)
-        text = iface_count(
-            count,
-            "{count} overlap of objects that\nnever move: skipped",
-            "{count} overlaps of objects that\nnever move: skipped",
-        )
-        draw_note(column, text)
-        include = column.operator("collision_bounds.find_contacts", text=meaning_("Include"), translate=False)
+        one = n_("{count} overlap of objects that\nnever move: skipped")
+        many = n_("{count} overlaps of objects that\nnever move: skipped")
+        draw_note(column, iface_count(count, one, many))
+        find, text = "collision_bounds.find_contacts", meaning_("Include")
+        include = column.operator(find, text=text, translate=False)
         # A click on a row selects its pair: the scan is to check all objects of the one before.
         include.static_pairs = include.same_objects = True
 

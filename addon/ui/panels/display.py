@@ -36,11 +36,8 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
             shapes.prop(display, switch, toggle=True)
         shapes.prop(display, "show_envelopes", toggle=True)
         body.row().prop(display, "draw_as", expand=True)
-        body.prop(display, "in_front")
-        body.prop(display, "only_selected")
-        body.prop(display, "show_names")
-        body.prop(display, "show_timeline")
-        body.prop(display, "show_separation")
+        for option in ("in_front", "only_selected", "show_names", "show_timeline", "show_separation"):
+            body.prop(display, option)
         _draw_style(layout, display)
         _draw_contact(layout, display, bool(settings.rows))
 
