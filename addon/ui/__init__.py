@@ -18,8 +18,7 @@ Files that belong to no room:
 - `collider_check.py`: the result of the last check of colliders.
 - `fit_measurements.py`: measurements behind the Measurements panel.
 - `gizmos.py`: handles of custom shapes.
-- `number_texts.py`: lengths and frames as text.
-- `short_names.py`: names shortened to the width of a column.
+- `texts.py`: lengths and frames as text, and names shortened to the width of a column.
 - `manual.py`: links from properties and buttons to the manual.
 - `translation.py`: translates texts that contain values.
 - `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.

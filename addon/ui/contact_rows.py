@@ -18,7 +18,7 @@ from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from .properties.scene import COLLISION_BOUNDS_PG_scene
-from .short_names import shared_prefixes
+from .texts import shared_prefixes
 
 
 def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:

@@ -17,7 +17,7 @@ from ..scene.blender.object_properties import OVERRIDE_OPTIONS
 from ..scene.blender.object_settings import SETTINGS_PROPERTY
 from .fit_measurements import measure_active
 from .overlay.state import redraw
-from .overlay.unit_meshes import box_lines, sphere_lines
+from .overlay.unit_meshes import UnitLines, box_lines, sphere_lines
 
 _FACES = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
 """Axis and side of each face of a box."""
@@ -58,7 +58,11 @@ def _ring(group: GizmoGroup, context: Context) -> Any:
     ring = _with_theme_colors(group.gizmos.new("GIZMO_GT_move_3d"), context)
     ring.draw_style, ring.draw_options = "RING_2D", {"ALIGN_VIEW", "FILL_SELECT"}
     ring.scale_basis = 0.15
-    ring.target_set_handler("offset", get=_center, set=_set_center)
+    ring.target_set_handler(
+        "offset",
+        get=lambda: _active_settings().center,
+        set=lambda value: setattr(_active_settings(), "center", value),
+    )
     return ring
 
 
@@ -187,7 +191,11 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
         """Create the gizmos."""
         self.arrow = _with_theme_colors(self.gizmos.new("GIZMO_GT_arrow_3d"), context)
         self.arrow.draw_style, self.arrow.length = "BOX", 0.0
-        self.arrow.target_set_handler("offset", get=_radius, set=_set_radius)
+        self.arrow.target_set_handler(
+            "offset",
+            get=lambda: _active_settings().radius,
+            set=lambda value: setattr(_active_settings(), "radius", max(value, 0.0)),
+        )
         self.ring = _ring(self, context)
         _with_theme_colors(self.gizmos.new(SphereOutline.bl_idname), context)
 
@@ -198,57 +206,45 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
         self.arrow.matrix_basis = matrix @ Matrix.Translation(_active_settings().center) @ _rotation_to(0, 1)
 
 
-class SphereOutline(Gizmo):
-    """Three circles that cannot be dragged."""
+class _Outline:
+    """Lines around a custom shape that cannot be dragged."""
+
+    lines: ClassVar[UnitLines]
+
+    @staticmethod
+    def half_extents(settings: Any) -> Any:
+        """Return the half extents of the box around the shape."""
+        return settings.half_extents
+
+    def setup(self) -> None:
+        """Create the lines, of a shape of size 1."""
+        self.shape = self.new_custom_shape("LINES", self.lines.segments.tolist())  # type: ignore[attr-defined]
+
+    def draw(self, context: Context) -> None:
+        """Draw the lines at the size of the shape."""
+        settings = _active_settings()
+        size = Matrix.Diagonal((*self.half_extents(settings), 1.0))
+        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
+        self.draw_custom_shape(self.shape, matrix=matrix)  # type: ignore[attr-defined]
+
+
+class SphereOutline(_Outline, Gizmo):
+    """Three circles."""
 
     bl_idname = "COLLISION_BOUNDS_GT_sphere"
+    lines = sphere_lines(48)
 
-    def setup(self) -> None:
-        """Create the circles, of radius 1."""
-        self.circles = self.new_custom_shape("LINES", sphere_lines(48).segments.tolist())
-
-    def draw(self, context: Context) -> None:
-        """Draw the circles at the size of the sphere."""
-        settings = _active_settings()
-        size = Matrix.Diagonal((settings.radius, settings.radius, settings.radius, 1.0))
-        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
-        self.draw_custom_shape(self.circles, matrix=matrix)
+    @staticmethod
+    def half_extents(settings: Any) -> Any:
+        """Return the radius three times."""
+        return [settings.radius] * 3
 
 
-class BoxOutline(Gizmo):
-    """Twelve edges that cannot be dragged."""
+class BoxOutline(_Outline, Gizmo):
+    """Twelve edges."""
 
     bl_idname = "COLLISION_BOUNDS_GT_box"
-
-    def setup(self) -> None:
-        """Create the edges, of a box with half extents 1."""
-        self.edges = self.new_custom_shape("LINES", box_lines().segments.tolist())
-
-    def draw(self, context: Context) -> None:
-        """Draw the edges at the size of the box."""
-        settings = _active_settings()
-        size = Matrix.Diagonal((*settings.half_extents, 1.0))
-        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
-        self.draw_custom_shape(self.edges, matrix=matrix)
-
-
-# ---- Values that gizmos read and write
-
-
-def _radius() -> float:
-    return float(_active_settings().radius)
-
-
-def _set_radius(value: float) -> None:
-    _active_settings().radius = max(value, 0.0)
-
-
-def _center() -> Any:
-    return _active_settings().center
-
-
-def _set_center(value: Any) -> None:
-    _active_settings().center = value
+    lines = box_lines()
 
 
 CLASSES = (SphereOutline, BoxOutline, COLLISION_BOUNDS_GGT_box, COLLISION_BOUNDS_GGT_sphere)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
 
 from ..core import Clearance, Contact
-from ..formats import NotVerified, SkippedPairs
+from ..formats import NotVerified, Skipped, SkippedPairs
 from ..formats.wording import single_line
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
 from .properties.scene import is_outside_scene
-from .translation import iface_, iface_count, translated
+from .translation import iface_, iface_count, n_, translated
 
 _NAMES_SHOWN = 3
 """Number of names in a note."""
@@ -49,69 +49,55 @@ def notes_on_contacts(results: result_store.Results, scene: bpy.types.Scene) -> 
     return notes + _notes(result) + _notes_on_pairs(result)
 
 
+def skipped_by_reason(skipped: Iterable[Skipped]) -> dict[str, list[str]]:
+    """Return the names of skipped objects by reason, without those that users have hidden, and colliders."""
+    names: dict[str, list[str]] = {}
+    for entry in skipped:
+        if entry.reason not in (HIDDEN, IS_COLLIDER):
+            names.setdefault(entry.reason, []).append(entry.name)
+    return names
+
+
 def _notes(result: Result) -> list[Note]:
     """Return the notes on skipped and on simulated objects."""
-    notes = []
-    if names := result.hidden_names:
-        count = len(names)
-        text = iface_count(
-            count,
-            "{count} hidden object skipped: {names}",
-            "{count} hidden objects skipped: {names}",
-            names=_first_names(names),
-        )
-        notes.append(Note(iface_("{count} hidden", count=count), text))
-    names_by_reason: dict[str, list[str]] = {}
-    for entry in result.skipped:
-        if entry.reason not in (HIDDEN, IS_COLLIDER):
-            names_by_reason.setdefault(entry.reason, []).append(entry.name)
-    for reason, skipped in names_by_reason.items():
-        values = {"names": _first_names(skipped), "reason": translated(reason)}
-        text = iface_("{count} skipped: {names}: {reason}", count=len(skipped), **values)
-        notes.append(Note(iface_("{count} skipped", count=len(skipped)), text))
-    if names := result.linear_only:
-        text = iface_(
-            "{count} linear between frames: simulated: {names}", count=len(names), names=_first_names(names)
-        )
-        notes.append(Note(iface_("{count} simulated", count=len(names)), text))
-    return notes
+    hidden = n_("{count} hidden object skipped: {names}"), n_("{count} hidden objects skipped: {names}")
+    notes = _note(result.hidden_names, n_("{count} hidden"), *hidden)
+    for reason, names in skipped_by_reason(result.skipped).items():
+        text, skipped = n_("{count} skipped: {names}: {reason}"), n_("{count} skipped")
+        notes += _note(names, skipped, text, text, reason=translated(reason))
+    text = n_("{count} linear between frames: simulated: {names}")
+    return notes + _note(result.linear_only, n_("{count} simulated"), text, text)
 
 
 def _notes_on_pairs(result: Result) -> list[Note]:
     """Return the notes on contacts of rotating objects or without verification, and on other pairs."""
-    notes: list[Note] = []
-    if result.report is None:
-        return notes
-    if rotating := result.rotating_in_contacts:
-        count = len(rotating)
-        text = iface_count(
-            count,
-            "{count} rotates in a world box: Oriented Boxes are closer: {names}",
-            "{count} rotate in world boxes: Oriented Boxes are closer: {names}",
-            names=_first_names([result.subjects[index].name for index in rotating]),
-        )
-        notes.append(Note(iface_("{count} rotating", count=count), text))
+    report = result.report
+    if report is None:
+        return []
+
+    def names_of(pairs: Iterable[Contact | Clearance]) -> list[str]:
+        return [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
+
+    rotating = [result.subjects[index].name for index in result.rotating_in_contacts]
     unverified = [index for index, each in enumerate(result.confirmed) if isinstance(each, NotVerified)]
-    if unverified:
-        count = len(unverified)
-        names = _names_of_pairs(result, [result.report.contacts[index] for index in unverified])
-        text = iface_count(
-            count,
-            "{count} contact not verified on meshes: {names}",
-            "{count} contacts not verified on meshes: {names}",
-            names=names,
-        )
-        notes.append(Note(iface_("{count} not verified", count=count), text))
-    if result.grazing:
-        pairs = [result.report.clearances[index] for index in sorted(result.grazing)]
-        count = len(pairs)
-        text = iface_count(
-            count,
-            "{count} pair touches with gap 0: {names}",
-            "{count} pairs touch with gap 0: {names}",
-            names=_names_of_pairs(result, pairs),
-        )
-        notes.append(Note(iface_("{count} with gap 0", count=count), text))
+    notes = _note(
+        rotating,
+        n_("{count} rotating"),
+        n_("{count} rotates in a world box: Oriented Boxes are closer: {names}"),
+        n_("{count} rotate in world boxes: Oriented Boxes are closer: {names}"),
+    )
+    notes += _note(
+        names_of(report.contacts[index] for index in unverified),
+        n_("{count} not verified"),
+        n_("{count} contact not verified on meshes: {names}"),
+        n_("{count} contacts not verified on meshes: {names}"),
+    )
+    notes += _note(
+        names_of(report.clearances[index] for index in sorted(result.grazing)),
+        n_("{count} with gap 0"),
+        n_("{count} pair touches with gap 0: {names}"),
+        n_("{count} pairs touch with gap 0: {names}"),
+    )
     return notes + _notes_on_skipped_pairs(result.skipped_pairs)
 
 
@@ -123,31 +109,21 @@ def _notes_on_skipped_pairs(counts: Mapping[str, int]) -> list[Note]:
     """
     if not counts.keys() - {SkippedPairs.STATIC}:
         return []
-    counts = {reason: counts[reason] for reason in SkippedPairs if reason in counts}
     short = iface_("{count} pairs skipped", count=sum(counts.values()))
+    one, many = n_("{count} pair skipped: {reason}"), n_("{count} pairs skipped: {reason}")
     return [
-        Note(
-            short,
-            iface_count(
-                count,
-                "{count} pair skipped: {reason}",
-                "{count} pairs skipped: {reason}",
-                reason=iface_(SkippedPairs(reason).text),
-            ),
-        )
-        for reason, count in counts.items()
+        Note(short, iface_count(counts[reason], one, many, reason=iface_(SkippedPairs(reason).text)))
+        for reason in SkippedPairs
+        if reason in counts
     ]
 
 
-def _names_of_pairs(result: Result, pairs: Sequence[Contact | Clearance]) -> str:
-    """Return the names of the first of the pairs, and how many more there are."""
-    return _first_names(
-        [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
-    )
-
-
-def _first_names(names: Sequence[str]) -> str:
-    """Return the first of the names, and how many more there are."""
-    text = ", ".join(single_line(name) for name in names[:_NAMES_SHOWN])
-    more = len(names) - _NAMES_SHOWN
-    return iface_("{first} and {count} more", first=text, count=more) if more > 0 else text
+def _note(names: Sequence[str], short: str, one: str, many: str, **values: str) -> list[Note]:
+    """Return the note on objects or pairs of these names, with the first of them; none without names."""
+    if not names:
+        return []
+    shown, more = ", ".join(map(single_line, names[:_NAMES_SHOWN])), len(names) - _NAMES_SHOWN
+    if more > 0:
+        shown = iface_("{first} and {count} more", first=shown, count=more)
+    count = len(names)
+    return [Note(iface_(short, count=count), iface_count(count, one, many, names=shown, **values))]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.ui.number_texts import frame_text, length_text, playhead_text
+from addon.ui.texts import frame_text, length_text, playhead_text
 
 
 @pytest.mark.parametrize(

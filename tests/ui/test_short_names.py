@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.ui.short_names import common_prefix, shared_prefixes, shortened, shortened_pair
+from addon.ui.texts import common_prefix, shared_prefixes, shortened, shortened_pair
 
 
 def up_to(count: int):

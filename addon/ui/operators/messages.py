@@ -11,7 +11,7 @@ from ...formats.wording import single_line
 from ...scene.colliders.make import CreatedColliders
 from ...scene.jobs.result import Result
 from ...scene.settings import Selection
-from ...scene.subjects.find import HIDDEN, IS_COLLIDER
+from ..result_notes import skipped_by_reason
 from ..translation import joined, n_, rpt_, rpt_count, sentences, translated
 
 
@@ -114,10 +114,7 @@ def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
 
     Hidden objects are not listed: `report_result` only counts them, because there can be many.
     """
-    names: dict[str, list[str]] = {}
-    for entry in skipped:
-        if entry.reason not in (HIDDEN, IS_COLLIDER):
-            names.setdefault(entry.reason, []).append(entry.name)
+    names = skipped_by_reason(skipped)
     if not names:
         return []
     groups = [

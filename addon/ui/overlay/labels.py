@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..short_names import shared_prefixes, shortened
+from ..texts import shared_prefixes, shortened
 from .draw_data import Labels
 from .flat import backed_size, draw_backed_texts, free_part, set_font_size, text_size
 

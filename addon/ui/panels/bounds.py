@@ -11,10 +11,10 @@ from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from ...scene.settings import FitSettings
-from ..number_texts import length_text
 from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
+from ..texts import length_text
 from ..translation import iface_, iface_count
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (

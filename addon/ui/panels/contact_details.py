@@ -11,13 +11,13 @@ from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from .. import job_state
 from ..contact_rows import active_row
-from ..number_texts import frame_text, length_text, playhead_text
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
 from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..separation import active_curve, request_curve, state_text
+from ..texts import frame_text, length_text, playhead_text
 from ..translation import iface_, n_
 from .sidebar import folded, sidebar_width
 

@@ -8,10 +8,9 @@ import numpy as np
 from bpy.types import Context, UILayout, UIList
 
 from ..contact_rows import counts_of_rows, prefixes_of_names, sorted_and_filtered
-from ..number_texts import frame_text
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
-from ..short_names import shortened_pair
+from ..texts import frame_text, shortened_pair
 from ..translation import iface_, iface_count, meaning_
 from .sidebar import measure_texts, sidebar_width
 

@@ -12,7 +12,6 @@ from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
-from ..number_texts import frame_text
 from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
@@ -22,6 +21,7 @@ from ..properties.scene import (
     settings_of,
 )
 from ..result_notes import notes_on_contacts
+from ..texts import frame_text
 from ..translation import iface_, iface_count, meaning_, n_, translated
 from .contact_details import draw_details, draw_small_graph
 from .contact_list import draw_counts, draw_headings

@@ -13,8 +13,8 @@ from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import active_with_geometry, find_measurement
-from ..number_texts import length_text
 from ..properties.scene import settings_of
+from ..texts import length_text
 from ..translation import iface_, iface_count, meaning_, n_
 from .sidebar import Tab, draw_note
 

@@ -12,8 +12,7 @@ from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
 from ...scene.live.touching import TouchingPairs
 from ...scene.subjects.subject import Subject
-from ..number_texts import length_text, playhead_text
-from ..short_names import shared_prefixes, shortened_pair
+from ..texts import length_text, playhead_text, shared_prefixes, shortened_pair
 from ..touching import pairs_now
 from ..translation import error_text, iface_, iface_count, n_
 from .sidebar import Tab, fits_in_sidebar

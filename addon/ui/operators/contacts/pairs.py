@@ -19,9 +19,9 @@ from ....scene.jobs import result_store
 from ....scene.live.touching import separating_translation
 from ....translations import CONTEXT
 from ...contact_rows import active_row, entry_of_row
-from ...number_texts import length_text
 from ...overlay.state import find_overlay, object_by_uid
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ...texts import length_text
 from ...touching import overlay_now, pairs_now
 from ...translation import n_, rpt_, rpt_count, sentences, tip_
 from ..command import Command, needs_contacts, needs_idle, needs_row, row_of

@@ -13,11 +13,10 @@ from ....formats.wording import valid_text
 from ....scene.blender.frames import playhead
 from ....scene.jobs.pair_separation import SeparationCurve
 from ... import job_state
-from ...number_texts import length_text
 from ...properties.preferences import preferences
 from ...properties.scene import settings_on
 from ...separation import active_curve, request_curve, state_text
-from ...short_names import shortened
+from ...texts import length_text, shortened
 from ...translation import iface_
 from ..flat import (
     draw_backing,

@@ -1,17 +1,60 @@
-"""Names shortened to the width of a column: in the middle, because names often differ at their ends alone."""
+"""Numbers and names as text: lengths in the units of the scene, frames in as many decimals as are certain.
+
+Names are shortened to the width of a column: in the middle, because names often differ at their ends alone.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
+import bpy
+
+_MOST_DECIMALS = 4
 _ELLIPSIS = "\u2026"
 _TAIL = 0.65
 """Part of the characters that are kept at the end of a shortened name."""
 _SEPARATORS = "._- /"
 _NUMBER = re.compile(rf"[{re.escape(_SEPARATORS)}]?\d+$")
+
+
+def length_text(value: float, units: Any, digits: int = 4) -> str:
+    """Return a length in Blender units as text in the units of a scene's settings, with so many digits.
+
+    Without units of its own, the scene's numbers stand alone.
+    """
+    if units.system == "NONE":
+        return f"{value:.{digits}g}"
+    meters = value * units.scale_length
+    return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=digits)
+
+
+def playhead_text(frame: float, most: int = _MOST_DECIMALS) -> str:
+    """Return the frame of the playhead, in as many decimals as it has, up to `most`, at least one."""
+    return f"{frame:.{most}f}".rstrip("0").rstrip(".")
+
+
+def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DECIMALS) -> str:
+    """Return a frame, rounded to the first digit of its uncertainty, which follows if it is not zero.
+
+    The uncertainty is rounded up. Without one, and at most, the frame has `decimals` decimals. An uncertainty
+    below the last of them is not shown.
+    """
+    if not uncertainty or not math.isfinite(uncertainty):
+        return f"{frame:.{decimals}f}"
+    exponent = math.floor(math.log10(uncertainty))
+    shown = math.ceil(round(uncertainty / 10.0**exponent, 6)) * 10.0**exponent
+    if shown >= 10.0 ** (exponent + 1):
+        exponent += 1
+    if -exponent > decimals:
+        # No digit of the uncertainty is among those of the frame.
+        return f"{frame:.{decimals}f}"
+    digits = max(-exponent, 0)
+    return f"{frame:.{digits}f} ± {shown:.{max(-exponent, 0)}f}"
 
 
 def shared_prefixes(names: Iterable[str]) -> dict[str, str]:
