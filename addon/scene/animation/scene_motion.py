@@ -28,10 +28,10 @@ from ..fitting.fit_cache import FitCache
 from ..fitting.own_frames import FitsInOwnFrames
 from ..fitting.part_groups import part_vertices
 from ..fitting.tree_parts import TreeVertices
-from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
+from ..poses.frame_poses import ChangedFaces, CurrentGeometry, FramePoses, Reading
+from ..poses.frame_reader import FrameReader
 from ..poses.pose_sources import PoseSources
-from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex, SubjectReading
-from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Modifiers, Selection, ShapeName
+from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry, with_size
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
@@ -75,17 +75,23 @@ class SceneMotion:
         Shape of all subjects in each sample.
     may_have_late_instances : bool
         Whether there is an object of the selection that may show instances at some frame.
+    reader : FrameReader
+        Reader of the subjects.
+    sources : PoseSources
+        Sources of the subjects' poses.
+    skips : SkipLog
+        Log of the subjects that samples are without.
     """
 
     def __init__(
         self,
         scene: bpy.types.Scene,
-        subjects: Sequence[Subject] | SubjectReading,
+        subjects: Sequence[Subject] | FrameReader,
         selection: Selection,
         shape: ShapeName,
         settings: FitSettings,
         obstacles: MeshObstacles,
-        late: Sequence[LateSubjects] = (),
+        late: Sequence[FrameReader] = (),
     ) -> None:
         """Read all subjects as they are now.
 
@@ -93,7 +99,7 @@ class SceneMotion:
         ----------
         scene : bpy.types.Scene
             The active scene, at the first frame.
-        subjects : sequence of Subject, or SubjectReading
+        subjects : sequence of Subject, or FrameReader
             Found at the first frame, or read there already, with the same settings.
         selection : Selection
             Objects that match it, but appear later, are reported as skipped.
@@ -103,8 +109,8 @@ class SceneMotion:
             For subjects without settings of their own.
         obstacles : MeshObstacles
             Gets the meshes of the subjects that are obstacles.
-        late : sequence of LateSubjects
-            The last subjects, which appear after the first frame.
+        late : sequence of FrameReader
+            The last subjects, which appear after the first frame, read at that time.
 
         Raises
         ------
@@ -114,34 +120,36 @@ class SceneMotion:
         self._obstacles = obstacles
         self._in_own_frames = False
         self._scene_uid = scene.session_uid
-        reading: SubjectReading | None = None
-        if isinstance(subjects, SubjectReading):
-            reading, subjects = subjects, subjects.subject_index.subjects
+        reader: FrameReader | None = None
+        if isinstance(subjects, FrameReader):
+            reader, subjects = subjects, subjects.subjects
         self.shape, self._settings = resolve_scanned_shape(
             shape, {subject.axes for subject in subjects}, settings
         )
-        self._skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
+        self.skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
         self._all = np.arange(len(subjects))
         self._simulations = Simulations.of(scene)
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        if reading is None:
+        if reader is None:
             with_triangles = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else obstacles.slots
-            reading = SubjectReading.of(SubjectIndex(subjects, self._settings, with_triangles), depsgraph)
-        self._subjects = index = reading.subject_index
-        unfitted = index.take(reading.pieces) | index.include(late)
+            reader = FrameReader(subjects, self._settings, with_triangles)
+            reader.read_first(depsgraph)
+        self.reader = reader
+        unfitted = reader.first_geometries() | reader.include(late)
+        reader.shared = []
         self._unfitted = {row: with_size(source) for row, source in unfitted.items()}
         # Instances that appeared at the last time that was sampled, and would be subjects.
         self._arrived: list[InstanceKey] = []
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
-        index.needs_walk |= self.may_have_late_instances
-        self._skips.known |= index.unknown_keys
+        reader.needs_walk |= self.may_have_late_instances
+        self.skips.known |= reader.unknown_keys
         self._take_obstacles()
         self._reset()
 
     def _take_obstacles(self) -> None:
         """Give obstacles their meshes. Raises SceneError for an obstacle without faces."""
         for index in self._obstacles.indices.tolist():
-            subject = self._subjects.subjects[index]
+            subject = self.reader.subjects[index]
             if subject.override:
                 raise SceneError(
                     message(
@@ -160,7 +168,7 @@ class SceneMotion:
         if self.shape in SHAPES_OF_TRIANGLES:
             parts = [NO_PARTS] * count
             for index, source in self._unfitted.items():
-                faces = self._subjects.faces_of_triangles(index)
+                faces = self.reader.faces_of_triangles(index)
                 parts[index] = part_vertices(self.shape, source, faces)
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
@@ -170,13 +178,13 @@ class SceneMotion:
         self._rotations = RotationLog(count)
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
-        self._sources = PoseSources(scene_by_uid(self._scene_uid), self._subjects, self._simulations)
+        self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self._known_shapes: KnownShapes | None = None
         # Times whose poses all follow from curves, and are computed together.
         self._unread: list[float] = []
         self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
-        for index in self._subjects.bones:
-            if self._subjects.may_deform[index]:
+        for index in self.reader.bones:
+            if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
         fits = FitsInOwnFrames(self._fits) if self._in_own_frames else self._fits
         self._batch = PoseBatcher(fits, self._obstacles, count)
@@ -190,7 +198,7 @@ class SceneMotion:
         """
         other = copy(self)
         other.shape, other._in_own_frames = shape, in_own_frames
-        other._unfitted, other._skips = dict(self._unfitted), self._skips.cleared_copy()
+        other._unfitted, other.skips = dict(self._unfitted), self.skips.cleared_copy()
         other._reset()
         return other
 
@@ -204,15 +212,15 @@ class SceneMotion:
         times : sequence of float
             Increasing times of the samples to come, in frames.
         """
-        yield from self._sources.choose(
-            times, lambda name: self._skips.accepts((name, name, ())), self._may_be_skinned()
+        yield from self.sources.choose(
+            times, lambda name: self.skips.accepts((name, name, ())), self._may_be_skinned()
         )
-        curves = self._sources.curves
+        curves = self.sources.curves
         if curves is None or not curves.is_known.any():
             return
         self._batch.use_skins(curves.skins)
         self._fit_all()
-        is_eligible = np.array([subject.override is None for subject in self._subjects.subjects], dtype=bool)
+        is_eligible = np.array([subject.override is None for subject in self.reader.subjects], dtype=bool)
         solid = self._obstacles.indices
         if not self._has_switches_sampled:
             is_eligible &= ~curves.is_switched
@@ -224,7 +232,7 @@ class SceneMotion:
     def _may_be_skinned(self) -> Bools:
         """Mask (n,) of subjects whose boxes at any time may follow from the curves of bones."""
         is_wanted = self.shape == "aabb" and not self._in_own_frames and self._settings.vertex_group is None
-        subjects = self._subjects
+        subjects = self.reader
         of_each = zip(subjects.subjects, subjects.modifiers, strict=True)
         is_whole = [is_wanted and each.part is None and source == "evaluated" for each, source in of_each]
         result: Bools = subjects.may_deform & np.array(is_whole, dtype=bool)
@@ -235,39 +243,14 @@ class SceneMotion:
 
         Call it after `comparing`, with the same times.
         """
-        every = self._sources.with_switches(times) if self._has_switches_sampled else list(times)
-        self._sources.expect(probed_times(np.array(every), self).tolist())
+        every = self.sources.with_switches(times) if self._has_switches_sampled else list(times)
+        self.sources.expect(probed_times(np.array(every), self).tolist())
         return every
 
     @property
     def _has_switches_sampled(self) -> bool:
         """Return whether all subjects can be sampled when one of them appears or disappears."""
         return bool(self.refinable.all())
-
-    @property
-    def sources(self) -> PoseSources:
-        """Sources of the subjects' poses."""
-        return self._sources
-
-    @property
-    def modifiers(self) -> list[Modifiers]:
-        """Source of the vertices of each subject."""
-        return self._subjects.modifiers
-
-    @property
-    def is_played(self) -> bool:
-        """True if the user's scene is evaluated for each frame."""
-        return self._sources.is_played
-
-    @property
-    def played(self) -> dict[int, str]:
-        """Why subjects are read from the user's scene, by the index of each that is."""
-        return self._sources.reasons
-
-    @property
-    def instance_counts(self) -> dict[tuple[str, str], int]:
-        """Number of instances by the full names of owner and object, at the first frame."""
-        return self._subjects.instance_counts
 
     def take_arrived(self) -> list[InstanceKey]:
         """Return the instances that appeared in samples since the last call and would have been subjects."""
@@ -312,7 +295,7 @@ class SceneMotion:
         for index, _ in batch:
             del self._unfitted[index]
         if not self._unfitted:
-            self._subjects.keep_faces()
+            self.reader.keep_faces()
             self._fits.keep_frames()
 
     @property
@@ -328,7 +311,7 @@ class SceneMotion:
         """
         if self._simulations.first_frame is not None:
             return np.zeros(len(self._all), dtype=bool)
-        return ~self._subjects.is_simulated(self._simulations)
+        return ~self.reader.is_simulated(self._simulations)
 
     @property
     def known(self) -> Bools:
@@ -369,7 +352,7 @@ class SceneMotion:
 
     def restart(self) -> None:
         """See `DivisibleMotion`: subjects that may deform are fitted again at the next sample of each."""
-        subjects = self._subjects
+        subjects = self.reader
         deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
         deforming -= self._obstacles.slots.keys()
         subjects.restore_faces()
@@ -380,21 +363,12 @@ class SceneMotion:
     @property
     def skipped(self) -> list[Skipped]:
         """One record for each subject that a sample is without: the first time, and why."""
-        return self._skips.records
+        return self.skips.records
 
     @property
     def rotating(self) -> Ints:
         """Indices of the subjects that rotate in the samples so far; none unless all are world boxes."""
         return np.flatnonzero(self._rotations.is_rotating)
-
-    @property
-    def skips(self) -> SkipLog:
-        """Log of the subjects that samples are without."""
-        return self._skips
-
-    @skips.setter
-    def skips(self, log: SkipLog) -> None:
-        self._skips = log
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
@@ -405,7 +379,7 @@ class SceneMotion:
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
-        if self._sources.follow_curves:
+        if self.sources.follow_curves:
             self._unread.append(time)
         else:
             self._batch.queue.append(self._advance(time))
@@ -424,7 +398,7 @@ class SceneMotion:
         is_current : whether to read the user's scene, which is at that time already
         """
         subjects = np.union1d(subjects, self._obstacles.indices)
-        posed = self._batch.place(subjects, self._apply(self._sources.read(time, subjects, is_current)))
+        posed = self._batch.place(subjects, self._apply(self.sources.read(time, subjects, is_current)))
         if posed.skips:
             self._log(posed.skips)
         is_wanted = np.zeros(len(self._all), dtype=bool)
@@ -440,7 +414,7 @@ class SceneMotion:
         if not self._fits.is_padding_negative:
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
-        posed = self._batch.place(every, self._apply(self._sources.read(time, every), is_wanted))
+        posed = self._batch.place(every, self._apply(self.sources.read(time, every), is_wanted))
         if posed.skips:
             self._log(posed.skips)
         places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
@@ -450,7 +424,7 @@ class SceneMotion:
     def are_present(self, time: float, subjects: Ints) -> Bools:
         """See `PresenceSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
         every = np.union1d(subjects, self._obstacles.indices)
-        posed = self._batch.place(every, self._apply(self._sources.read(time, every)))
+        posed = self._batch.place(every, self._apply(self.sources.read(time, every)))
         return np.asarray(posed.present[np.searchsorted(every, subjects)])
 
     def _flush(self) -> None:
@@ -459,7 +433,7 @@ class SceneMotion:
         if times:
             if self._unfitted:
                 self._fit_all()
-            curves = self._sources.curves
+            curves = self.sources.curves
             assert curves is not None
             is_present = curves.are_shown(np.array(times), self._all)
             matrices = curves.matrices_at(np.array(times), self._all)
@@ -473,13 +447,13 @@ class SceneMotion:
     def _log(self, skips: Sequence[Skip]) -> None:
         for index, time, reason in skips:
             if reason is None:
-                self._skips.log_absent(index, time)
+                self.skips.log_absent(index, time)
             else:
-                self._skips.log(index, time, reason)
+                self.skips.log(index, time, reason)
 
     def _advance(self, time: float) -> FramePoses:
         """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
-        poses = self._apply(self._sources.advance(time))
+        poses = self._apply(self.sources.advance(time))
         is_first = self._last_matrices is None
         moved = self._moved(poses.matrices[None], [poses.time])[0]
         if not is_first:
@@ -516,11 +490,11 @@ class SceneMotion:
         if self._unfitted:
             self._fit_all()
         time = reading.poses.time
-        if self._subjects.animated_paddings:
+        if self.reader.animated_paddings:
             self._flush()
             self._read_paddings()
         for key in reading.unknown:
-            if self._skips.log_late_arrival(key, time) and key[2]:
+            if self.skips.log_late_arrival(key, time) and key[2]:
                 self._arrived.append(key)
         if reading.geometry:
             self._fit_again(time, reading.geometry, is_wanted)
@@ -546,12 +520,12 @@ class SceneMotion:
                 self._fits.set_triangles(subject, refits[subject].points, *faces)
             errors = self._fits.fit(list(refits), list(refits.values()), is_wanted)
             for subject, error in errors.items():
-                self._skips.log(subject, time, describe_error(error))
+                self.skips.log(subject, time, describe_error(error))
 
     def _read_paddings(self) -> None:
         """Apply the paddings at the current frame."""
         items = {full_name_of(item): item for item in bpy.data.objects}
-        for subject, name in self._subjects.animated_paddings.items():
+        for subject, name in self.reader.animated_paddings.items():
             if name in items:
                 self._fits.set_padding(subject, object_padding(items[name]))
 

@@ -3,9 +3,8 @@
 Modules in reading order:
 
 - `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
-- `subject_index`: what to read of each subject in later frames, determined at the first frame.
 - `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
-- `scene_poses`: reads subjects of any kind in the user's scene, which is evaluated at their time.
+- `frame_reader`: reads subjects of any kind frame by frame, in scenes that are evaluated at their time.
 - `scene_dependence`: objects that depend on more of their scene than what is evaluated with them.
 - `private_poses`: reads subjects in a private scene, compared with the user's scene at a few times.
 - `pose_sources`: the cheapest source of each subject that gives the same as the user's scene.

@@ -18,9 +18,8 @@ from ..blender.simulation import Simulations
 from ..curves.curve_poses import CurvePoses, read_curve_poses, times_to_compare
 from ..curves.transform_curves import may_show_more, read_visibility
 from .frame_poses import EvaluatedSubject, FramePoses, Reading
-from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
-from .scene_poses import ScenePoses
-from .subject_index import SubjectIndex
+from .frame_reader import FrameReader
+from .private_poses import ExpectedPoses, PrivatePoses
 
 _FRAMES, _MATRICES = 8, 1 << 12
 """Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
@@ -45,10 +44,9 @@ class PoseSources:
         Why subjects are read from the user's scene, by the index of each that is.
     """
 
-    def __init__(self, scene: bpy.types.Scene, index: SubjectIndex, simulations: Simulations) -> None:
+    def __init__(self, scene: bpy.types.Scene, reader: FrameReader, simulations: Simulations) -> None:
         """Read all subjects from the user's scene."""
-        self._uid, self._index, self._simulations = scene.session_uid, index, simulations
-        self._scene_poses = ScenePoses(index)
+        self._uid, self._reader, self._simulations = scene.session_uid, reader, simulations
         self._last_time: float | None = None
         self.is_played = True
         self.curves: CurvePoses | None = None
@@ -59,7 +57,7 @@ class PoseSources:
         self._ahead: dict[float, Floats] = {}
         self._private: PrivatePoses | None = None
         self._alone: PrivateScene | None = None
-        self._all = np.arange(len(index.subjects))
+        self._all = np.arange(len(reader.subjects))
         self.is_elsewhere: Bools = np.zeros(len(self._all), dtype=bool)
         self.follow_curves = False
         self.reasons: dict[int, str] = {}
@@ -78,32 +76,10 @@ class PoseSources:
         may_be_skinned : (n,) bool, optional
             Subjects of which boxes at any time are enough, as curves of bones give them.
         """
-        index = self._index
-        is_simulated = index.is_simulated(self._simulations)
-        is_own = ~(index.is_walked | is_simulated)
-        self._refuse(is_simulated, "it is simulated")
-        self._refuse(index.is_walked & ~is_simulated, "it is an instance, or several objects")
-        if self._simulations.first_frame is not None:
-            self._refuse(is_own, "the scene has a simulation that is not baked")
-            return
-        if index.animated_paddings:
-            self._refuse(is_own, "a padding is animated")
-            return
+        is_own = self._find_own()
         if not is_own.any():
             return
-        is_candidate, span = is_own & ~index.may_deform, (times[0], times[-1])
-        if may_be_skinned is not None:
-            may_be_skinned = may_be_skinned & is_own
-        curves = yield from read_curve_poses(self._uid, index.uids, is_candidate, span, may_be_skinned)
-        expected: list[ExpectedPoses] = []
-        reader, compared = ObjectReader(index.uids), times_to_compare(list(times))
-        curves.look_ahead(compared)
-        for time in compared:
-            scene = scene_by_uid(self._uid)
-            go_to_within_step(scene, time)
-            expected.append(ExpectedPoses.read(scene, time, index, is_own, reader))
-            curves.compare(*expected[-1][:3], self._vertices(curves.skins.is_skinned & expected[-1].is_shown))
-            yield
+        curves, expected = yield from self._compare_curves(times, is_own, may_be_skinned)
         self.curves, self._times = curves, np.array(times)
         self._read_switches(is_own & ~curves.is_known)
         if (is_own & ~curves.is_known).any():
@@ -113,9 +89,48 @@ class PoseSources:
                 self.is_elsewhere |= source.is_known
         scene = scene_by_uid(self._uid)
         self.is_played = bool(
-            index.needs_walk or not self.is_elsewhere.all() or may_show_more(scene, self._others(is_selected))
+            self._reader.needs_walk
+            or not self.is_elsewhere.all()
+            or may_show_more(scene, self._others(is_selected))
         )
         self.follow_curves = not self.is_played and bool(curves.is_known.all())
+
+    def _find_own(self) -> Bools:
+        """Mask (n,) of objects that may be read elsewhere; all others are refused, each for its reason."""
+        is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
+        is_own = ~(is_walked | is_simulated)
+        self._refuse(is_simulated, "it is simulated")
+        self._refuse(is_walked & ~is_simulated, "it is an instance, or several objects")
+        for needs_scene, reason in (
+            (self._simulations.first_frame is not None, "the scene has a simulation that is not baked"),
+            (bool(self._reader.animated_paddings), "a padding is animated"),
+        ):
+            if needs_scene:
+                self._refuse(is_own, reason)
+                return np.zeros(len(self._all), dtype=bool)
+        return is_own
+
+    def _compare_curves(
+        self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools | None
+    ) -> Generator[None, None, tuple[CurvePoses, list[ExpectedPoses]]]:
+        """Read the curves of objects (n,), and compare them with the user's scene at a few times.
+
+        Returns the curves, and what the scene shows at these times.
+        """
+        reader, span = self._reader, (times[0], times[-1])
+        is_rigid = is_own & ~reader.may_deform
+        skinned = None if may_be_skinned is None else may_be_skinned & is_own
+        curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, skinned)
+        expected: list[ExpectedPoses] = []
+        objects, compared = ObjectReader(reader.uids), times_to_compare(list(times))
+        curves.look_ahead(compared)
+        for time in compared:
+            scene = scene_by_uid(self._uid)
+            go_to_within_step(scene, time)
+            expected.append(ExpectedPoses.read(scene, time, reader, is_own, objects))
+            curves.compare(*expected[-1][:3], self._vertices(curves.skins.is_skinned & expected[-1].is_shown))
+            yield
+        return curves, expected
 
     def _vertices(self, mask: Bools) -> dict[int, NDArray[np.float32]]:
         """Read the vertices of subjects (n,) in the user's scene as it is now."""
@@ -125,14 +140,14 @@ class PoseSources:
         depsgraph = bpy.context.evaluated_depsgraph_get()
         return {
             subject: vertex_positions(
-                objects[int(self._index.uids[subject])].evaluated_get(depsgraph), "evaluated"
+                objects[int(self._reader.uids[subject])].evaluated_get(depsgraph), "evaluated"
             )
             for subject in np.flatnonzero(mask).tolist()
         }
 
     def _read_switches(self, mask: Bools) -> None:
         """Find the times at which keys hide or show subjects (n,) that do not follow curves."""
-        uids = set(self._index.uids[mask].tolist())
+        uids = set(self._reader.uids[mask].tolist())
         objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in uids]
         visibility = read_visibility(objects, (self._times[0].item(), self._times[-1].item()))
         switches = visibility.switches(np.arange(len(objects)))
@@ -141,7 +156,7 @@ class PoseSources:
 
     def _choose_private(self, is_candidate: Bools, expected: Sequence[ExpectedPoses]) -> _Steps:
         """Compare subjects (n,) in a private scene with what the user's scene shows."""
-        private = PrivatePoses(scene_by_uid(self._uid), self._index, is_candidate)
+        private = PrivatePoses(scene_by_uid(self._uid), self._reader, is_candidate)
         private.check_dependence(expected[0].time)
         yield
         for each in expected:
@@ -156,7 +171,7 @@ class PoseSources:
 
     def _others(self, is_selected: Callable[[str], bool]) -> Callable[[bpy.types.Object], bool]:
         """Make a filter of objects that would be subjects but are none."""
-        known = set(self._index.uids.tolist())
+        known = set(self._reader.uids.tolist())
         return lambda item: item.session_uid not in known and is_selected(full_name_of(item))
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
@@ -186,7 +201,7 @@ class PoseSources:
         scene = scene_by_uid(self._uid)
         advance_to(scene, time, self._simulations, self._last_time)
         self._last_time = time
-        return self._scene_poses.read(scene, time, self._all)
+        return self._reader.read(scene, time, self._all)
 
     def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
         """Read sorted `subjects` (m,) at any time.
@@ -198,14 +213,14 @@ class PoseSources:
         scene = scene_by_uid(self._uid)
         if not is_current:
             go_to(scene, time)
-        return self._scene_poses.read(scene, time, subjects)
+        return self._reader.read(scene, time, subjects)
 
     def evaluated(self, time: float, subjects: Sequence[int]) -> Iterator[EvaluatedSubject]:
         """Evaluate subjects that can be read without the user's scene, alone, and iterate over those shown.
 
         They are valid until the next call.
         """
-        uids = {int(self._index.uids[subject]): subject for subject in subjects}
+        uids = {int(self._reader.uids[subject]): subject for subject in subjects}
         if self._private is not None and self._private.is_known[list(subjects)].all():
             yield from self._private.evaluated(time, np.array(subjects))
             return
@@ -221,17 +236,23 @@ class PoseSources:
         All subjects are read frame after frame, in turn, or some at any time.
         """
         follows = self.curves.is_known[subjects] if self.curves else np.zeros(len(subjects), dtype=bool)
-        parts = []
+        on_curves: FramePoses | None = None
         if follows.any():
             matrices = self._curve_matrices(time, subjects[follows], is_in_turn)
             assert self.curves is not None
             is_shown = self.curves.are_shown(np.array([time]), subjects[follows])[0]
-            poses = FramePoses(time, is_shown, matrices)
-            parts.append((follows, Reading(poses, {}, [])))
-        if not follows.all():
-            assert self._private is not None
-            parts.append((~follows, self._private.read(time, subjects[~follows])))
-        return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
+            on_curves = FramePoses(time, is_shown, matrices)
+            if follows.all():
+                return Reading(on_curves, {}, [])
+        assert self._private is not None
+        reading = self._private.read(time, subjects[~follows])
+        if on_curves is None:
+            return reading
+        count = len(subjects)
+        poses = FramePoses(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4)))
+        for mask, part in ((follows, on_curves), (~follows, reading.poses)):
+            poses.present[mask], poses.matrices[mask] = part.present, part.matrices
+        return reading._replace(poses=poses)
 
     def _curve_matrices(self, time: float, subjects: Ints, is_in_turn: bool) -> Floats:
         """World matrices (m, 4, 4) of subjects (m,) on curves; those read in turn are computed ahead."""

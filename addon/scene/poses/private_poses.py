@@ -6,7 +6,7 @@ with those of the user's scene at a few times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -17,16 +17,9 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, scene_by_uid
 from ..blender.mesh_data import vertex_positions
 from ..blender.private_scene import PrivateScene
-from .frame_poses import (
-    EvaluatedSubject,
-    FramePoses,
-    Reading,
-    read_deforming,
-    rows_by_object,
-    subjects_by_object,
-)
+from .frame_poses import EvaluatedSubject, FramePoses, Reading
+from .frame_reader import FrameReader
 from .scene_dependence import reasons_by_object
-from .subject_index import SubjectIndex
 
 
 class ExpectedPoses(NamedTuple):
@@ -50,29 +43,27 @@ class ExpectedPoses(NamedTuple):
 
     @classmethod
     def read(
-        cls, scene: bpy.types.Scene, time: float, index: SubjectIndex, is_own: Bools, reader: ObjectReader
+        cls, scene: bpy.types.Scene, time: float, index: FrameReader, is_own: Bools, reader: ObjectReader
     ) -> ExpectedPoses:
         """Read a scene that is at `time`; of those subjects (n,) that are objects of their own."""
         _, is_shown, matrices = reader.read(scene, np.arange(len(is_own)))
         wanted = set(index.uids[is_own & index.may_deform].tolist())
         objects = {item.session_uid: item for item in scene.objects if item.session_uid in wanted}
-        vertices = _digests(index, np.flatnonzero(is_own & is_shown), objects, _active_depsgraph())
+        vertices = _digests(
+            index, np.flatnonzero(is_own & is_shown), objects, bpy.context.evaluated_depsgraph_get()
+        )
         return cls(time, is_shown, matrices, vertices)
 
 
-def _active_depsgraph() -> bpy.types.Depsgraph:
-    return bpy.context.evaluated_depsgraph_get()
-
-
 def _digests(
-    index: SubjectIndex,
+    index: FrameReader,
     subjects: Ints,
     objects: dict[int, bpy.types.Object],
     depsgraph: bpy.types.Depsgraph,
 ) -> dict[int, bytes]:
     """Digest of the vertices of each object that may deform."""
     digests = {}
-    for uid, members in subjects_by_object(index, subjects).items():
+    for uid, members in index.subjects_by_object(subjects).items():
         if uid in objects:
             points = vertex_positions(objects[uid].evaluated_get(depsgraph), index.modifiers[members[0]])
             digests[uid] = blake2b(points.tobytes()).digest()
@@ -90,14 +81,14 @@ class PrivatePoses:
         Why subjects are not, that were candidates.
     """
 
-    def __init__(self, scene: bpy.types.Scene, index: SubjectIndex, is_candidate: Bools) -> None:
+    def __init__(self, scene: bpy.types.Scene, index: FrameReader, is_candidate: Bools) -> None:
         """Choose subjects that may be read there; nothing is created yet.
 
         Parameters
         ----------
         scene : bpy.types.Scene
             The user's scene.
-        index : SubjectIndex
+        index : FrameReader
             All subjects.
         is_candidate : (n,) bool
             Subjects that are objects of their own.
@@ -125,7 +116,7 @@ class PrivatePoses:
         wanted = expected.matrices[subjects]
         is_same &= ~is_shown | (matrices.view(np.uint64) == wanted.view(np.uint64)).all(axis=(1, 2))
         shown = subjects[is_shown & is_same]
-        members = subjects_by_object(self._index, shown)
+        members = self._index.subjects_by_object(shown)
         objects = {uid: self._scene.original(uid) for uid in members}
         found = _digests(self._index, shown, objects, depsgraph)
         differing = [
@@ -149,10 +140,10 @@ class PrivatePoses:
         reading = Reading(FramePoses(time, present, matrices), {}, [])
         may_deform = present & self._index.may_deform[subjects]
         if may_deform.any():
-            for sharing in rows_by_object(self._index, subjects, may_deform):
+            for sharing in self._index.rows_by_object(subjects, may_deform):
                 uid = int(self._index.uids[subjects[sharing[0]]])
                 evaluated = self._scene.original(uid).evaluated_get(depsgraph)
-                read_deforming(self._index, subjects, sharing, evaluated, reading)
+                self._index.read_deforming(subjects, sharing, evaluated, reading)
         return reading
 
     def evaluated(self, time: float, subjects: Ints) -> Iterator[EvaluatedSubject]:
@@ -176,13 +167,3 @@ def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Fl
     is_visible = np.append(shown, -1)[rows] == uids
     # Blender stores matrices by columns.
     return is_visible, matrices[np.where(is_visible, rows, -1)].transpose(0, 2, 1).astype(np.float64)
-
-
-def merged_readings(time: float, parts: Sequence[tuple[Bools, Reading]]) -> Reading:
-    """Join readings of parts of subjects: masks (m,), each with the reading of its subjects."""
-    count = len(parts[0][0])
-    result = Reading(FramePoses(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4))), {}, [])
-    for mask, part in parts:
-        result.poses.present[mask], result.poses.matrices[mask] = part.poses.present, part.poses.matrices
-        result.geometry.update(part.geometry)
-    return result

@@ -67,7 +67,7 @@ def turning_motion(source: str, shape: str) -> SceneMotion:
     motion = SceneMotion(scene, subjects, Selection(), shape, FitSettings(axes="object"), no_obstacles)
     for _ in motion.comparing(TIMES):
         pass
-    assert motion.is_played == (source == "user's scene")
+    assert motion.sources.is_played == (source == "user's scene")
     assert motion.known.all() == (source == "curves")
     return motion
 

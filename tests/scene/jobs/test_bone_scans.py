@@ -10,7 +10,7 @@ from addon.scene.blender.mesh_data import vertex_positions
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live.live_shapes import LiveSubjects
-from addon.scene.poses import frame_poses
+from addon.scene.poses import frame_reader
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from addon.scene.subjects.identities import identify_subjects
 from tests.finished import finished
@@ -154,7 +154,7 @@ def test_mesh_of_a_played_character_is_read_once_at_each_frame_for_all_bones(add
         frames.append(bpy.context.scene.frame_current)
         return vertex_positions(evaluated, modifiers)
 
-    monkeypatch.setattr(frame_poses, "vertex_positions", record)
+    monkeypatch.setattr(frame_reader, "vertex_positions", record)
     settings = ContactSettings(selection=BONES, shape="obb", motion="linear")
     result = finished(find_contacts(bpy.context.scene, settings))
     assert rig and len([subject for subject in result.subjects if subject.bone]) == 3

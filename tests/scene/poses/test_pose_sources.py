@@ -52,7 +52,7 @@ def differences(motion: SceneMotion, played: SceneMotion, times: list[float]) ->
 
     Those that are known from their curves may differ by rounding.
     """
-    names, wrong = played._skips._names, []
+    names, wrong = played.skips._names, []
     for time in times:
         everything = np.arange(len(names))
         found, expected = (each.sample_between(time, everything) for each in (motion, played))
@@ -80,10 +80,12 @@ def test_objects_that_need_the_whole_scene_are_found_and_all_others_are_the_same
     open_empty_file()
     build()
     motion, played = motion_of_scene(TIMES), motion_of_scene(TIMES, is_played=True)
-    names = played._skips._names
+    names = played.skips._names
     assert names
-    assert {names[row] for row in motion.played} == {name for name in names if name.startswith("Scene")}
-    assert motion.is_played == (build in DIFFERENT or motion.may_have_late_instances)
+    assert {names[row] for row in motion.sources.reasons} == {
+        name for name in names if name.startswith("Scene")
+    }
+    assert motion.sources.is_played == (build in DIFFERENT or motion.may_have_late_instances)
     times = [1.0, 20.0, *np.random.default_rng(1).uniform(1, 20, 12).tolist()]
     with keeping_open():
         assert differences(motion, played, times) == []

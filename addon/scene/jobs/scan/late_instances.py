@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import bpy
+
 from ....formats import ObjectBounds
 from ...animation.late_subjects import LateNames, find_arrived
 from ...animation.scene_motion import SceneMotion
 from ...blender.frames import scene_by_uid
-from ...poses.subject_index import LateSubjects
+from ...poses.frame_reader import FrameReader
 from ...settings import DEFAULT_SHAPES, ContactSettings
 from ...subjects.subject import Subject
 from ..bounds import bound_found
@@ -23,7 +25,7 @@ class LateInstances:
         In the order in which they appear.
     objects : list of ObjectBounds
         Their bounds at the frame at which they appear.
-    batches : list of LateSubjects
+    readers : list of FrameReader
         How they may change, and their geometry.
     """
 
@@ -31,7 +33,7 @@ class LateInstances:
         """Start without instances."""
         self.subjects: list[Subject] = []
         self.objects: list[ObjectBounds] = []
-        self.batches: list[LateSubjects] = []
+        self.readers: list[FrameReader] = []
         self._names: LateNames | None = None
 
     def read(
@@ -49,11 +51,14 @@ class LateInstances:
         if not arrived:
             return
         if self._names is None:
-            self._names = LateNames(motion.instance_counts, [subject.id for subject in subjects])
+            self._names = LateNames(motion.reader.instance_counts, [subject.id for subject in subjects])
         found = find_arrived(scene_by_uid(scene_uid), settings.selection, arrived, self._names)
         if not len(found):
             return
         bounded = bound_found(found, DEFAULT_SHAPES, settings.fit, settings.shape)
         self.subjects += bounded.subjects
         self.objects += bounded.objects
-        self.batches.append(LateSubjects.of(bounded.subjects, settings.fit))
+        reader = FrameReader(bounded.subjects, settings.fit, range(len(bounded.subjects)))
+        reader.read_first(bpy.context.evaluated_depsgraph_get())
+        reader.forget_instances()
+        self.readers.append(reader)

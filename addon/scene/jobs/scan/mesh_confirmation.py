@@ -222,7 +222,7 @@ class _MeshCache:
         self, scene_uid: int, subjects: Sequence[Subject], motion: SceneMotion, span: tuple[float, float]
     ) -> None:
         self._scene_uid, self._subjects, self._span = scene_uid, subjects, span
-        self._sources, self._modifiers = motion.sources, motion.modifiers
+        self._sources, self._modifiers = motion.sources, motion.reader.modifiers
         self._meshes: dict[int, _CachedMesh] = {}
         self._known: dict[int, _CurveMesh | None] = {}
 

@@ -20,7 +20,7 @@ from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations
 from ...errors import SceneError
-from ...poses.subject_index import SubjectIndex, SubjectReading
+from ...poses.frame_reader import FrameReader
 from ...progress import JobProgress
 from ...settings import (
     DEFAULT_SHAPES,
@@ -112,7 +112,7 @@ def prepare_motion(
     has_switches = settings.motion == "adaptive" and bool(
         prepared.bounds.subjects or prepared.motion.may_have_late_instances
     )
-    prepared = prepared._replace(played=prepared.motion.played)
+    prepared = prepared._replace(played=prepared.motion.sources.reasons)
     if not has_switches:
         return prepared, times
     return prepared, prepared.motion.with_switches(_with_turns(prepared.motion, times))
@@ -154,7 +154,7 @@ def choose_sources(
     uid = scene.session_uid
     with nullcontext() if bpy.app.background else returning_between_steps(scene, home):
         yield from motion.comparing(times)
-        if not motion.is_played and playhead(scene_by_uid(uid)) != home:
+        if not motion.sources.is_played and playhead(scene_by_uid(uid)) != home:
             go_to_within_step(scene_by_uid(uid), home)
 
 
@@ -187,15 +187,16 @@ def _prepare(
     _go_to_first_frame(scene, first_time)
     yield begun
     scene = scene_by_uid(uid)
-    readings: list[SubjectReading] = []
+    readers: list[FrameReader] = []
 
     def read(depsgraph: bpy.types.Depsgraph, found: SubjectList, fit: FitSettings) -> list[SharedGeometry]:
         with_triangles: Container[int] = range(len(found))
         if settings.shape not in SHAPES_OF_TRIANGLES:
             mask = obstacle_mask(scene_by_uid(uid), found, settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
-        readings.append(SubjectReading.of(SubjectIndex(found, fit, with_triangles), depsgraph))
-        return readings[0].pieces
+        readers.append(FrameReader(found, fit, with_triangles))
+        readers[0].read_first(depsgraph)
+        return readers[0].shared
 
     bounded = yield from bound_subjects(
         scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, begun, read
@@ -212,15 +213,15 @@ def _prepare(
     yield begun
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     yield begun
-    reading = readings[0]
-    yield from _split_meshes(reading, settings, begun)
+    reader = readers[0]
+    yield from _split_meshes(reader, settings, begun)
     scene = scene_by_uid(uid)
     shape, fit = settings.shape, settings.fit
-    if late.subjects or bounded.subjects is not reading.subject_index.subjects:
+    if late.subjects or bounded.subjects is not reader.subjects:
         # Others than those that were read at first.
-        motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
+        motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.readers)
     else:
-        motion = SceneMotion(scene, reading, settings.selection, shape, fit, obstacles)
+        motion = SceneMotion(scene, reader, settings.selection, shape, fit, obstacles)
     scan = replace(
         pairs.settings,
         clearance=settings.clearance,
@@ -247,14 +248,14 @@ def _go_to_first_frame(scene: bpy.types.Scene, time: float) -> None:
 
 
 def _split_meshes(
-    reading: SubjectReading, settings: ContactSettings, begun: Progress
+    reader: FrameReader, settings: ContactSettings, begun: Progress
 ) -> Generator[Progress, None, None]:
     """Split the meshes of a scan of convex parts, for its fits. Yields `begun` with the share that is done.
 
     One step at a time, so that a window can stop: the split of a mesh takes about a second.
     """
     if settings.shape == "compound" and settings.fit.parts > 1:
-        sources = reading.subject_index.take(reading.pieces).values()
+        sources = reader.first_geometries().values()
         for share in split_pieces(sources, settings.fit):
             yield begun._replace(part=share)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.parts.loose_parts import rows_by_label
-from addon.scene.poses import subject_index
+from addon.scene.poses import frame_reader
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import geometry as subject_geometry
 from addon.scene.subjects.find import find_subjects
@@ -45,7 +45,7 @@ def test_rows_by_label_returns_rows_of_each_label():
 
 def test_loose_parts_are_labeled_once_per_object(monkeypatch):
     calls = []
-    for module in (subject_geometry, subject_index):
+    for module in (subject_geometry, frame_reader):
         original = module.part_rows
 
         def count_call(*arguments, original=original):

@@ -1,38 +1,32 @@
-"""Index of subjects: how to read each of them in later frames, determined once at the first frame."""
+"""Reads subjects frame by frame: how each of them may change is determined once, at the first frame."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Bools, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.frames import ObjectReader
 from ..blender.instance_table import InstanceTable, instances_at, meshes_at
 from ..blender.instances import InstanceKey, VisibleInstance
-from ..blender.mesh_data import triangle_indices
+from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
 from ..blender.mesh_faces import MeshFaces
 from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.parts.bones import LEAST_SCALE
+from ..blender.parts.bones import LEAST_SCALE, bone_frame
 from ..blender.parts.mesh_parts import part_rows
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space
+from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space, moved_to_frame
 from ..subjects.reader import SharedGeometry, SubjectReader
 from ..subjects.subject import Subject
-from ..subjects.subject_list import SubjectList
+from .frame_poses import ChangedFaces, CurrentGeometry, FramePoses, Reading
 from .instance_reader import InstanceReader
-
-
-class ChangedFaces(NamedTuple):
-    """Triangles (t, 3) of a subject whose faces have changed, and the face of each (t,) if it is known."""
-
-    triangles: NDArray[np.int32]
-    of_triangle: NDArray[np.int32] | None
 
 
 class _Nature(NamedTuple):
@@ -72,7 +66,7 @@ class _Nature(NamedTuple):
         return cls(item.owner.session_uid, is_converted, deforms, modifiers, padding_of)
 
 
-class CurrentInstances(NamedTuple):
+class _CurrentInstances(NamedTuple):
     """All instances at one time.
 
     Attributes
@@ -92,8 +86,8 @@ class CurrentInstances(NamedTuple):
     unknown: Ints
 
 
-class SubjectIndex(SubjectReader):
-    """Subjects by instance key, and how each may change from frame to frame.
+class FrameReader(SubjectReader):
+    """Reads subjects at their first frame, then their poses in scenes that are evaluated at other times.
 
     Attributes
     ----------
@@ -132,15 +126,14 @@ class SubjectIndex(SubjectReader):
         What is visible at the first frame and is no subject.
     instance_counts : dict
         Number of instances by the full names of owner and object, at the first frame.
+    shared : list of SharedGeometry
+        Geometry at the first frame.
     """
 
     def __init__(
         self, subjects: Sequence[Subject], settings: FitSettings, with_triangles: Container[int]
     ) -> None:
-        """Index subjects without reading them.
-
-        settings : for subjects without settings of their own
-        """
+        """Prepare to read subjects; `settings` are for those that have none of their own."""
         super().__init__(subjects, settings, with_triangles)
         self.assembled_of: dict[InstanceKey, list[int]] = {}
         for index, subject in self._matcher.assembled.items():
@@ -179,10 +172,12 @@ class SubjectIndex(SubjectReader):
         self.unknown_keys: set[InstanceKey] = set()
         self.instance_counts: dict[tuple[str, str], int] = {}
         self._reader = InstanceReader(lambda item: _Nature.of(item, settings))
-        self._current: CurrentInstances | None = None
+        self._current: _CurrentInstances | None = None
+        self.shared: list[SharedGeometry] = []
+        self._objects = ObjectReader(self.uids)
         self.keep_faces()
 
-    def read_instances(self, depsgraph: bpy.types.Depsgraph) -> CurrentInstances:
+    def _read_instances(self, depsgraph: bpy.types.Depsgraph) -> _CurrentInstances:
         """Read all instances, and find the subjects that they are."""
         table, last = self._reader.read(depsgraph), self._current
         if last is not None and table.kind_of is last.table.kind_of:
@@ -194,16 +189,12 @@ class SubjectIndex(SubjectReader):
         if len(assembled):
             is_other = [table.key_of(row) not in self.assembled_of for row in assembled.tolist()]
             unknown = np.union1d(unknown, assembled[np.array(is_other, dtype=bool)])
-        self._current = CurrentInstances(table, subject_of, assembled, unknown)
+        self._current = _CurrentInstances(table, subject_of, assembled, unknown)
         return self._current
 
-    def read(self, depsgraph: bpy.types.Depsgraph) -> dict[int, SubjectGeometry]:
-        """Classify all subjects, and read the geometry of those that are present now."""
-        return self.take(self.read_pieces(depsgraph))
-
-    def read_pieces(self, depsgraph: bpy.types.Depsgraph) -> list[SharedGeometry]:
+    def read_first(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Classify all subjects, and read the geometry of those that are present now, each mesh once."""
-        table, subject_of, assembled, unknown = self.read_instances(depsgraph)
+        table, subject_of, assembled, unknown = self._read_instances(depsgraph)
         self.unknown_keys = {table.key_of(row) for row in unknown.tolist()}
         for kind, count in zip(
             table.kinds, np.bincount(table.kind_of, minlength=len(table.kinds)), strict=True
@@ -222,41 +213,36 @@ class SubjectIndex(SubjectReader):
             self._find_part_rows(indices, item.instance.object)
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
             self._read_faces(subject_of[shared].tolist(), item.instance.object)
-        return list(self.geometries(depsgraph, table))
+        self.shared = list(self.geometries(depsgraph, table))
 
-    def take(self, pieces: Iterable[SharedGeometry]) -> dict[int, SubjectGeometry]:
-        """Return the geometry of each subject in pieces that were read; keep triangles of merged ones."""
-        geometries = {single.subject: single for each in pieces for single in each.singles()}
+    def first_geometries(self) -> dict[int, SubjectGeometry]:
+        """Return the geometry of each subject that was present at the first frame."""
+        geometries = {single.subject: single for each in self.shared for single in each.singles()}
         for index in self.merged:
             if index in geometries and index in self.with_triangles:
                 self.merged_triangles[index] = geometries[index].triangles
         for index in geometries.keys() & self.bones.keys():
-            piece = geometries[index]
-            if self.may_deform[index] and piece.frame is not None and piece.bone_scale >= LEAST_SCALE:
-                geometries[index] = in_bone_space(piece)
+            single = geometries[index]
+            if self.may_deform[index] and single.frame is not None and single.bone_scale >= LEAST_SCALE:
+                geometries[index] = in_bone_space(single)
         return geometries
-
-    def assembler(self, subjects: Sequence[int]) -> SubjectAssembler:
-        """Prepare to read the geometry of some subjects from instances."""
-        assembled = {subject: self._matcher.assembled[subject] for subject in subjects}
-        return SubjectAssembler(assembled, self._settings, self.with_triangles)
 
     def forget_instances(self) -> None:
         """Free what was read of the instances; they are read again when they are needed."""
         self._reader, self._current = InstanceReader(lambda item: _Nature.of(item, self._settings)), None
 
-    def include(self, late: Sequence[LateSubjects]) -> dict[int, SubjectGeometry]:
-        """Take over how subjects may change that appear later, and return their geometry."""
+    def include(self, late: Sequence[FrameReader]) -> dict[int, SubjectGeometry]:
+        """Take over how subjects may change that appear later, and return their geometry at that time."""
         geometries: dict[int, SubjectGeometry] = {}
         place = {subject.key: index for index, subject in enumerate(self.subjects)} if late else {}
-        for each in late:
-            other = each.reading
-            new = [place[subject.key] for subject in other.subjects]
-            for index, old in zip(new, range(len(new)), strict=True):
+        for other in late:
+            of_other = other.first_geometries()
+            for old, subject in enumerate(other.subjects):
+                index = place[subject.key]
                 self.may_deform[index] = other.may_deform[old]
                 self.modifiers[index] = other.modifiers[old]
-                if old in each.geometries:
-                    geometries[index] = each.geometries[old]._replace(subject=index)
+                if old in of_other:
+                    geometries[index] = of_other[old]._replace(subject=index)
                 if old in other.faces and index in self.with_triangles:
                     self.faces[index] = other.faces[old]
                 if old in other.animated_paddings:
@@ -359,47 +345,126 @@ class SubjectIndex(SubjectReader):
             result[index] = any(owner in names or shown in names for owner, shown, _ in members)
         return result
 
+    def read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,) in a scene that is at `time` already."""
+        # With few objects, each array call here takes as long as a part of Blender's own work for a frame.
+        rows, present, matrices = self._objects.read(scene, subjects)
+        if self.needs_walk:
+            present &= ~self.is_walked[subjects]
+        reading = Reading(FramePoses(time, present, matrices), {}, [])
+        may_deform = present & self.may_deform[subjects]
+        if self._objects.has_changed or self.needs_walk:
+            self._walk(reading, subjects)
+        if may_deform.any():
+            items, depsgraph = list(scene.objects), bpy.context.evaluated_depsgraph_get()
+            for sharing in self.rows_by_object(subjects, may_deform):
+                evaluated = items[rows[sharing[0]]].evaluated_get(depsgraph)
+                self.read_deforming(subjects, sharing, evaluated, reading)
+        return reading
 
-class SubjectReading(NamedTuple):
-    """Subjects as they were at the first frame.
+    def _walk(self, reading: Reading, subjects: Ints) -> None:
+        """Fill in the poses of instances and merged objects, and what else is there.
 
-    Attributes
-    ----------
-    subject_index : SubjectIndex
-        How each of them may change.
-    pieces : list of SharedGeometry
-        Their geometry.
-    """
+        Adds the vertices of those that may deform to the geometry.
+        """
+        depsgraph, poses = bpy.context.evaluated_depsgraph_get(), reading.poses
+        instances = self._read_instances(depsgraph)
+        table, subject_of = instances.table, instances.subject_of
+        for row in instances.unknown.tolist():
+            key = table.key_of(row)
+            # A subject that was renamed has not appeared for the first time.
+            if key[2] or table.kinds[table.kind_of[row]].details.owner_uid not in self.own_uids:
+                reading.unknown.append(key)
+        count = len(self.subjects)
+        row_of = np.full(count + 1, -1)
+        row_of[subjects] = np.arange(len(subjects))
+        rows = np.flatnonzero((row_of[subject_of] >= 0) & np.append(self.is_walked, False)[subject_of])
+        places = row_of[subject_of[rows]]
+        poses.matrices[places] = table.matrices(rows)
+        poses.present[places] = True
+        deforming = rows[self.may_deform[subject_of[rows]]]
+        for shared, item in meshes_at(depsgraph, table, deforming):
+            members = subject_of[shared]
+            matrices = poses.matrices[row_of[members]]
+            self._read_vertices(members.tolist(), item.instance.object, matrices, reading.geometry)
+        if len(instances.assembled):
+            self._walk_assembled(depsgraph, instances, reading, row_of)
 
-    subject_index: SubjectIndex
-    pieces: list[SharedGeometry]
+    def _walk_assembled(
+        self, depsgraph: bpy.types.Depsgraph, instances: _CurrentInstances, reading: Reading, row_of: Ints
+    ) -> None:
+        """Fill in the poses of merged objects and of the loose parts of instances.
 
-    @classmethod
-    def of(cls, index: SubjectIndex, depsgraph: bpy.types.Depsgraph) -> SubjectReading:
-        """Read subjects at the first frame."""
-        return cls(index, index.read_pieces(depsgraph))
+        row_of : row of each subject in the poses, -1 for none
+        """
+        poses, current = reading.poses, reading.geometry
+        merged = [subject for subject in self.merged if row_of[subject] >= 0]
+        assembled = {subject: self._matcher.assembled[subject] for subject in merged}
+        assembler = SubjectAssembler(assembled, self._settings, self.with_triangles)
+        for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
+            next(assembler.geometries_of(item), None)
+            deforming = []
+            for subject in self.assembled_of.get(item.key, ()):
+                row = row_of[subject]
+                if row < 0 or not self.is_walked[subject] or self.subjects[subject].members:
+                    continue
+                poses.matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
+                poses.present[row] = True
+                if self.may_deform[subject]:
+                    deforming.append(subject)
+            if deforming:
+                matrices = poses.matrices[row_of[deforming]]
+                self._read_vertices(deforming, item.instance.object, matrices, current)
+        for source in assembler.merged_geometries():
+            subject = source.subject
+            poses.matrices[row_of[subject]] = source.geometry.matrix
+            poses.present[row_of[subject]] = True
+            current[subject] = CurrentGeometry(source.geometry, self.changed_merged(subject, source))
 
+    def _read_vertices(
+        self,
+        subjects: Sequence[int],
+        evaluated: bpy.types.Object,
+        matrices: Floats,
+        current: dict[int, CurrentGeometry],
+    ) -> None:
+        """Read the vertices of subjects (m,) that show one mesh and may deform; add them to `current`.
 
-class LateSubjects(NamedTuple):
-    """Instances that appear at the same time.
+        Those of a bone are in its space, with another matrix, unless its scale is nearly 0. Their faces are
+        read too if they matter and have changed.
+        """
+        whole = vertex_positions(evaluated, self.modifiers[subjects[0]])
+        faces = self.changed_faces(subjects, evaluated, len(whole))
+        for subject, matrix in zip(subjects, matrices, strict=True):
+            points = whole
+            if subject in self.part_rows:
+                count, rows = self.part_rows[subject]
+                # With another number of vertices the parts are unknown, so each part gets all vertices.
+                points = whole[rows] if len(whole) == count else whole
+            geometry = Geometry(points, matrix)
+            if subject in self.bones:
+                frame = bone_frame(evaluated, self.bones[subject])
+                geometry = geometry if frame is None else moved_to_frame(geometry, frame)
+            current[subject] = CurrentGeometry(geometry, faces.get(subject))
 
-    Attributes
-    ----------
-    subjects : SubjectList
-    reading : SubjectIndex
-        How each of them may change.
-    geometries : dict
-        Their geometry, at the time at which they appear.
-    """
+    def subjects_by_object(self, subjects: Ints) -> dict[int, list[int]]:
+        """Map objects by session_uid to those of the subjects (m,) that show their mesh and may deform."""
+        members: dict[int, list[int]] = {}
+        for subject in subjects[self.may_deform[subjects]].tolist():
+            members.setdefault(int(self.uids[subject]), []).append(subject)
+        return members
 
-    subjects: SubjectList
-    reading: SubjectIndex
-    geometries: dict[int, SubjectGeometry]
+    def read_deforming(
+        self, subjects: Ints, rows: Ints, evaluated: bpy.types.Object, reading: Reading
+    ) -> None:
+        """Read the vertices and matrices of those of `subjects` (m,) at `rows` (k,), which show one mesh."""
+        shown, matrices = subjects[rows].tolist(), reading.poses.matrices
+        self._read_vertices(shown, evaluated, matrices[rows], reading.geometry)
+        for row, subject in zip(rows.tolist(), shown, strict=True):
+            matrices[row] = reading.geometry[subject].geometry.matrix
 
-    @classmethod
-    def of(cls, subjects: SubjectList, settings: FitSettings) -> LateSubjects:
-        """Read subjects in a scene in which they have just appeared."""
-        reading = SubjectIndex(subjects, settings, range(len(subjects)))
-        geometries = reading.read(bpy.context.evaluated_depsgraph_get())
-        reading.forget_instances()
-        return cls(subjects, reading, geometries)
+    def rows_by_object(self, subjects: Ints, may_deform: Bools) -> list[Ints]:
+        """Group the rows of those of sorted `subjects` (m,) that may deform by the objects that they show."""
+        rows = np.flatnonzero(may_deform)
+        members = self.subjects_by_object(subjects[rows])
+        return [rows[np.searchsorted(subjects[rows], sharing)] for sharing in members.values()]
