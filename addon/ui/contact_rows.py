@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..core import Clearance, Contact
-from ..core.numeric.arrays import Bools, Floats, Ints
+from ..core import Clearance, Contact, ContactReport
+from ..core.numeric.arrays import Bools, Ints
 from ..formats import Comparison, NotVerified
 from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
@@ -31,9 +31,9 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
-    contacts, clearances = result.report.contacts, result.report.clearances
-    for index in _contact_order(result):
-        contact, row = contacts[index], settings.rows.add()
+    order = _contact_order(result.report)
+    for index, contact in zip(order.tolist(), result.report.contacts.take(order), strict=True):
+        row = settings.rows.add()
         row.index, row.a, row.b = index, names[contact.a], names[contact.b]
         row.frame, row.value = contact.first.frame, contact.depth
         row.tunnelling, row.at_start = contact.first.tunnelling, contact.first.at_start
@@ -50,17 +50,15 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
         comment = result.accepted[index] if result.accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"
-    for index, near in enumerate(clearances):
+    for index, near in enumerate(result.report.clearances):
         row = settings.rows.add()
         row.index, row.a, row.b, row.is_near_miss = index, names[near.a], names[near.b], True
         row.frame, row.value, row.is_grazing = near.frame, near.gap, index in result.grazing
 
 
-def _contact_order(result: Result) -> list[int]:
+def _contact_order(report: ContactReport) -> Ints:
     """Return the indices of contacts in the order of rows: those at the start last."""
-    assert result.report is not None, "rows are made from a report"
-    contacts = result.report.contacts
-    return sorted(range(len(contacts)), key=lambda index: contacts[index].first.at_start)
+    return np.argsort(report.contacts.pairs.at_start, kind="stable")
 
 
 class _Columns(NamedTuple):
@@ -85,28 +83,28 @@ class _Columns(NamedTuple):
     def of(cls, result: Result, comparison: Comparison | None) -> _Columns:
         report = result.report
         assert report is not None, "rows are made from a report"
-        contacts = [report.contacts[index] for index in _contact_order(result)]
-        pairs: list[Contact | Clearance] = [*contacts, *report.clearances]
+        contacts, near = report.contacts.pairs.take(_contact_order(report)), report.clearances.pairs
+        pairs = list(zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True))
         subjects = [subject.name for subject in result.subjects]
         keys = [subject.key[0] for subject in result.subjects]
-        owners = [(keys[pair.a], keys[pair.b]) for pair in pairs]
-        names = [f"{subjects[pair.a]}\n{subjects[pair.b]}".casefold() for pair in pairs]
-        frame: Floats = np.array([c.first.frame for c in contacts] + [n.frame for n in report.clearances])
-        gap: Floats = np.array([-c.depth for c in contacts] + [n.gap for n in report.clearances])
-        is_near = np.arange(len(pairs)) >= len(contacts)
+        owners = [(keys[a], keys[b]) for a, b in pairs]
+        names = [f"{subjects[a]}\n{subjects[b]}".casefold() for a, b in pairs]
+        frame = np.concatenate([contacts.frame, near.frame])
+        gap = np.concatenate([-contacts.depth, near.gap])
+        is_near = np.arange(len(pairs)) >= len(contacts.a)
+        none = np.zeros(len(near.a), dtype=bool)
+        at_start, tunnelling = (
+            np.concatenate([flags, none]) for flags in (contacts.at_start, contacts.tunnelling)
+        )
         is_grazing = np.zeros(len(pairs), dtype=bool)
-        is_grazing[[len(contacts) + index for index in result.grazing]] = True
-        at_start = np.zeros(len(pairs), dtype=bool)
-        tunnelling = np.zeros(len(pairs), dtype=bool)
-        at_start[: len(contacts)] = [c.first.at_start for c in contacts]
-        tunnelling[: len(contacts)] = [c.first.tunnelling for c in contacts]
+        is_grazing[[len(contacts.a) + index for index in result.grazing]] = True
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         by_frame = np.lexsort((frame, at_start, is_near))
-        prefixes = shared_prefixes({subjects[index] for pair in pairs for index in (pair.a, pair.b)})
+        prefixes = shared_prefixes({subjects[index] for pair in pairs for index in pair})
         new_pairs = {(entry.a, entry.b) for entry in comparison.new} if comparison else set()
         ids = [subject.id for subject in result.subjects]
-        is_new = np.zeros(len(pairs), dtype=bool)
-        is_new[: len(contacts)] = [tuple(sorted((ids[c.a], ids[c.b]))) in new_pairs for c in contacts]
+        is_new = np.array([tuple(sorted((ids[a], ids[b]))) in new_pairs for a, b in pairs], dtype=bool)
+        is_new &= ~is_near
         by_value = np.lexsort((gap, is_near))
         has_baseline = comparison is not None
         orders = (by_name, by_frame, by_value)

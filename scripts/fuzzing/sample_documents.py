@@ -26,6 +26,7 @@ from addon.core import (
     sphere_tree_from_triangles,
 )
 from addon.core.numeric.arrays import Floats, rotation_matrix
+from addon.core.scan.report import Clearances, Contacts
 from addon.formats import (
     Confirmation,
     Convention,
@@ -117,7 +118,7 @@ def _scan() -> ScannedContacts:
         Contact(1, 2, at_start, (ContactInterval(1.0, 20.0),), 20.0, 0.1),
     )
     meshes = (Confirmation(MeshContact(6.5, 1e-3, np.ones(3), np.array([0.0, 0, 1]))), Confirmation(None))
-    report = ContactReport(contacts, (Clearance(0, 2, 3.5, 0.25),), 20.0)
+    report = ContactReport(Contacts.of(contacts), Clearances.of([Clearance(0, 2, 3.5, 0.25)]), 20.0)
     return ScannedContacts(report, ["a", "b/part.0", "Würfel"], "sphere", frozenset({"a"}), meshes)
 
 

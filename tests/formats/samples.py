@@ -20,6 +20,7 @@ from addon.core import (
     Sphere,
 )
 from addon.core.numeric.arrays import rotation_matrix
+from addon.core.scan.report import Clearances, Contacts
 from addon.formats import (
     DocumentContents,
     ObjectBounds,
@@ -114,7 +115,7 @@ def document(
     """
     objects = [bounds("c", "Würfel"), bounds("b", "Ball", "a", 5.0), bounds("a", "Ball", None, -3.0)]
     near = (Clearance(2, 0, 7 + THIRD, 0.3 + 1e-9),)
-    report = ContactReport(contacts if contacts is not None else (contact(),), near)
+    report = ContactReport(Contacts.of((contact(),) if contacts is None else contacts), Clearances.of(near))
     return document_of(
         objects,
         space_for(preset, 0.5),

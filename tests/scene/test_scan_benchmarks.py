@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from addon.core.scan.report import Contacts
 from benchmarks.scenes import evaluated_scans, scans
 from benchmarks.scenes.evaluated_scans import Driven, Walk
 from benchmarks.scenes.scans import Keyed
@@ -28,8 +29,8 @@ def test_right_contacts_pass_and_a_contact_that_is_dropped_is_found(case):
     longest = max(
         result.report.contacts, key=lambda contact: contact.intervals[0].end - contact.intervals[0].start
     )
-    fewer = tuple(each for each in result.report.contacts if each is not longest)
-    planted = replace(result, report=replace(result.report, contacts=fewer))
+    fewer = [each for each in result.report.contacts if (each.a, each.b) != (longest.a, longest.b)]
+    planted = replace(result, report=replace(result.report, contacts=Contacts.of(fewer)))
     message = scans._check(case, {"scan": planted})
     assert message.startswith(f"missed contact of {longest.a} and {longest.b} at frame ")
 
@@ -43,7 +44,7 @@ def test_a_contact_of_drivers_that_begins_late_is_found():
         first, *rest = contact.intervals
         is_long = 1 < first.start < first.end - 4
         late.append(replace(contact, intervals=(first._replace(start=first.start + 2 * is_long), *rest)))
-    planted = replace(result, report=replace(result.report, contacts=tuple(late)))
+    planted = replace(result, report=replace(result.report, contacts=Contacts.of(late)))
     assert evaluated_scans._check_driven(case, {"scan": planted}).startswith("missed contact of ")
 
 
@@ -67,5 +68,5 @@ def test_wrong_answers_about_meshes_of_characters_are_found():
     assert planted(touched[0], first._replace(time=first.time - 0.5)).startswith("invented ")
     assert planted(apart[0], first).startswith("invented ")
     # A scan that finds nothing is not right.
-    fewer = replace(result, report=replace(result.report, contacts=()), confirmed=())
+    fewer = replace(result, report=replace(result.report, contacts=Contacts.of(())), confirmed=())
     assert evaluated_scans._check_walk(case, {"scan": fewer}).startswith("missed contact of ")

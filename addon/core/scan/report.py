@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import zip_longest
+from operator import attrgetter
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
@@ -129,6 +135,195 @@ class Clearance:
     gap: float
 
 
+class PairContacts(Table):
+    """Contacts (n,) but for their intervals; see `Contact` and `FirstContact`."""
+
+    a: Ints
+    b: Ints
+    frame: Floats
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    at_start: Bools
+    tunnelling: Bools
+    motion: NDArray[np.str_]
+    deepest_frame: Floats
+    depth: Floats
+
+
+class Intervals(Table):
+    """Intervals (k,) in contact; see `ContactInterval` and `ContactDetails`. NaN for what is not known."""
+
+    start: Floats
+    end: Floats
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    velocity: Floats
+    deepest_frame: Floats
+    depth: Floats
+    direction: Floats
+
+    @property
+    def has_details(self) -> Bools:
+        """Return which intervals (k,) have details."""
+        return ~np.isnan(self.uncertainty)
+
+    @property
+    def has_velocity(self) -> Bools:
+        """Return which intervals (k,) have a velocity."""
+        return np.asarray(~np.isnan(self.velocity).any(axis=1))
+
+
+class NearMisses(Table):
+    """Near misses (n,); see `Clearance`."""
+
+    a: Ints
+    b: Ints
+    frame: Floats
+    gap: Floats
+
+
+_View = TypeVar("_View")
+
+
+class _Views(Sequence[_View]):
+    """Rows of tables as a sequence of objects, each of which is made on access."""
+
+    @abstractmethod
+    def take(self, rows: Any) -> Self:
+        """Select rows by anything that indexes an array."""
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple(self.take(np.atleast_1d(np.arange(len(self))[index])))
+        return found if isinstance(index, slice) else found[0]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # like a list
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts(_Views[Contact]):
+    """Contacts as tables.
+
+    Attributes
+    ----------
+    pairs : PairContacts, of n contacts
+    intervals : Intervals
+        Of all contacts, concatenated.
+    counts : (n,) int
+        Number of intervals of each contact.
+    """
+
+    pairs: PairContacts
+    intervals: Intervals
+    counts: Ints
+
+    @classmethod
+    def of(cls, contacts: Sequence[Contact]) -> Contacts:
+        """Collect the tables of contacts."""
+        pairs = [(c.a, c.b, *_first_values(c.first), c.deepest_frame, c.depth) for c in contacts]
+        unknown = (math.nan, *(np.full(3, math.nan),) * 3, math.nan, math.nan, np.full(3, math.nan))
+        spans = [
+            (*span, *(unknown if details is None else details))
+            for contact in contacts
+            for span, details in zip_longest(contact.intervals, contact.details[: len(contact.intervals)])
+        ]
+        counts = np.array([len(contact.intervals) for contact in contacts], dtype=np.int64)
+        return cls(_table_of(PairContacts, pairs), _table_of(Intervals, spans), counts)
+
+    def take(self, rows: Any) -> Self:
+        """Select contacts by anything that indexes an array."""
+        end = np.cumsum(self.counts)
+        inner = _rows_of_ranges((end - self.counts)[rows], end[rows])
+        return type(self)(self.pairs.take(rows), self.intervals.take(inner), self.counts[rows])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Contacts]) -> Contacts:
+        """Join contacts, at least one part."""
+        pairs = PairContacts.concatenate([part.pairs for part in parts])
+        intervals = Intervals.concatenate([part.intervals for part in parts])
+        return cls(pairs, intervals, np.concatenate([part.counts for part in parts]))
+
+    @property
+    def owners(self) -> Ints:
+        """Contact (k,) of each interval."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __iter__(self) -> Iterator[Contact]:
+        # Converting columns with `tolist` is much faster than element by element.
+        spans = self.intervals
+        intervals = list(map(ContactInterval, spans.start.tolist(), spans.end.tolist()))
+        velocities = [
+            spans.velocity[row] if is_known else None for row, is_known in enumerate(spans.has_velocity)
+        ]
+        details = list(
+            map(
+                ContactDetails,
+                spans.uncertainty.tolist(),
+                spans.point,
+                spans.normal,
+                velocities,
+                spans.deepest_frame.tolist(),
+                spans.depth.tolist(),
+                spans.direction,
+            )
+        )
+        columns = (column if column.ndim > 1 else column.tolist() for column in self.pairs)
+        a, b, *first, deepest_frame, depth = columns
+        has_details, ends = spans.has_details.tolist(), np.cumsum(self.counts).tolist()
+        ranges = map(range, [0, *ends], ends)
+        rows = zip(a, b, map(FirstContact, *first), ranges, deepest_frame, depth, strict=True)
+        for one, other, begin, span, frame, deepest in rows:
+            known = tuple(details[row] for row in span if has_details[row])
+            yield Contact(one, other, begin, tuple(intervals[row] for row in span), frame, deepest, known)
+
+
+@dataclass(frozen=True, eq=False)
+class Clearances(_Views[Clearance]):
+    """Near misses (n,) as a table."""
+
+    pairs: NearMisses
+
+    @classmethod
+    def of(cls, clearances: Sequence[Clearance]) -> Clearances:
+        """Collect the table of near misses."""
+        return cls(_table_of(NearMisses, [(each.a, each.b, each.frame, each.gap) for each in clearances]))
+
+    def take(self, rows: Any) -> Self:
+        """Select near misses by anything that indexes an array."""
+        return type(self)(self.pairs.take(rows))
+
+    def __len__(self) -> int:
+        return len(self.pairs.a)
+
+    def __iter__(self) -> Iterator[Clearance]:
+        return map(Clearance, *(column.tolist() for column in self.pairs))
+
+
+_VECTORS = frozenset({"point", "normal", "velocity", "direction"})
+_TYPES = {"a": "i8", "b": "i8", "at_start": "?", "tunnelling": "?", "motion": "U7"}
+
+
+_first_values = attrgetter(*(each.name for each in fields(FirstContact)))
+_AnyTable = TypeVar("_AnyTable", bound=Table)
+
+
+def _table_of(kind: type[_AnyTable], rows: Sequence[Sequence[Any]]) -> _AnyTable:
+    """Make a table of this module from rows, in which None is a vector that is not known."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(kind.names())
+    unknown, arrays = np.full(3, math.nan), []
+    for name, values in zip(kind.names(), columns, strict=True):
+        filled = np.array([unknown if value is None else value for value in values], _TYPES.get(name, "f8"))
+        arrays.append(filled.reshape((-1, 3) if name in _VECTORS else -1))
+    return kind(*arrays)
+
+
 @dataclass(frozen=True, slots=True)
 class ContactReport:
     """Result of a scan: contacts ordered by time of first contact, near misses ordered by gap.
@@ -139,8 +334,8 @@ class ContactReport:
 
     Attributes
     ----------
-    contacts : tuple of Contact
-    clearances : tuple of Clearance
+    contacts : Contacts
+    clearances : Clearances
     stopped_at : float or None
         Last frame that was scanned, if the scan was stopped before its end.
     static_overlaps : tuple of (int, int)
@@ -149,8 +344,8 @@ class ContactReport:
         Number of pairs that never move, those that touch included, if such contacts were not requested.
     """
 
-    contacts: tuple[Contact, ...]
-    clearances: tuple[Clearance, ...]
+    contacts: Contacts = field(default_factory=partial(Contacts.of, ()))
+    clearances: Clearances = field(default_factory=partial(Clearances.of, ()))
     stopped_at: float | None = None
     static_overlaps: tuple[tuple[int, int], ...] = ()
     static_pair_count: int = 0
@@ -169,48 +364,26 @@ class PairRows(Table):
     least_time: Floats
 
 
-# There may be many pairs, and converting columns with `tolist` is much faster than element by element.
-
-
-def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: float) -> list[Contact]:
-    """Contacts of pairs (m,) with increasing `keys` (m,), by time; spans of other pairs are skipped."""
+def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: float) -> Contacts:
+    """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
     begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
-    order = np.lexsort((pairs.b, pairs.a, spans.enter[begin]))
-    pairs, begin, end = pairs.take(order), begin[order], end[order]
-    signs, rows, count = np.ones(len(spans.keys)), _rows_of_ranges(begin, end), end - begin
-    signs[rows] = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)
-    spans = _oriented(spans, signs)
+    rows, count = _rows_of_ranges(begin, end), end - begin
+    spans = spans.take(rows)
+    sign = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)[:, None]
+    velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
+    details = spans.uncertainty, spans.point, spans.normal * sign, velocity
+    deepest = spans.least_time, -spans.least, spans.direction * sign
+    intervals = Intervals(spans.enter, spans.leave, *details, *deepest)
     # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
     # less than the gap within a clearance.
-    by_depth = np.lexsort((spans.least[rows], np.arange(len(count)).repeat(count)))
-    deepest = rows[by_depth[np.cumsum(count) - count]]
-    intervals = list(map(ContactInterval, spans.enter.tolist(), spans.leave.tolist()))
-    details = _details_of(spans, first_time)
-    firsts = spans.take(begin)
-    tunnelling = np.floor(firsts.leave + _WHOLE) < firsts.enter - _WHOLE
-    first_contacts = map(
-        FirstContact,
-        firsts.enter.tolist(),
-        firsts.uncertainty.tolist(),
-        firsts.point,
-        firsts.normal,
-        (firsts.enter == first_time).tolist(),
-        tunnelling.tolist(),
-        [MOTIONS[motion] for motion in firsts.motion.tolist()],
-    )
-    ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
-    return list(
-        map(
-            Contact,
-            pairs.a.tolist(),
-            pairs.b.tolist(),
-            first_contacts,
-            (tuple(intervals[i:j]) for i, j in ranges),
-            spans.least_time[deepest].tolist(),
-            (-spans.least[deepest]).tolist(),
-            (tuple(details[i:j]) for i, j in ranges),
-        )
-    )
+    by_depth = np.lexsort((spans.least, np.arange(len(count)).repeat(count)))
+    start = np.cumsum(count) - count
+    first, deep = intervals.take(start), intervals.take(by_depth[start])
+    tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
+    how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
+    when = first.start, first.uncertainty, first.point, first.normal
+    table = PairContacts(pairs.a, pairs.b, *when, *how, deep.deepest_frame, deep.depth)
+    return Contacts(table, intervals, count)
 
 
 def _rows_of_ranges(begin: Ints, end: Ints) -> Ints:
@@ -218,38 +391,6 @@ def _rows_of_ranges(begin: Ints, end: Ints) -> Ints:
     count = end - begin
     offset = np.repeat(begin - np.cumsum(count) + count, count)
     return np.asarray(np.arange(len(offset)) + offset)
-
-
-def _oriented(spans: ContactSpans, signs: Floats) -> ContactSpans:
-    """Reverse the vectors from the first to the second shape where signs (m,) are negative."""
-    sign = signs[:, None]
-    vectors = {name: getattr(spans, name) * sign for name in ("normal", "velocity", "direction")}
-    return spans.replaced(**vectors)
-
-
-def _details_of(spans: ContactSpans, first_time: float) -> list[ContactDetails]:
-    """Details of all spans; without a velocity where the scan begins in contact."""
-    known = (spans.enter != first_time) & ~np.isnan(spans.velocity).any(axis=1)
-    velocities = [row if is_known else None for row, is_known in zip(spans.velocity, known, strict=True)]
-    return list(
-        map(
-            ContactDetails,
-            spans.uncertainty.tolist(),
-            spans.point,
-            spans.normal,
-            velocities,
-            spans.least_time.tolist(),
-            (-spans.least).tolist(),
-            spans.direction,
-        )
-    )
-
-
-def clearances_of(pairs: PairRows) -> list[Clearance]:
-    """Near misses of pairs, ordered by gap."""
-    pairs = pairs.take(np.lexsort((pairs.b, pairs.a, pairs.least)))
-    columns = (pairs.a, pairs.b, pairs.least_time, pairs.least)
-    return list(map(Clearance, *(values.tolist() for values in columns)))
 
 
 def pairs_of(pairs: PairRows) -> list[tuple[int, int]]:

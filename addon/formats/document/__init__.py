@@ -7,7 +7,8 @@ In reading order:
 - `skipped_pairs`: reasons why pairs are skipped
 - `source_numbers`: numbers of the document that an object was read from
 - `joint_frames`: frames of bones, as joints in the files of exporters
-- `objects`, `tracks`, `contact_entries`: entries of a document, rounded outward, many at once
+- `objects`, `tracks`: entries of a document, rounded outward, many at once
+- `contacts`: contacts and near misses, written from tables and read
 - `writer`: `make_document`
 - `reader`: `read_document` and `read_file`, the inverse
 - `json_numbers`, `json_writer`: text of a document

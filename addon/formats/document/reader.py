@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,8 @@ import numpy as np
 from ...core import (
     Aabb,
     Capsule,
-    Clearance,
-    Contact,
-    ContactDetails,
-    ContactInterval,
-    ContactReport,
     ConvexHull,
     Cylinder,
-    FirstContact,
-    MeshContact,
     Obb,
     Sphere,
     SphereTree,
@@ -30,15 +23,14 @@ from ...core import (
 from ...core.compound.convex_parts import Compound
 from ...core.messages import message
 from ...core.numeric.arrays import Floats
-from ..contact_extents import extent, signed_depth
 from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
 from ..wording import single_line
+from .contacts import ContactReader
 from .joint_frames import from_joint_frame
 from .model import (
     CollisionResponse,
-    Confirmation,
     DocumentContents,
     DocumentShape,
     InputWarning,
@@ -53,7 +45,6 @@ from .model import (
     read_skipped_pairs,
     response_of,
 )
-from .not_verified import NotVerified
 from .source_numbers import with_source_numbers
 
 
@@ -127,6 +118,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     time, generator, source = document["time"], document["generator"], document["source"]
     end, extras = time["frameEnd"], document["extras"]
     partial = _partial(extras.get("partial"), end)
+    was_stopped = partial is not None and partial.planned_end != end
     return LoadedDocument(
         objects,
         tuple(Skipped(entry["name"], entry["reason"]) for entry in document["skipped"]),
@@ -140,7 +132,9 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         TimeSettings(
             time["fps"], time["frameStart"], time["frameEnd"], time["frameStep"], time["referenceFrame"]
         ),
-        reader.scanned_contacts(document, [entry.id for entry in objects], partial),
+        ContactReader(space, reader.to_blender, time["fps"]).scanned(
+            document, [entry.id for entry in objects], end if was_stopped else None
+        ),
         partial,
         tuple(reader.track(entry) for entry in document["tracks"]),
         _known_ids(extras.get("straightBetweenFrames"), {entry.id for entry in objects}),
@@ -172,12 +166,6 @@ def _scale_length(space: Space) -> float:
     length = space.scale * space.meters_per_unit
     typed = float(f"{length:.12g}")
     return typed if math.isclose(typed, length, rel_tol=4 * sys.float_info.epsilon) else length
-
-
-def _gap_in_blender(written: float, scale: float) -> float:
-    """Smallest gap in Blender's unit that is not less than the written one, which was rounded down."""
-    gap = written / scale
-    return gap if gap * scale >= written else math.nextafter(gap, math.inf)
 
 
 def _known_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
@@ -269,96 +257,6 @@ class _Reader:
             aabb=None if in_document.aabb is None else self.to_blender.aabb(in_document.aabb),
         )
         return with_source_numbers(in_blender, in_document, self.source_space)
-
-    def scanned_contacts(
-        self, document: Mapping[str, Any], ids: list[str], partial: Partial | None
-    ) -> ScannedContacts:
-        """Contacts and near misses between objects of `ids`."""
-        entries, end = document["contacts"], document["time"]["frameEnd"]
-        indices = {id: index for index, id in enumerate(ids)}
-        clearances = tuple(
-            Clearance(
-                indices[entry["a"]],
-                indices[entry["b"]],
-                entry["frame"],
-                _gap_in_blender(entry["gap"], self.source_space.scale),
-            )
-            for entry in document["clearances"]
-        )
-        was_stopped = partial is not None and partial.planned_end != end
-        fps = document["time"]["fps"]
-        contacts = tuple(self.contact(entry, indices, fps) for entry in entries)
-        confirmations = tuple(map(self.confirmation, entries))
-        return ScannedContacts(
-            ContactReport(contacts, clearances, end if was_stopped else None),
-            ids,
-            entries[0]["shape"] if entries else "",
-            frozenset(entry["obstacle"] for entry in entries if "obstacle" in entry),
-            confirmations if any(confirmations) else (),
-            tuple(entry.get("accepted") for entry in entries)
-            if any("accepted" in entry for entry in entries)
-            else (),
-            self.clearance(entries),
-        )
-
-    def contact(self, entry: Mapping[str, Any], indices: Mapping[str, int], fps: float) -> Contact:
-        start = entry["first"]
-        first = FirstContact(
-            start["frame"],
-            start["uncertainty"],
-            self.to_blender.vectors(start["point"]),
-            self.to_blender.directions(start["normal"]),
-            start["atStart"],
-            start["tunnelling"],
-            entry["motion"],
-        )
-        intervals = tuple(ContactInterval(each["start"], each["end"]) for each in entry["intervals"])
-        depth = signed_depth(entry) * self.to_blender.scale
-        # Documents before version 1.2 have no details.
-        details = tuple(self.details(each, fps) for each in entry["intervals"] if "point" in each)
-        pair = indices[entry["a"]], indices[entry["b"]]
-        return Contact(*pair, first, intervals, extent(entry)["frame"], depth, details)
-
-    def clearance(self, entries: Sequence[Mapping[str, Any]]) -> float:
-        """Clearance of a scan; the largest gap for documents before version 1.5, which do not have it."""
-        spans = [span for entry in entries for span in (entry, *entry["intervals"]) if "deepest" in span]
-        gaps = [-signed_depth(span) for span in spans]
-        written = next((entry["clearance"] for entry in entries if "clearance" in entry), max([0.0, *gaps]))
-        return float(f"{written / self.source_space.scale:.12g}")
-
-    def details(self, interval: Mapping[str, Any], fps: float) -> ContactDetails:
-        velocity = interval["velocity"]
-        return ContactDetails(
-            interval["uncertainty"],
-            self.to_blender.vectors(interval["point"]),
-            self.to_blender.directions(interval["normal"]),
-            None if velocity is None else self.to_blender.vectors(velocity) / fps,
-            extent(interval)["frame"],
-            signed_depth(interval) * self.to_blender.scale,
-            self.to_blender.directions(extent(interval)["direction"]),
-        )
-
-    def confirmation(self, contact: Mapping[str, Any]) -> Confirmation | NotVerified | None:
-        if "notVerified" in contact:
-            return NotVerified(contact["notVerified"])
-        if "meshes" not in contact:
-            return None
-        meshes, closer = contact["meshes"], None
-        if "closer" in meshes:
-            # Meshes that are never closer do not touch: both are known in the same way.
-            closer = self.mesh_contact(meshes["closer"] or {"motion": meshes.get("motion")})
-        return replace(self.mesh_contact(meshes), closer=closer)
-
-    def mesh_contact(self, meshes: Mapping[str, Any]) -> Confirmation:
-        """First touch of meshes, or first time at which they are closer than the clearance."""
-        is_proven = meshes.get("motion") == "proven"
-        if "frame" not in meshes:
-            return Confirmation(None, is_proven)
-        point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
-        no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
-        uncertainty = meshes.get("uncertainty", 0.0)
-        first = MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven)
-        return Confirmation(first, is_proven)
 
 
 def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 from ...core.numeric.arguments import as_whole_number, require_type
 from ..rounding import json_number, to_lists
 from ..spaces import Space
-from .contact_entries import UNIT_DECIMALS, ContactWriter
+from .contacts import UNIT_DECIMALS, ContactWriter
 from .model import DocumentContents, Origin, Partial, TimeSettings
 from .objects import WrittenObjects
 from .tracks import WrittenTracks

@@ -145,7 +145,7 @@ def join_shares(
         prepared.motion.skips.take_over(share.skips)
     prepared = prepared._replace(played=shares[0].played)
     if not records:
-        return prepared, ContactReport((), ())
+        return prepared, ContactReport()
     return prepared, joined_shares(shares[0].times, prepared.settings, records)
 
 
@@ -174,7 +174,7 @@ def _scan(
     prepared, times = yield from prepare_motion(scene, settings, frames, tested, job)
     # Without subjects the frames are played to find instances that come.
     if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
-        return prepared, ContactReport((), ())
+        return prepared, ContactReport()
     job.begin_phase(end)
     if control.shares:
         return join_shares(prepared, settings, frames, control.shares)

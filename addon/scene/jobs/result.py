@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -172,8 +172,8 @@ class Result:
         """Indices of the subjects of `rotating` that are in contact with another one, increasing."""
         if not self.rotating or self.report is None:
             return ()
-        touching = {index for contact in self.report.contacts for index in (contact.a, contact.b)}
-        return tuple(sorted(touching.intersection(self.rotating)))
+        pairs = self.report.contacts.pairs
+        return tuple(np.intersect1d([pairs.a, pairs.b], self.rotating).tolist())
 
     @cached_property
     def grazing(self) -> frozenset[int]:
@@ -220,16 +220,19 @@ class Result:
             return self
         owners = [subject.key[0] for subject in self.subjects]
 
-        def is_kept(first: int, second: int) -> bool:
-            return {owners[first], owners[second]} != {a, b}
+        def kept_rows(first: Iterable[int], second: Iterable[int]) -> list[int]:
+            pairs = enumerate(zip(first, second, strict=True))
+            return [row for row, (i, j) in pairs if {owners[i], owners[j]} != {a, b}]
 
         report = self.report
-        kept = [index for index, entry in enumerate(report.contacts) if is_kept(entry.a, entry.b)]
+        contacts, near, static = report.contacts.pairs, report.clearances.pairs, report.static_overlaps
+        kept = kept_rows(contacts.a, contacts.b)
+        static_kept = kept_rows(*zip(*static, strict=True)) if static else []
         changed = replace(
             report,
-            contacts=tuple(report.contacts[index] for index in kept),
-            clearances=tuple(entry for entry in report.clearances if is_kept(entry.a, entry.b)),
-            static_overlaps=tuple(pair for pair in report.static_overlaps if is_kept(*pair)),
+            contacts=report.contacts.take(kept),
+            clearances=report.clearances.take(kept_rows(near.a, near.b)),
+            static_overlaps=tuple(static[row] for row in static_kept),
         )
         confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
         accepted = tuple(self.accepted[index] for index in kept) if self.accepted else ()
@@ -245,7 +248,8 @@ class Result:
         if self.report is None or not comments:
             return replace(self, accepted=())
         owners = [subject.key[0] for subject in self.subjects]
-        found = (comments.get(frozenset((owners[c.a], owners[c.b]))) for c in self.report.contacts)
+        pairs = zip(self.report.contacts.pairs.a, self.report.contacts.pairs.b, strict=True)
+        found = (comments.get(frozenset((owners[a], owners[b]))) for a, b in pairs)
         accepted = tuple(None if text is None else valid_text(text) for text in found)
         return replace(self, accepted=accepted if any(text is not None for text in accepted) else ())
 

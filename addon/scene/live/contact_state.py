@@ -124,10 +124,12 @@ class ContactTimes:
     """
 
     def __init__(self, report: ContactReport, count: int, time: TimeSettings) -> None:
-        spans = [(contact.a, contact.b, *span) for contact in report.contacts for span in contact.intervals]
-        spans += [(*pair, -np.inf, np.inf) for pair in report.static_overlaps]
-        columns = np.array(spans, dtype=np.float64).reshape(-1, 4)
-        self._sides, self._ends = columns[:, :2].astype(np.int64), columns[:, 2:]
+        pairs, spans = report.contacts.pairs, report.contacts.intervals
+        sides = np.stack([pairs.a, pairs.b], axis=1)[report.contacts.owners]
+        static = np.array(report.static_overlaps, dtype=np.int64).reshape(-1, 2)
+        always = np.tile([-np.inf, np.inf], (len(static), 1))
+        self._sides = np.concatenate([sides, static])
+        self._ends = np.concatenate([np.stack([spans.start, spans.end], axis=1), always])
         self._count = count
         self._range = time.start, time.end
 

@@ -198,7 +198,7 @@ def test_scan_can_be_closed_early_and_takes_no_more_samples():
 def test_no_subjects_give_empty_report():
     for count in (0, 1):
         report = run(lambda t, n=count: Sphere(np.zeros((n, 3)), 1), range(3))
-        assert report == ContactReport((), ())
+        assert report == ContactReport()
 
 
 @pytest.mark.smoke

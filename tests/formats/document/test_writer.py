@@ -13,6 +13,7 @@ import pytest
 
 from addon.core import Aabb, ContactMotion, ContactReport, Obb, Sphere
 from addon.core.numeric.arrays import rotation_matrix
+from addon.core.scan.report import Contacts
 from addon.formats import (
     CONVENTIONS,
     ScannedContacts,
@@ -208,7 +209,7 @@ def only_close(found, depth):
 
 def document_of_close(gap, clearance, preset="blender", decimals=6):
     scanned = ScannedContacts(
-        ContactReport((only_close(samples.contact(), -gap),), ()),
+        ContactReport(Contacts.of([only_close(samples.contact(), -gap)])),
         ["a", "b", "c"],
         "sphere",
         clearance=clearance,
@@ -324,6 +325,6 @@ def test_document_with_nan_is_refused():
 
 
 def test_report_without_contacts_gives_empty_lists():
-    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb")
+    scanned = ScannedContacts(ContactReport(), ["a"], "aabb")
     document = samples.document_of([samples.bounds("a", "Ball")], space_for("gltf"), scanned=scanned)
     assert document["contacts"] == document["clearances"] == []

@@ -30,6 +30,7 @@ from addon.core import (
     hull_from_points,
 )
 from addon.core.numeric.arrays import rotation_matrix
+from addon.core.scan.report import Clearances, Contacts
 from addon.formats import (
     CONVENTIONS,
     Confirmation,
@@ -178,7 +179,7 @@ class RandomContents:
             Confirmation(None, True, Confirmation(None, True)),
         )
         confirmations = (*answers, *[None] * (len(contacts) - 2))
-        report = ContactReport(contacts, near)
+        report = ContactReport(Contacts.of(contacts), Clearances.of(near))
         return samples.document_of(
             [self.subject(id) for id in ids],
             space,

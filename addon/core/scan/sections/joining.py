@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +12,11 @@ from ..obstacle_space import ObstacleSpace
 from ..pair_cache import ContactSpans
 from ..pair_filter import PairFilter
 from ..report import (
-    Clearance,
-    Contact,
+    Clearances,
     ContactReport,
+    Contacts,
+    NearMisses,
     PairRows,
-    clearances_of,
     contacts_of,
     pairs_of,
 )
@@ -62,14 +61,14 @@ def report_of_sections(
         _results(settings, space, each, with_static)
         for space, each in zip(settings.spaces, joined, strict=True)
     ]
-    contacts = [contact for part in results for contact in part[0]]
-    clearances = [near_miss for part in results for near_miss in part[1]]
+    contacts = Contacts.concatenate([part[0] for part in results])
+    near = NearMisses.concatenate([part[1] for part in results])
+    pairs = contacts.pairs
+    contacts = contacts.take(np.lexsort((pairs.b, pairs.a, pairs.frame)))
+    clearances = Clearances(near.take(np.lexsort((near.b, near.a, near.gap))))
     static_overlaps = sorted(pair for part in results for pair in part[2])
-    # The lists of each scanner are sorted already, so this is a merge.
-    contacts.sort(key=attrgetter("first.frame", "a", "b"))
-    clearances.sort(key=attrgetter("gap", "a", "b"))
     static_count = 0 if with_static else _count_static_pairs(settings, joined)
-    return ContactReport(tuple(contacts), tuple(clearances), stopped_at, tuple(static_overlaps), static_count)
+    return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
 
 
 def _count_static_pairs(settings: ReportSettings, joined: Sequence[ScannerRecords]) -> int:
@@ -138,8 +137,8 @@ def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans
 
 def _results(
     settings: ReportSettings, space: ObstacleSpace | None, records: ScannerRecords, with_static: bool
-) -> tuple[list[Contact], list[Clearance], list[tuple[int, int]]]:
-    """Contacts by time, near misses by gap, and pairs that touch but were not requested.
+) -> tuple[Contacts, NearMisses, list[tuple[int, int]]]:
+    """Contacts, near misses, and pairs that touch but were not requested.
 
     with_static : whether pairs that never move count
     """
@@ -157,8 +156,9 @@ def _results(
     moves = records.has_moved[i] | records.has_moved[j]
     is_reported = moves | with_static
     is_contact = records.touched & is_reported
+    near = pairs.take(~records.touched & records.is_near & moves)
     return (
         contacts_of(pairs.take(is_contact), spans, records.keys[is_contact], settings.first_time),
-        clearances_of(pairs.take(~records.touched & records.is_near & moves)),
+        NearMisses(near.a, near.b, near.least_time, near.least),
         pairs_of(pairs.take(records.touched & ~is_reported)),
     )

@@ -52,20 +52,13 @@ class ContactBars(NamedTuple):
     @classmethod
     def of(cls, report: ContactReport) -> ContactBars:
         """Make the bars of a report."""
-        order = sorted(range(len(report.contacts)), key=lambda index: -report.contacts[index].depth)
-        contacts = [report.contacts[index] for index in order]
-        spans = [(span.start, span.end) for contact in contacts for span in contact.intervals]
-        counts = [len(contact.intervals) for contact in contacts]
-        depths = np.array([max(contact.depth, 0.0) for contact in contacts])
+        order = np.argsort(-report.contacts.pairs.depth, kind="stable")
+        contacts = report.contacts.take(order)
+        spans, rows = contacts.intervals, contacts.owners
+        depths = np.maximum(contacts.pairs.depth, 0.0)
         strengths = depths / (depths.max(initial=0.0) or 1.0)
         opacities = _LEAST_OPACITY + (_MOST_OPACITY - _LEAST_OPACITY) * strengths
-        rows = np.repeat(np.arange(len(contacts)), counts)
-        return cls(
-            np.array(spans, dtype=np.float64).reshape(-1, 2),
-            rows,
-            opacities[rows],
-            np.repeat(np.array(order, dtype=np.int64), counts),
-        )
+        return cls(np.stack([spans.start, spans.end], axis=1), rows, opacities[rows], order[rows])
 
     def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> Floats:
         """Place the bars in a region.

@@ -1,0 +1,393 @@
+"""Contacts and near misses of a document: from tables to JSON and back, all contacts at once.
+
+The functions of a member stand together: what is written, and how it is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...core import ContactReport, MeshContact
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, PairContacts
+from ..contact_extents import EXTENTS, extent, signed_depth
+from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
+from ..spaces import Space
+from .model import Confirmation, ScannedContacts, TimeSettings
+from .not_verified import NotVerified
+
+UNIT_DECIMALS = 6
+"""Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
+
+A unit vector must keep its length, and a frame must stay comparable with an animation curve.
+"""
+
+_SPEED_DECIMALS = 6
+"""Decimals that velocities have at most: more would not survive the conversion to frames and back."""
+_OMITTED = object()
+"""Value of a member that an entry does not have."""
+
+
+def _entries(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Make entries from the values of each member."""
+    entries = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    for key in (key for key, values in columns.items() if _OMITTED in values):
+        for entry in entries:
+            if entry[key] is _OMITTED:
+                del entry[key]
+    return entries
+
+
+@dataclass(frozen=True)
+class ContactWriter:
+    """Converts contacts and near misses to JSON dicts.
+
+    Attributes
+    ----------
+    space : Space
+        Space of the document.
+    decimals : int
+        Decimals of lengths.
+    time : TimeSettings
+        Of the scan.
+    """
+
+    space: Space
+    decimals: int
+    time: TimeSettings
+
+    def contacts(self, scanned: ScannedContacts) -> list[dict[str, Any]]:
+        """Convert all contacts of a report."""
+        contacts, ids, count = scanned.report.contacts, scanned.ids, len(scanned.report.contacts)
+        pairs, nothing = contacts.pairs, [_OMITTED] * count
+        a, b = ([ids[index] for index in column.tolist()] for column in (pairs.a, pairs.b))
+        obstacles: Sequence[Any] = nothing
+        if scanned.obstacles:
+            sides = ([id for id in pair if id in scanned.obstacles] for pair in zip(a, b, strict=True))
+            obstacles = [next(iter(side), _OMITTED) for side in sides]
+        clearance = self._setting(scanned.clearance)
+        answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
+        accepted = [_OMITTED if text is None else text for text in scanned.accepted]
+        return _entries(
+            {
+                "a": a,
+                "b": b,
+                "shape": [scanned.shape] * count,
+                "obstacle": obstacles,
+                "motion": pairs.motion.tolist(),
+                "clearance": [clearance] * count if clearance else nothing,
+                "first": self._firsts(pairs),
+                "intervals": list(self._intervals(contacts, clearance)),
+                **self._extents(pairs, clearance),
+                **{key: [each.get(key, _OMITTED) for each in answers] or nothing for key in _ANSWERS},
+                "accepted": accepted or nothing,
+            }
+        )
+
+    def clearances(self, scanned: ScannedContacts) -> list[dict[str, Any]]:
+        """Convert all near misses of a report."""
+        pairs, ids = scanned.report.clearances.pairs, scanned.ids
+        gaps = rounded_down(pairs.gap * self.space.scale, self.decimals)
+        return _entries(
+            {
+                "a": [ids[index] for index in pairs.a.tolist()],
+                "b": [ids[index] for index in pairs.b.tolist()],
+                "frame": self._frames_nearest(pairs.frame),
+                "gap": _json_numbers(gaps),
+            }
+        )
+
+    def _firsts(self, pairs: PairContacts) -> list[dict[str, Any]]:
+        frames = self._frames_down(pairs.frame)
+        return _entries(
+            {
+                "frame": frames,
+                "seconds": self._seconds(frames),
+                "uncertainty": self._frames_up(pairs.uncertainty),
+                "point": self._vectors(pairs.point),
+                "normal": self._directions(pairs.normal),
+                # The frame is rounded down, so a contact just after the first frame begins there too.
+                "atStart": (pairs.at_start | (np.array(frames) <= self.time.start)).tolist(),
+                "tunnelling": pairs.tunnelling.tolist(),
+            }
+        )
+
+    def _intervals(self, contacts: Contacts, clearance: float) -> Iterator[list[dict[str, Any]]]:
+        """Yield the intervals of each contact, rounded outward; intervals that then overlap are merged."""
+        spans = contacts.intervals
+        ends = {"start": self._frames_down(spans.start), "end": self._frames_up(spans.end)}
+        details = iter(self._details(spans.take(spans.has_details), clearance))
+        entries = iter(
+            entry | next(details) if has_details else entry
+            for entry, has_details in zip(_entries(ends), spans.has_details, strict=True)
+        )
+        for count in contacts.counts.tolist():
+            written: list[dict[str, Any]] = []
+            for entry in (next(entries) for _ in range(count)):
+                if written and entry["start"] < written[-1]["end"]:
+                    last = written[-1]
+                    last["end"] = entry["end"]
+                    if signed_depth(entry) > signed_depth(last):
+                        kept = {key: value for key, value in last.items() if key not in EXTENTS}
+                        written[-1] = kept | {key: entry[key] for key in EXTENTS if key in entry}
+                else:
+                    written.append(entry)
+            yield written
+
+    def _details(self, spans: Intervals, clearance: float) -> list[dict[str, Any]]:
+        """Convert begin and deepest overlap of intervals; velocities become lengths per second."""
+        normals = self._directions(spans.normal)
+        decimals, known = min(self.decimals, _SPEED_DECIMALS), spans.has_velocity
+        exact = self.space.vectors(spans.velocity[known] * self.time.fps)
+        rows, written = np.flatnonzero(known).tolist(), to_lists(rounded_to_nearest(exact, decimals))
+        # Of the written numbers, so that they are the same after they were read.
+        exact_speeds = [
+            -sum(part * along for part, along in zip(velocity, normals[row], strict=True))
+            for row, velocity in zip(rows, written, strict=True)
+        ]
+        velocities = dict(zip(rows, written, strict=True))
+        speeds = dict(zip(rows, _json_numbers(rounded_to_nearest(exact_speeds, decimals)), strict=True))
+        return _entries(
+            {
+                "uncertainty": self._frames_up(spans.uncertainty),
+                "point": self._vectors(spans.point),
+                "normal": normals,
+                "velocity": [velocities.get(row) for row in range(len(known))],
+                "closingSpeed": [speeds.get(row) for row in range(len(known))],
+                **self._extents(spans, clearance, self._directions(spans.direction)),
+            }
+        )
+
+    def _extents(
+        self, spans: PairContacts | Intervals, clearance: float, directions: Sequence[Any] | None = None
+    ) -> dict[str, list[Any]]:
+        """Convert time and depth of the deepest overlaps, or the gap of what only comes close.
+
+        A gap that is 0 with the decimals of the document is a depth of 0.
+        """
+        signed = spans.depth * self.space.scale
+        # Rounding must not make a gap larger than the clearance.
+        most = rounded_down(np.array([clearance]), self.decimals)
+        gaps = np.minimum(rounded_to_nearest(np.maximum(-signed, 0.0), self.decimals), most)
+        depths = rounded_to_nearest(np.maximum(signed, 0.0), self.decimals)
+        direction = {} if directions is None else {"direction": directions}
+        columns: dict[str, list[Any]] = {}
+        frames = self._frames_nearest(spans.deepest_frame)
+        for key, name, lengths in (("deepest", "depth", depths), ("closest", "gap", gaps)):
+            entries = _entries({"frame": frames, name: _json_numbers(lengths), **direction})
+            has = ((gaps != 0) == (key == "closest")).tolist()
+            columns[key] = [entries[row] if is_there else _OMITTED for row, is_there in enumerate(has)]
+        return columns
+
+    def _answer(self, answer: Confirmation | NotVerified) -> dict[str, Any]:
+        """Make the member of a contact about its meshes, or about why they were not tested."""
+        if isinstance(answer, NotVerified):
+            return {"notVerified": answer.value}
+        closer = answer.closer
+        meshes = {"touch": answer.first is not None, **self._mesh_contact(answer)}
+        if closer is not None:
+            meshes["closer"] = self._mesh_contact(closer) if closer.first else None
+        return {"meshes": meshes}
+
+    def _mesh_contact(self, confirmation: Confirmation) -> dict[str, Any]:
+        """Convert the first time at which meshes touch, or come close, if they do, and how it is known."""
+        motion = {"motion": "proven" if confirmation.is_proven else "sampled"}
+        first = confirmation.first
+        if first is None:
+            return motion
+        frames = self._frames_down([first.time])
+        return {
+            "frame": frames[0],
+            "seconds": self._seconds(frames)[0],
+            "uncertainty": self._frames_up([first.uncertainty])[0],
+            "point": self._vectors(first.point),
+            **motion,
+        }
+
+    def _setting(self, length: float) -> float:
+        """Convert a length that a user chose, which is exact: the product with the unit is not."""
+        return json_number(float(f"{length * self.space.scale:.12g}"))
+
+    def _vectors(self, vectors: Floats) -> Any:
+        """Convert positions or displacements (..., 3)."""
+        rounded = rounded_to_nearest(self.space.vectors(vectors), self.decimals)
+        # Numbers of more than 15 digits would change when a document is read and written again.
+        is_long = np.abs(rounded) >= 10.0 ** (15 - self.decimals)
+        rounded[is_long] = [float(f"{value:.15g}") for value in rounded[is_long].tolist()]
+        return to_lists(rounded)
+
+    def _directions(self, directions: Floats) -> Any:
+        """Convert unit vectors (..., 3)."""
+        return to_lists(rounded_to_nearest(self.space.directions(directions), self._unit_decimals))
+
+    @property
+    def _unit_decimals(self) -> int:
+        return max(self.decimals, UNIT_DECIMALS)
+
+    def _seconds(self, frames: Sequence[float]) -> list[float]:
+        """Convert frames that are rounded already."""
+        return self._frames_down(np.array(frames, dtype=np.float64) / self.time.fps)
+
+    def _frames_down(self, frames: Any) -> list[float]:
+        """Round frames down, so that a contact is never reported late."""
+        return _json_numbers(rounded_down(frames, self._unit_decimals))
+
+    def _frames_up(self, frames: Any) -> list[float]:
+        return _json_numbers(rounded_up(frames, self._unit_decimals))
+
+    def _frames_nearest(self, frames: Any) -> list[float]:
+        return _json_numbers(rounded_to_nearest(frames, self._unit_decimals))
+
+
+_ANSWERS = ("meshes", "notVerified")
+
+
+def _json_numbers(values: Floats) -> list[float]:
+    """Convert numbers (n,) as `json_number`."""
+    numbers: list[float] = values.tolist()
+    for row in np.flatnonzero(values == np.floor(values)).tolist():
+        numbers[row] = json_number(numbers[row])
+    return numbers
+
+
+@dataclass(frozen=True)
+class ContactReader:
+    """Converts contacts and near misses of a document to Blender's units.
+
+    Attributes
+    ----------
+    space, to_blender : Space
+        The document's, and its inverse.
+    fps : float
+    """
+
+    space: Space
+    to_blender: Space
+    fps: float
+
+    def scanned(
+        self, document: Mapping[str, Any], ids: list[str], stopped_at: float | None
+    ) -> ScannedContacts:
+        """Read contacts and near misses between objects of `ids`."""
+        entries, near = document["contacts"], document["clearances"]
+        index_of = {id: index for index, id in enumerate(ids)}
+        gaps = np.array([_gap_in_blender(entry["gap"], self.space.scale) for entry in near], dtype=np.float64)
+        a, b = _sides(near, index_of)
+        clearances = Clearances(NearMisses(a, b, _column(near, "frame"), gaps))
+        answers = tuple(map(self._answer, entries))
+        accepted = tuple(entry.get("accepted") for entry in entries)
+        return ScannedContacts(
+            ContactReport(self._contacts(entries, index_of), clearances, stopped_at),
+            ids,
+            entries[0]["shape"] if entries else "",
+            frozenset(entry["obstacle"] for entry in entries if "obstacle" in entry),
+            answers if any(answers) else (),
+            accepted if any(text is not None for text in accepted) else (),
+            self._clearance(entries),
+        )
+
+    def _contacts(self, entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) -> Contacts:
+        firsts = [entry["first"] for entry in entries]
+        spans = [span for entry in entries for span in entry["intervals"]]
+        a, b = _sides(entries, index_of)
+        deepest_frame, depth = self._extents(entries)
+        pairs = PairContacts(
+            a,
+            b,
+            _column(firsts, "frame"),
+            _column(firsts, "uncertainty"),
+            self.to_blender.vectors(_vectors(firsts, "point")),
+            self.to_blender.directions(_vectors(firsts, "normal")),
+            _flags(firsts, "atStart"),
+            _flags(firsts, "tunnelling"),
+            np.array([entry["motion"] for entry in entries], dtype=np.str_),
+            deepest_frame,
+            depth,
+        )
+        # Documents before version 1.2 have no details.
+        has_details = np.array(["point" in span for span in spans], dtype=bool)
+        details = self._details([span for span in spans if "point" in span])
+        every = [np.full((len(spans), *column.shape[1:]), np.nan) for column in details]
+        for column, values in zip(every, details, strict=True):
+            column[has_details] = values
+        intervals = Intervals(_column(spans, "start"), _column(spans, "end"), *every)
+        counts = np.array([len(entry["intervals"]) for entry in entries], dtype=np.int64)
+        return Contacts(pairs, intervals, counts)
+
+    def _details(self, spans: Sequence[Mapping[str, Any]]) -> tuple[Floats, ...]:
+        """Columns of `Intervals` but start and end."""
+        no_velocity = [math.nan] * 3
+        known = [span["velocity"] is not None for span in spans]
+        velocity = _vectors([{"velocity": span["velocity"] or no_velocity} for span in spans], "velocity")
+        velocity[known] = self.to_blender.vectors(velocity[known]) / self.fps
+        directions = _vectors([extent(span) for span in spans], "direction")
+        return (
+            _column(spans, "uncertainty"),
+            self.to_blender.vectors(_vectors(spans, "point")),
+            self.to_blender.directions(_vectors(spans, "normal")),
+            velocity,
+            *self._extents(spans),
+            self.to_blender.directions(directions),
+        )
+
+    def _extents(self, entries: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats]:
+        """Frames and depths of the deepest overlaps, or minus the gaps."""
+        depths = np.array([signed_depth(entry) for entry in entries], dtype=np.float64)
+        return _column([extent(entry) for entry in entries], "frame"), depths * self.to_blender.scale
+
+    def _clearance(self, entries: Sequence[Mapping[str, Any]]) -> float:
+        """Clearance of a scan; the largest gap for documents before version 1.5, which do not have it."""
+        spans = [span for entry in entries for span in (entry, *entry["intervals"]) if "deepest" in span]
+        gaps = [-signed_depth(span) for span in spans]
+        written = next((entry["clearance"] for entry in entries if "clearance" in entry), max([0.0, *gaps]))
+        return float(f"{written / self.space.scale:.12g}")
+
+    def _answer(self, contact: Mapping[str, Any]) -> Confirmation | NotVerified | None:
+        if "notVerified" in contact:
+            return NotVerified(contact["notVerified"])
+        if "meshes" not in contact:
+            return None
+        meshes, closer = contact["meshes"], None
+        if "closer" in meshes:
+            # Meshes that are never closer do not touch: both are known in the same way.
+            closer = self._mesh_contact(meshes["closer"] or {"motion": meshes.get("motion")})
+        return replace(self._mesh_contact(meshes), closer=closer)
+
+    def _mesh_contact(self, meshes: Mapping[str, Any]) -> Confirmation:
+        """First touch of meshes, or first time at which they are closer than the clearance."""
+        is_proven = meshes.get("motion") == "proven"
+        if "frame" not in meshes:
+            return Confirmation(None, is_proven)
+        point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
+        no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
+        uncertainty = meshes.get("uncertainty", 0.0)
+        first = MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven)
+        return Confirmation(first, is_proven)
+
+
+def _sides(entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) -> list[Ints]:
+    """Return the indices (n,) of the objects a, and of b."""
+    return [np.array([index_of[entry[side]] for entry in entries], dtype=np.int64) for side in ("a", "b")]
+
+
+def _column(entries: Sequence[Mapping[str, Any]], key: str) -> Floats:
+    return np.array([entry[key] for entry in entries], dtype=np.float64)
+
+
+def _vectors(entries: Sequence[Mapping[str, Any]], key: str) -> Floats:
+    return _column(entries, key).reshape(-1, 3)
+
+
+def _flags(entries: Sequence[Mapping[str, Any]], key: str) -> Bools:
+    return np.array([entry[key] for entry in entries], dtype=bool)
+
+
+def _gap_in_blender(written: float, scale: float) -> float:
+    """Smallest gap in Blender's unit that is not less than the written one, which was rounded down."""
+    gap = written / scale
+    return gap if gap * scale >= written else math.nextafter(gap, math.inf)
