@@ -44,7 +44,7 @@ from .scene.settings import (
 )
 from .ui import job_state
 from .ui.overlay import handlers as overlay
-from .ui.properties.scene import COLLISION_BOUNDS_PG_scene, exported_result, settings_on
+from .ui.properties.scene import SceneSettings, exported_result, settings_on
 
 __all__ = [
     "CollisionBoundsError",
@@ -250,12 +250,12 @@ def collider_report(
 
 def attach() -> None:
     """Make this module an attribute of the settings of each scene."""
-    COLLISION_BOUNDS_PG_scene.api = property(_this_module)  # type: ignore[attr-defined]
+    SceneSettings.api = property(_this_module)  # type: ignore[attr-defined]
 
 
 def detach() -> None:
     """Remove the attribute."""
-    del COLLISION_BOUNDS_PG_scene.api  # type: ignore[attr-defined]
+    del SceneSettings.api  # type: ignore[attr-defined]
 
 
 def _this_module(_settings: object) -> ModuleType:

@@ -16,12 +16,12 @@ from ..formats import Comparison, NotVerified
 from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
-from .properties.contact_list import COLLISION_BOUNDS_PG_contact_row
-from .properties.scene import COLLISION_BOUNDS_PG_scene
+from .properties.contact_list import ContactRow
+from .properties.scene import SceneSettings
 from .texts import shared_prefixes
 
 
-def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
+def fill_rows(settings: SceneSettings, result: Result) -> None:
     """Replace the rows by those of a result.
 
     Contacts come first, by time, those at the start after the others; near misses follow, by gap. No row
@@ -128,7 +128,7 @@ class _ColumnCache:
     columns: _Columns | None = None
 
 
-def _columns(settings: COLLISION_BOUNDS_PG_scene) -> _Columns | None:
+def _columns(settings: SceneSettings) -> _Columns | None:
     """Return the columns of the rows; None if the session no longer has the result."""
     results = result_store.get(settings.result_id)
     if results.contacts is None or results.contacts.report is None:
@@ -139,13 +139,13 @@ def _columns(settings: COLLISION_BOUNDS_PG_scene) -> _Columns | None:
     return _ColumnCache.columns if len(_ColumnCache.columns.names) == len(settings.rows) else None
 
 
-def prefixes_of_names(settings: COLLISION_BOUNDS_PG_scene) -> dict[str, str]:
+def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
     """Return what the names of all objects in the list begin with."""
     columns = _columns(settings)
     return {} if columns is None else columns.prefixes
 
 
-def counts_of_rows(settings: COLLISION_BOUNDS_PG_scene) -> RowCounts:
+def counts_of_rows(settings: SceneSettings) -> RowCounts:
     """Count the rows of each kind, hidden ones included."""
     columns, hidden = _columns(settings), int(_hidden(settings).sum())
     if columns is None:
@@ -154,7 +154,7 @@ def counts_of_rows(settings: COLLISION_BOUNDS_PG_scene) -> RowCounts:
     return RowCounts(len(columns.names) - near, int(columns.tunnelling.sum()), near, hidden)
 
 
-def _hidden(settings: COLLISION_BOUNDS_PG_scene) -> Bools:
+def _hidden(settings: SceneSettings) -> Bools:
     """Return which rows (n,) were hidden."""
     rows: Any = settings.rows
     hidden = np.empty(len(rows), dtype=bool)
@@ -162,7 +162,7 @@ def _hidden(settings: COLLISION_BOUNDS_PG_scene) -> Bools:
     return hidden
 
 
-def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bools]:
+def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
     rows: Any = settings.rows
     columns, contact_list = _columns(settings), settings.contact_list
@@ -188,14 +188,12 @@ def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bool
     return (order[::-1] if contact_list.reverse else order), shown
 
 
-def active_row(settings: COLLISION_BOUNDS_PG_scene) -> COLLISION_BOUNDS_PG_contact_row | None:
+def active_row(settings: SceneSettings) -> ContactRow | None:
     """Return the active row, or None."""
     return settings.rows[settings.active_row] if 0 <= settings.active_row < len(settings.rows) else None
 
 
-def entry_of_row(
-    settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row | None
-) -> Contact | Clearance | None:
+def entry_of_row(settings: SceneSettings, row: ContactRow | None) -> Contact | Clearance | None:
     """Return the contact or near miss of a row; None without one, or if the session has lost its result."""
     result = result_store.get(settings.result_id).contacts
     if row is None or result is None or result.report is None:

@@ -13,7 +13,7 @@ from ..scene.blender.depsgraph_updates import edited_object_uids
 from ..scene.blender.instances import MESH_LIKE
 from ..scene.fitting.quality import FitQuality, measure_fit
 from ..scene.settings import BoundShape, FitSettings
-from .properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, bounds_fit_settings, settings_of
+from .properties.scene import SceneSettings, bound_shapes, bounds_fit_settings, settings_of
 
 _MAX_MEASUREMENTS = 1000
 """Number of cached measurements; the oldest are dropped first."""
@@ -44,7 +44,7 @@ _measures: dict[int, FitMeasurement] = {}
 """Measurements by the session_uid of their objects."""
 
 
-def measure(item: bpy.types.Object, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def measure(item: bpy.types.Object, settings: SceneSettings) -> None:
     """Measure an object and cache the measurement. Raises SceneError if the object cannot be fitted."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
     fit, shapes = bounds_fit_settings(settings), bound_shapes(settings)
@@ -67,7 +67,7 @@ def measure_active(context: bpy.types.Context) -> None:
             measure(item, settings_of(context))
 
 
-def find_measurement(item: bpy.types.Object, settings: COLLISION_BOUNDS_PG_scene) -> FitMeasurement | None:
+def find_measurement(item: bpy.types.Object, settings: SceneSettings) -> FitMeasurement | None:
     """Return the measurement of an object, stale if the object or the settings of its fit have changed.
 
     None without a measurement.

@@ -16,7 +16,7 @@ from ..scene.jobs.pair_separation import SeparationCurve
 from ..scene.jobs.result import Result
 from . import job_state
 from .contact_rows import active_row
-from .properties.scene import COLLISION_BOUNDS_PG_scene
+from .properties.scene import SceneSettings
 from .translation import iface_, n_, translated
 
 _STALE = n_("The scene changed: find contacts again")
@@ -40,7 +40,7 @@ class _State:
     is_requested = False
 
 
-def active_pair(settings: COLLISION_BOUNDS_PG_scene) -> ActivePair | None:
+def active_pair(settings: SceneSettings) -> ActivePair | None:
     """Return the pair of the active row; None without one, or if the session has lost its result."""
     row = active_row(settings)
     result = result_store.get(settings.result_id).contacts
@@ -51,13 +51,13 @@ def active_pair(settings: COLLISION_BOUNDS_PG_scene) -> ActivePair | None:
     return ActivePair(settings.result_id, result, (entry.a, entry.b), entry)
 
 
-def active_curve(settings: COLLISION_BOUNDS_PG_scene) -> SeparationCurve | None:
+def active_curve(settings: SceneSettings) -> SeparationCurve | None:
     """Return the separation of the pair of the active row, if it has been computed."""
     active = active_pair(settings)
     return result_store.get(active.result_id).separations.get(active.pair) if active else None
 
 
-def state_text(settings: COLLISION_BOUNDS_PG_scene) -> str:
+def state_text(settings: SceneSettings) -> str:
     """Return why there is no curve, in a few words."""
     active = active_pair(settings)
     if active is None:
@@ -75,7 +75,7 @@ def is_played(active: ActivePair) -> bool:
     return any(id in active.result.played for id in ids)
 
 
-def request_curve(settings: COLLISION_BOUNDS_PG_scene) -> None:
+def request_curve(settings: SceneSettings) -> None:
     """Compute the curve of the active row soon, unless it is known, cannot be, or means playing the scene."""
     active = active_pair(settings)
     if active is None or _State.is_requested or job_state.running() or bpy.app.background:

@@ -15,8 +15,8 @@ from ...scene.jobs import result_store
 from .. import job_state
 from ..contact_rows import active_row
 from ..fit_measurements import active_with_geometry
-from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ..properties.contact_list import ContactRow
+from ..properties.scene import SceneSettings, settings_of
 from ..translation import error_text, n_, tip_
 
 Need = Callable[[Context], str]
@@ -107,7 +107,7 @@ def needs_editable(context: Context) -> str:
     return needs_geometry(context) or ("" if is_editable(active) else text)
 
 
-def row_of(context: Context) -> tuple[COLLISION_BOUNDS_PG_scene, COLLISION_BOUNDS_PG_contact_row]:
+def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
     """Return the settings of the scene, and the active row, for an operator that needs one."""
     settings = settings_of(context)
     row = active_row(settings)

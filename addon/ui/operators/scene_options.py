@@ -9,10 +9,10 @@ from bpy.types import Context, Operator
 from ...scene.animation.bone_sweeps import may_sweep
 from ...scene.settings import Selection
 from ..properties.preferences import preferences
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, fit_settings, has_objects, settings_of
+from ..properties.scene import SceneSettings, fit_settings, has_objects, settings_of
 
 
-def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
+def initialized_settings(context: Context) -> SceneSettings:
     """Return the settings of the context's scene, with the default padding if none was set yet."""
     settings = settings_of(context)
     if not settings.is_property_set("padding") and preferences().padding:
@@ -25,7 +25,7 @@ def reads_all_frames(context: Context) -> bool:
     return may_sweep(fit_settings(settings_of(context)))
 
 
-def sync_scope(operator: Any, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> Selection:
+def sync_scope(operator: Any, context: Context, settings: SceneSettings) -> Selection:
     """Return the objects of an operator: all visible ones if nothing is selected.
 
     A scope that was passed to the operator counts as it is, and is copied to the scene.

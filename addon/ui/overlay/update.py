@@ -16,7 +16,7 @@ from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ..contact_rows import active_row, entry_of_row
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
+from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
 from .draw_data import (
     Additions,
     DrawData,
@@ -111,7 +111,7 @@ def update_overlay(
     return live.moved
 
 
-def _displayed_result(scene: bpy.types.Scene, settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
+def _displayed_result(scene: bpy.types.Scene, settings: SceneSettings) -> Result | None:
     """Return the result that a scene displays. Removes a result that the scene has only by being copied."""
     results = result_store.get(settings.result_id)
     result = results.contacts or results.bounds
@@ -122,7 +122,7 @@ def _displayed_result(scene: bpy.types.Scene, settings: COLLISION_BOUNDS_PG_scen
 
 
 def _build_draw_data(
-    cached: CachedOverlay, live: LiveShapes, settings: COLLISION_BOUNDS_PG_scene, frame: float
+    cached: CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
 ) -> DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
     display, pair = settings.display, entry_of_row(settings, active_row(settings))
@@ -150,9 +150,7 @@ def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Conta
     return cached.ghosts[1] if cached.ghosts is not None and cached.ghosts[0] is active else None
 
 
-def _envelopes(
-    cached: CachedOverlay, settings: COLLISION_BOUNDS_PG_scene, color: Sequence[float]
-) -> DrawData:
+def _envelopes(cached: CachedOverlay, settings: SceneSettings, color: Sequence[float]) -> DrawData:
     """Return the draw data of all envelopes that are up to date, made once for each color."""
     envelopes = envelopes_on(settings)
     if envelopes is None:

@@ -12,7 +12,7 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from ...scene.settings import FitSettings
 from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, envelopes_on, settings_of
+from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, settings_of
 from ..result_notes import notes_on_bounds
 from ..texts import length_text
 from ..translation import iface_, iface_count
@@ -197,7 +197,7 @@ def _header_text(context: Context, texts: list[str]) -> str:
     return text if fits(f"{title} {text}") else f"+{len(texts)}"
 
 
-def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
     """Draw a line that is always there: warnings, or how many objects have bounds; below it, notes."""
     results = result_store.get(settings.result_id)
     result = results.bounds
@@ -218,7 +218,7 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds_notes", notes)
 
 
-def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
+def _warnings(settings: SceneSettings) -> list[str]:
     """Return warnings about the bounds that are not those of a scan."""
     results = result_store.get(settings.result_id)
     texts = []

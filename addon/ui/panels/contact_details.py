@@ -14,8 +14,8 @@ from ..contact_rows import active_row
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
 from ..overlay.charts.separation_image import graph_icons
-from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
-from ..properties.scene import COLLISION_BOUNDS_PG_scene
+from ..properties.contact_list import ContactRow
+from ..properties.scene import SceneSettings
 from ..separation import active_curve, request_curve, state_text
 from ..texts import frame_text, length_text, playhead_text
 from ..translation import iface_, n_
@@ -34,7 +34,7 @@ _UNIT, _MARGIN = 20, 6
 """Pixels of a unit of Blender's layouts, and of the margin that Blender leaves around an icon."""
 
 
-def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_details(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw names and values of the active row that do not fit into the list."""
     # Blender's headers show whole frames only.
     note = iface_("Playhead {frame}", frame=playhead_text(playhead(context.scene)))
@@ -54,7 +54,7 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
                 line.operator(go_to, text="", icon=arrow, emboss=False).direction = direction
 
 
-def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
     body = folded(layout, "collision_bounds_separation", n_("Separation of Bounds"))
     if body is None:
@@ -93,9 +93,7 @@ def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOU
     line.operator("collision_bounds.key_separation", text="", icon="KEYINGSET")
 
 
-def _lines(
-    context: Context, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
-) -> list[tuple[str, Any]]:
+def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
     """Return text and icon of each line."""
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
@@ -119,7 +117,7 @@ def _lines(
     return lines + problems
 
 
-def _lines_of_meshes(context: Context, row: COLLISION_BOUNDS_PG_contact_row) -> list[tuple[str, Any]]:
+def _lines_of_meshes(context: Context, row: ContactRow) -> list[tuple[str, Any]]:
     """Return the lines about the verification on meshes: when they come close, and when they touch."""
     reach = length_text(row.mesh_clearance, context.scene.unit_settings)
     lines = []
@@ -143,9 +141,7 @@ def _lines_of_meshes(context: Context, row: COLLISION_BOUNDS_PG_contact_row) -> 
     return lines
 
 
-def _lines_of_interval(
-    context: Context, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
-) -> list[tuple[str, Any]]:
+def _lines_of_interval(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
     """Return the lines about the interval of contact that began last at the playhead."""
     contact, units = contact_of_row(settings, row), context.scene.unit_settings
     result = result_store.get(settings.result_id).contacts

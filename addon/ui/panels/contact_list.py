@@ -8,8 +8,8 @@ import numpy as np
 from bpy.types import Context, UILayout, UIList
 
 from ..contact_rows import counts_of_rows, prefixes_of_names, sorted_and_filtered
-from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
-from ..properties.scene import COLLISION_BOUNDS_PG_scene
+from ..properties.contact_list import ContactRow
+from ..properties.scene import SceneSettings
 from ..texts import frame_text, shortened_pair
 from ..translation import iface_, iface_count, meaning_
 from .sidebar import measure_texts, sidebar_width
@@ -36,10 +36,10 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         self,
         context: Context,
         layout: UILayout,
-        data: COLLISION_BOUNDS_PG_scene,
-        item: COLLISION_BOUNDS_PG_contact_row,
+        data: SceneSettings,
+        item: ContactRow,
         _icon: int,
-        _active_data: COLLISION_BOUNDS_PG_scene,
+        _active_data: SceneSettings,
         _active_property: str,
         _index: int = 0,
         _filter_flag: int = 0,
@@ -68,7 +68,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         line.prop(contact_list, "selected_only", text="", icon="RESTRICT_SELECT_OFF")
 
     def filter_items(
-        self, _context: Context, data: COLLISION_BOUNDS_PG_scene, _property_name: str
+        self, _context: Context, data: SceneSettings, _property_name: str
     ) -> tuple[list[int], list[int]]:
         """Return the filter flag and the position of each row; the active index refers to unsorted rows."""
         order, shown = sorted_and_filtered(data)
@@ -77,7 +77,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         return np.where(shown, self.bitflag_filter_item, 0).tolist(), positions.tolist()
 
 
-def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
     """Draw how many rows of each kind there are; each count is a filter."""
     counts, contact_list = counts_of_rows(settings), settings.contact_list
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
@@ -97,7 +97,7 @@ def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         part.prop(contact_list, name, text=text, translate=False, toggle=True)
 
 
-def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
     """Draw column headings above the list; clicking one sorts by it, and again reverses the order.
 
     Above those of the numbers is a line that says what they are of.
@@ -150,7 +150,7 @@ def _widths(context: Context) -> tuple[float, bool]:
     return max(inside / 2 - _UNIT - _NAME_MARGIN, 1.0) * scale, False
 
 
-def _frame_text(row: COLLISION_BOUNDS_PG_contact_row) -> str:
+def _frame_text(row: ContactRow) -> str:
     """Format the frame of a row in at most six characters, up to a million, as far as it is certain."""
     decimals = 2 if abs(row.frame) < 100 else 1 if abs(row.frame) < 1000 else 0
     return frame_text(row.frame, row.uncertainty, decimals).split(" ")[0]
@@ -161,7 +161,7 @@ def _value_text(value: float) -> str:
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.3g}"
 
 
-def _icon_of(row: COLLISION_BOUNDS_PG_contact_row) -> Any:
+def _icon_of(row: ContactRow) -> Any:
     """Return the icon of a row."""
     if row.is_near_miss:
         return "DRIVER_DISTANCE"

@@ -9,7 +9,7 @@ from bpy.types import Context, UILayout
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
 from ..properties.pickers import OPTIONS_WITH_PICKER
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, is_outside_scene, names_of_option
+from ..properties.scene import SceneSettings, has_spheres, is_outside_scene, names_of_option
 from ..translation import iface_, iface_count, n_
 from .sidebar import draw_parts, folded, greyed
 
@@ -17,7 +17,7 @@ _IGNORED_SHOWN = 20
 """Number of ignored pairs that are listed."""
 
 
-def draw_contact_options(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_contact_options(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the shape, and the other options folded."""
     instant = _has_single_frame(context, settings)
     layout.prop(settings, "shape")
@@ -27,15 +27,13 @@ def draw_contact_options(layout: UILayout, context: Context, settings: COLLISION
     _draw_pairs(layout, context, settings, instant)
 
 
-def _has_single_frame(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> bool:
+def _has_single_frame(context: Context, settings: SceneSettings) -> bool:
     """Return whether the frame range is a single frame."""
     span: Any = context.scene if settings.use_scene_range else settings
     return span.frame_start == span.frame_end
 
 
-def _draw_scan(
-    layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene, instant: bool
-) -> None:
+def _draw_scan(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
     """Draw scan settings, folded because the defaults suit most scans."""
     body = folded(layout, "collision_bounds_scan", n_("Scan"))
     if body is None:
@@ -52,9 +50,7 @@ def _draw_scan(
             body.label(text=text, translate=False, icon="ERROR")
 
 
-def _draw_pairs(
-    layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene, instant: bool
-) -> None:
+def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
     """Draw pair filters, folded because most scans need all pairs."""
     body = folded(layout, "collision_bounds_pairs", n_("Pairs"))
     if body is None:
@@ -77,14 +73,14 @@ def _draw_pairs(
     _draw_ignored(body)
 
 
-def _draw_picker(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, option: str, label: str) -> None:
+def _draw_picker(layout: UILayout, settings: SceneSettings, option: str, label: str) -> None:
     """Draw the pickers of a group: a collection or an object. Blender adds an eyedropper to each."""
     column, picker = layout.column(align=True), getattr(settings.pickers, option)
     column.prop(picker, "collection", text=iface_(label), translate=False)
     column.prop(picker, "object", text="or Object")
 
 
-def _draw_patterns(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def _draw_patterns(layout: UILayout, settings: SceneSettings) -> None:
     """Draw patterns of names, folded because pickers are enough for most."""
     body = folded(layout, "collision_bounds_patterns", n_("Advanced"))
     if body is None:

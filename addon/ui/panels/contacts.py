@@ -14,7 +14,7 @@ from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
 from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
-    COLLISION_BOUNDS_PG_scene,
+    SceneSettings,
     contact_settings,
     is_alone,
     selected_count,
@@ -105,9 +105,7 @@ def _button_text(context: Context) -> tuple[str, str]:
     return iface_("Find Contacts: {count} Selected", count=count), "MOD_PHYSICS"
 
 
-def _draw_state(
-    layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, scan: job_state.RunningJob | None
-) -> None:
+def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.RunningJob | None) -> None:
     """Draw a line that is always there: what Esc does, warnings, or what was found; then the frames."""
     results = result_store.get(settings.result_id)
     if scan is not None:
@@ -171,7 +169,7 @@ class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
                 column.label(text=text, translate=False, icon="BLANK1")
 
 
-def _draw_baseline(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
     """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
     comparison = result_store.get(settings.result_id).comparison
     line = layout.row(align=True)
@@ -183,7 +181,7 @@ def _draw_baseline(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> Non
     line.operator("collision_bounds.clear_baseline", text="", icon="X")
 
 
-def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the list, its buttons and the details."""
     results = result_store.get(settings.result_id)
     if results.contacts is None or not settings.rows:
@@ -229,7 +227,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
         include.static_pairs = include.same_objects = True
 
 
-def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results) -> list[str]:
+def _warnings(settings: SceneSettings, results: result_store.Results) -> list[str]:
     """Return warnings about partial or outdated results."""
     assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
@@ -243,7 +241,7 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
     return texts
 
 
-def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def _draw_buttons(line: UILayout, settings: SceneSettings) -> None:
     """Draw the buttons of the list and of its active row; the rare ones are in a menu."""
     row, go_to = active_row(settings), "collision_bounds.go_to_contact"
     part = line.row(align=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from bpy.props import (
     BoolProperty,
@@ -163,6 +163,8 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
         name="All Intervals", description="Whether the markers are of all intervals of contact"
     )
 
+
+ContactRow: TypeAlias = COLLISION_BOUNDS_PG_contact_row
 
 CLASSES = (
     COLLISION_BOUNDS_PG_contact_row,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import bpy
 from bpy.props import (
@@ -267,5 +267,7 @@ def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
         return result
     return result.with_envelopes_of(envelopes) or result
 
+
+SceneSettings: TypeAlias = COLLISION_BOUNDS_PG_scene
 
 CLASSES = (COLLISION_BOUNDS_PG_scene,)

@@ -17,16 +17,14 @@ from ....formats.wording import message_line
 from ....scene.jobs import result_store
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
-from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ...properties.scene import SceneSettings, settings_of
 from ...translation import error_text, n_, rpt_
 from ..command import Command, needs_contacts, needs_idle
 from ..messages import baseline_counts
 from .pair_selection import playhead_stays
 
 
-def compared(
-    settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
-) -> tuple[result_store.Results, str]:
+def compared(settings: SceneSettings, results: result_store.Results) -> tuple[result_store.Results, str]:
     """Compare contacts with the baseline of a scene, if it has one.
 
     Returns the results with the comparison, and a sentence if they cannot be compared; otherwise no text.
@@ -47,7 +45,7 @@ def compared(
 
 
 def show_changed_results(
-    context: Context, settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results, active: int = -1
+    context: Context, settings: SceneSettings, results: result_store.Results, active: int = -1
 ) -> None:
     """Store and show results that replace those of the scene; the row `active` is active then, if not -1."""
     settings.result_id = result_store.put(results)

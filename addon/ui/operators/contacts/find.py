@@ -21,7 +21,7 @@ from ... import job_state
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
 from ...properties.options import CONTACT_OPTIONS, HasOptions, of_operator
-from ...properties.scene import COLLISION_BOUNDS_PG_scene, contact_settings, fit_settings, settings_of
+from ...properties.scene import SceneSettings, contact_settings, fit_settings, settings_of
 from ...translation import joined, n_, rpt_, rpt_count, sentences
 from ..command import Command
 from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
@@ -59,7 +59,7 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
         job_settings = replace(self._settings, selection=self._selection)
         return find_contacts(context.scene, job_settings, stops, drops)
 
-    def _select(self, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    def _select(self, context: Context, settings: SceneSettings) -> None:
         """Choose the objects: those of the contacts that are shown, or by the scope and the selection."""
         if self.same_objects:
             self._selected_uids = result_store.get(settings.result_id).selected_uids

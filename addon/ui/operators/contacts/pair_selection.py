@@ -18,8 +18,8 @@ from ....scene.jobs import result_store
 from ... import property_events
 from ...contact_rows import active_row, entry_of_row
 from ...overlay.state import object_by_uid, subject_identities
-from ...properties.contact_list import COLLISION_BOUNDS_PG_contact_row
-from ...properties.scene import COLLISION_BOUNDS_PG_scene
+from ...properties.contact_list import ContactRow
+from ...properties.scene import SceneSettings
 from ...translation import rpt_
 
 _ROUNDING = 1e-4
@@ -42,7 +42,7 @@ def playhead_stays() -> Iterator[None]:
         _Playhead.is_kept = False
 
 
-def go_to_active_row(settings: COLLISION_BOUNDS_PG_scene, context: Context) -> None:
+def go_to_active_row(settings: SceneSettings, context: Context) -> None:
     """Jump to the time of the active row, sub-frame included, and select its pair."""
     row = active_row(settings)
     if row is None:
@@ -67,7 +67,7 @@ def frame_selected(context: Context) -> None:
         bpy.ops.view3d.view_selected()
 
 
-def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row) -> float:
+def frame_of_row(settings: SceneSettings, row: ContactRow) -> float:
     """Return the frame of a row's first contact or closest approach.
 
     The result has it in double precision, the row only in single precision. The row is used if the session no
@@ -79,15 +79,13 @@ def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_c
     return entry.first.frame if isinstance(entry, Contact) else entry.frame
 
 
-def contact_of_row(
-    settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
-) -> Contact | None:
+def contact_of_row(settings: SceneSettings, row: ContactRow) -> Contact | None:
     """Return the contact of a row; None for a near miss, or if the session no longer has the result."""
     entry = entry_of_row(settings, row)
     return entry if isinstance(entry, Contact) else None
 
 
-def starts_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row) -> list[float]:
+def starts_of_row(settings: SceneSettings, row: ContactRow) -> list[float]:
     """Return the frames at which the intervals of a contact begin; the first alone without the result."""
     contact = contact_of_row(settings, row)
     return [row.frame] if contact is None else [span.start for span in contact.intervals]
@@ -99,7 +97,7 @@ def interval_at(starts: Sequence[float], frame: float) -> int:
 
 
 def pair_of_row(
-    layer: bpy.types.ViewLayer, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
+    layer: bpy.types.ViewLayer, settings: SceneSettings, row: ContactRow
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
     pair, result = entry_of_row(settings, row), result_store.get(settings.result_id).contacts
@@ -111,9 +109,7 @@ def pair_of_row(
     return [(name, _find_object(layer, name) if uid < 0 else object_by_uid(uid)) for name, uid in names]
 
 
-def select_pair(
-    context: Context, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
-) -> list[bpy.types.Object]:
+def select_pair(context: Context, settings: SceneSettings, row: ContactRow) -> list[bpy.types.Object]:
     """Select only the pair of a row, and return the selected objects; the first becomes active.
 
     Hidden and unselectable objects are skipped.
@@ -137,9 +133,7 @@ def select_only(context: Context, items: Sequence[bpy.types.Object | None]) -> l
     return selected
 
 
-def selection_problems(
-    context: Context, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
-) -> list[str]:
+def selection_problems(context: Context, settings: SceneSettings, row: ContactRow) -> list[str]:
     """Return the reasons why the objects of a row cannot be selected, one line each; empty if they can."""
     reasons = []
     for full_name, item in dict(pair_of_row(context.view_layer, settings, row)).items():

@@ -20,7 +20,7 @@ from ....scene.live.touching import separating_translation
 from ....translations import CONTEXT
 from ...contact_rows import active_row, entry_of_row
 from ...overlay.state import find_overlay, object_by_uid
-from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ...properties.scene import SceneSettings, settings_of
 from ...texts import length_text
 from ...touching import overlay_now, pairs_now
 from ...translation import n_, rpt_, rpt_count, sentences, tip_
@@ -175,7 +175,7 @@ def _remove_accepted(a: bpy.types.Object, b: bpy.types.Object) -> None:
                 accepted.remove(index)
 
 
-def _show_accepted(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def _show_accepted(context: Context, settings: SceneSettings) -> None:
     """Show the results of the scene with what is accepted now, compared again. The active row stays."""
     results, active = result_store.get(settings.result_id), settings.active_row
     assert results.contacts is not None, "contacts are needed"

@@ -18,7 +18,7 @@ from ...contact_rows import sorted_and_filtered
 from ...overlay.charts.timeline import hovered, placed_bars
 from ...overlay.picking import subject_at
 from ...overlay.state import find_overlay, redraw
-from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of, settings_on
+from ...properties.scene import SceneSettings, settings_of, settings_on
 from ...translation import rpt_
 from .pair_selection import playhead_stays
 from .separation import COLLISION_BOUNDS_OT_click_graph
@@ -31,7 +31,7 @@ _NAME_SECONDS = 4.0
 """How long the name of a bar stays when the mouse rests or has left."""
 
 
-def _shown_rows(settings: COLLISION_BOUNDS_PG_scene) -> dict[int, int]:
+def _shown_rows(settings: SceneSettings) -> dict[int, int]:
     """Return the row of each contact that the list shows, in the order of the list."""
     order, shown = sorted_and_filtered(settings)
     indices, is_near = np.empty(len(shown), dtype=np.int64), np.empty(len(shown), dtype=bool)
@@ -93,7 +93,7 @@ class COLLISION_BOUNDS_OT_click_bound(Operator):
         return subject_at(data, data.strong, matrix, (region.width, region.height), mouse, reach)
 
 
-def _rows_at(settings: COLLISION_BOUNDS_PG_scene, subject: int | None, context: Context) -> list[int]:
+def _rows_at(settings: SceneSettings, subject: int | None, context: Context) -> list[int]:
     """Return the shown rows of the contacts that a subject has at the playhead."""
     result = result_store.get(settings.result_id).contacts
     if subject is None or result is None or result.report is None:
