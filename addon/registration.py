@@ -7,7 +7,10 @@ the extension is disabled.
 from __future__ import annotations
 
 import atexit
+import inspect
+from collections.abc import Iterator
 from contextlib import ExitStack
+from types import ModuleType
 from typing import Any
 
 import bpy
@@ -44,39 +47,49 @@ from .ui.properties import pickers, preferences
 from .ui.properties import scene as scene_properties
 
 # Property groups come before the groups that contain them; panels are in the order of the tab.
-_CLASSES = (
-    *contact_list_properties.CLASSES,
-    *preferences.CLASSES,
-    *display_properties.CLASSES,
-    *gltf_properties.CLASSES,
-    *collider_properties.CLASSES,
-    *pickers.CLASSES,
-    *scene_properties.CLASSES,
-    *object_operators.CLASSES,
-    *custom_shapes.CLASSES,
-    *bounds_operators.CLASSES,
-    *find.CLASSES,
-    *rows.CLASSES,
-    *pairs.CLASSES,
-    *baseline.CLASSES,
-    *markers.CLASSES,
-    *reports.CLASSES,
-    *separation_operators.CLASSES,
-    *pointing.CLASSES,
-    *export_operators.CLASSES,
-    *collider_operators.CLASSES,
-    *presets.CLASSES,
-    *menus.CLASSES,
-    *gizmos.CLASSES,
-    *bounds_panel.CLASSES,
-    *object_panels.CLASSES,
-    *contact_list_ui.CLASSES,
-    *contacts_panel.CLASSES,
-    *touching_panel.CLASSES,
-    *display_panel.CLASSES,
-    *colliders_panel.CLASSES,
-    *export_panel.CLASSES,
+_MODULES = (
+    contact_list_properties,
+    preferences,
+    display_properties,
+    gltf_properties,
+    collider_properties,
+    pickers,
+    scene_properties,
+    object_operators,
+    custom_shapes,
+    bounds_operators,
+    find,
+    rows,
+    pairs,
+    baseline,
+    markers,
+    reports,
+    separation_operators,
+    pointing,
+    export_operators,
+    collider_operators,
+    presets,
+    menus,
+    gizmos,
+    bounds_panel,
+    object_panels,
+    contact_list_ui,
+    contacts_panel,
+    touching_panel,
+    display_panel,
+    colliders_panel,
+    export_panel,
 )
+
+
+def _classes_of(module: ModuleType) -> Iterator[type]:
+    """Yield the classes of Blender that a module defines, in the order of their definition."""
+    for cls in dict.fromkeys(filter(inspect.isclass, vars(module).values())):
+        if issubclass(cls, bpy.types.bpy_struct) and cls.__module__ == module.__name__:
+            yield cls
+
+
+_CLASSES = tuple(cls for module in _MODULES for cls in _classes_of(module))
 
 _attached = ExitStack()
 
@@ -89,28 +102,28 @@ def register() -> None:
         for cls in _CLASSES:
             bpy.utils.register_class(cls)
             stack.callback(bpy.utils.unregister_class, cls)
-        for attach, detach in (
-            (scene_properties.attach, scene_properties.detach),
-            (job_state.attach, job_state.detach),
-            (object_properties.attach, object_properties.detach),
-            (known_rows.attach, known_rows.detach),
-            (private_scene.attach, private_scene.detach),
-            (menus.attach, menus.detach),
-            (presets.attach, presets.detach),
-            (overlay.attach, overlay.detach),
-            (reports.attach, reports.detach),
-            (fit_measurements.attach, fit_measurements.detach),
-            (pair_selection.attach, pair_selection.detach),
-            (pointing.attach, pointing.detach),
-            (separation.attach, separation.detach),
-            (separation_image.attach, separation_image.detach),
-            (sidebar.attach, sidebar.detach),
-            (gltf_export.attach, gltf_export.detach),
-            (manual.attach, manual.detach),
-            (api.attach, api.detach),
+        for module in (
+            scene_properties,
+            job_state,
+            object_properties,
+            known_rows,
+            private_scene,
+            menus,
+            presets,
+            overlay,
+            reports,
+            fit_measurements,
+            pair_selection,
+            pointing,
+            separation,
+            separation_image,
+            sidebar,
+            gltf_export,
+            manual,
+            api,
         ):
-            attach()
-            stack.callback(detach)
+            module.attach()
+            stack.callback(module.detach)
         command = bpy.utils.register_cli_command(PROGRAM, _run_command)
         stack.callback(bpy.utils.unregister_cli_command, command)
         _attached.push(stack.pop_all())

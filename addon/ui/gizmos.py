@@ -136,6 +136,47 @@ class _DragWatcher:
 _drag_watcher = _DragWatcher()
 
 
+class _Outline:
+    """Lines around a custom shape that cannot be dragged."""
+
+    lines: ClassVar[UnitLines]
+
+    @staticmethod
+    def half_extents(settings: Any) -> Any:
+        """Return the half extents of the box around the shape."""
+        return settings.half_extents
+
+    def setup(self) -> None:
+        """Create the lines, of a shape of size 1."""
+        self.shape = self.new_custom_shape("LINES", self.lines.segments.tolist())  # type: ignore[attr-defined]
+
+    def draw(self, context: Context) -> None:
+        """Draw the lines at the size of the shape."""
+        settings = _active_settings()
+        size = Matrix.Diagonal((*self.half_extents(settings), 1.0))
+        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
+        self.draw_custom_shape(self.shape, matrix=matrix)  # type: ignore[attr-defined]
+
+
+class SphereOutline(_Outline, Gizmo):
+    """Three circles."""
+
+    bl_idname = "COLLISION_BOUNDS_GT_sphere"
+    lines = sphere_lines(48)
+
+    @staticmethod
+    def half_extents(settings: Any) -> Any:
+        """Return the radius three times."""
+        return [settings.radius] * 3
+
+
+class BoxOutline(_Outline, Gizmo):
+    """Twelve edges."""
+
+    bl_idname = "COLLISION_BOUNDS_GT_box"
+    lines = box_lines()
+
+
 class _GizmoGroup:
     """Base of the gizmo groups of both shapes."""
 
@@ -204,47 +245,3 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
         matrix = context.object.matrix_world
         self.ring.matrix_basis = matrix
         self.arrow.matrix_basis = matrix @ Matrix.Translation(_active_settings().center) @ _rotation_to(0, 1)
-
-
-class _Outline:
-    """Lines around a custom shape that cannot be dragged."""
-
-    lines: ClassVar[UnitLines]
-
-    @staticmethod
-    def half_extents(settings: Any) -> Any:
-        """Return the half extents of the box around the shape."""
-        return settings.half_extents
-
-    def setup(self) -> None:
-        """Create the lines, of a shape of size 1."""
-        self.shape = self.new_custom_shape("LINES", self.lines.segments.tolist())  # type: ignore[attr-defined]
-
-    def draw(self, context: Context) -> None:
-        """Draw the lines at the size of the shape."""
-        settings = _active_settings()
-        size = Matrix.Diagonal((*self.half_extents(settings), 1.0))
-        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
-        self.draw_custom_shape(self.shape, matrix=matrix)  # type: ignore[attr-defined]
-
-
-class SphereOutline(_Outline, Gizmo):
-    """Three circles."""
-
-    bl_idname = "COLLISION_BOUNDS_GT_sphere"
-    lines = sphere_lines(48)
-
-    @staticmethod
-    def half_extents(settings: Any) -> Any:
-        """Return the radius three times."""
-        return [settings.radius] * 3
-
-
-class BoxOutline(_Outline, Gizmo):
-    """Twelve edges."""
-
-    bl_idname = "COLLISION_BOUNDS_GT_box"
-    lines = box_lines()
-
-
-CLASSES = (SphereOutline, BoxOutline, COLLISION_BOUNDS_GGT_box, COLLISION_BOUNDS_GGT_sphere)

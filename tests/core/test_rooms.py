@@ -62,7 +62,6 @@ ROOMS = {
 MAX_FILES, MAX_LINES, MAX_PARAMETERS = 15, 80, 7
 
 SHARED_NAMES = {
-    "CLASSES",  # Blender classes that a module registers
     "attach",
     "detach",
     "register",

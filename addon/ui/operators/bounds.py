@@ -176,11 +176,3 @@ class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
         settings.rows.clear()
         settings.result_id = ""
         overlay.refresh(context)
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_compute_bounds,
-    COLLISION_BOUNDS_OT_choose_vertex_group,
-    COLLISION_BOUNDS_OT_compute_envelope,
-    COLLISION_BOUNDS_OT_clear_results,
-)

@@ -299,14 +299,3 @@ def created_summary(created: CreatedColliders) -> str:
     if created.replaced:
         parts.append(rpt_("{count} replaced", count=created.replaced))
     return joined([*parts, *skipped_texts(created.skipped)])
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_create_colliders,
-    COLLISION_BOUNDS_OT_colliders_from_selection,
-    COLLISION_BOUNDS_OT_colliders_from_group,
-    COLLISION_BOUNDS_OT_remove_colliders,
-    COLLISION_BOUNDS_OT_check_colliders,
-    COLLISION_BOUNDS_OT_clear_collider_check,
-    COLLISION_BOUNDS_OT_select_collider_problem,
-)

@@ -329,13 +329,3 @@ def _set_size(properties: Any, override: Override) -> None:
         properties.radius = override.radius
     else:
         properties.half_extents = override.half_extents.tolist()
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_override_from_fit,
-    COLLISION_BOUNDS_OT_override_from_selection,
-    COLLISION_BOUNDS_OT_override_from_group,
-    COLLISION_BOUNDS_OT_set_custom_shape,
-    COLLISION_BOUNDS_OT_add_custom_shape,
-    COLLISION_BOUNDS_OT_remove_custom_shape,
-)

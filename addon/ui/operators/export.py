@@ -289,7 +289,7 @@ class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"
 
 
-CLASSES = (
+EXPORTS = (
     COLLISION_BOUNDS_OT_export_json,
     COLLISION_BOUNDS_OT_export_csv,
     COLLISION_BOUNDS_OT_export_tiles,

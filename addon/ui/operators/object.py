@@ -116,10 +116,3 @@ def _copy_more_shapes(source: bpy.types.Object, target: bpy.types.Object) -> Non
     copies.clear()
     for entry in getattr(source, SETTINGS_PROPERTY).more_shapes:
         _copy(entry, copies.add(), SHAPE_OPTIONS)
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_copy_to_selected,
-    COLLISION_BOUNDS_OT_measure_fit,
-    COLLISION_BOUNDS_OT_copy_value,
-)

@@ -227,13 +227,3 @@ def _warnings(settings: SceneSettings) -> list[str]:
     if results.envelopes is not None and envelopes_on(settings) is None:
         texts.append(iface_("Swept bounds out of date: compute them again"))
     return texts
-
-
-CLASSES = (
-    COLLISION_BOUNDS_MT_vertex_groups,
-    COLLISION_BOUNDS_PT_bounds_warnings,
-    COLLISION_BOUNDS_PT_bounds_notes,
-    COLLISION_BOUNDS_PT_bounds,
-    COLLISION_BOUNDS_PT_fit_settings,
-    COLLISION_BOUNDS_PT_swept_bounds,
-)

@@ -108,6 +108,3 @@ def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
 def _has_no_spaces(word: str) -> bool:
     """Return whether a word is of a language that writes none, such as Japanese."""
     return len(word) > 1 and any("\u3040" <= character <= "\u9fff" for character in word)
-
-
-CLASSES = (COLLISION_BOUNDS_PT_colliders,)

@@ -170,6 +170,3 @@ def _icon_of(row: ContactRow) -> Any:
     if row.accepted:
         return "CHECKMARK"
     return "PINNED" if row.at_start else "RADIOBUT_ON"
-
-
-CLASSES = (COLLISION_BOUNDS_UL_contacts,)

@@ -261,11 +261,3 @@ def _draw_buttons(line: UILayout, settings: SceneSettings) -> None:
     part.operator("collision_bounds.ignore_pair", text="", icon="UNLINKED")
     line.menu("COLLISION_BOUNDS_MT_contact_list", text="", icon="DOWNARROW_HLT")
     line.operator("collision_bounds.clear_results", text="", icon="X")
-
-
-CLASSES = (
-    COLLISION_BOUNDS_PT_contact_warnings,
-    COLLISION_BOUNDS_PT_contact_notes,
-    COLLISION_BOUNDS_PT_baseline,
-    COLLISION_BOUNDS_PT_contacts,
-)

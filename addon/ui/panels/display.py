@@ -69,6 +69,3 @@ def _draw_contact(layout: UILayout, display: COLLISION_BOUNDS_PG_display, has_ro
     column.prop(display, "show_ghosts")
     if not has_rows:
         body.label(text="Find contacts, then click a row", icon="INFO")
-
-
-CLASSES = (COLLISION_BOUNDS_PT_display,)

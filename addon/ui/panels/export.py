@@ -19,7 +19,7 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the buttons of all file formats, and the option to keep results in the blend file."""
-        document, *partial = export.CLASSES
+        document, *partial = export.EXPORTS
         text = iface_(document.button_text)
         self.layout.operator(document.bl_idname, text=text, translate=False, icon="EXPORT")
         for is_wide, count in ((False, _BUTTONS_IN_ROW), (True, _WIDE_BUTTONS_IN_ROW)):
@@ -30,6 +30,3 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
                     text = iface_(operator.button_text)
                     row.operator(operator.bl_idname, text=text, translate=False)
         self.layout.prop(settings_of(context), "keep_results")
-
-
-CLASSES = (COLLISION_BOUNDS_PT_export,)

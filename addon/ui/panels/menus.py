@@ -19,7 +19,7 @@ class COLLISION_BOUNDS_MT_export(Menu):
 
     def draw(self, _context: Context) -> None:
         """Draw one entry per file format."""
-        for number, operator in enumerate(export.CLASSES):
+        for number, operator in enumerate(export.EXPORTS):
             icon: Any = "NONE" if number else "EXPORT"
             # The dots are not part of the label, which is also that of the button in the file browser.
             text = iface_("{command}...", command=iface_(operator.bl_label))
@@ -136,11 +136,3 @@ def detach() -> None:
     bpy.types.TOPBAR_MT_file_import.remove(_draw_in_import)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(_draw_in_export)  # type: ignore[arg-type]
     bpy.types.VIEW3D_MT_object.remove(_draw_in_object)  # type: ignore[arg-type]
-
-
-CLASSES = (
-    COLLISION_BOUNDS_MT_export,
-    COLLISION_BOUNDS_MT_contact_list,
-    COLLISION_BOUNDS_MT_pie,
-    VIEW3D_MT_collision_bounds,
-)

@@ -354,16 +354,3 @@ class COLLISION_BOUNDS_PT_collection(Panel):
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
         self.layout.prop(getattr(context.collection, SETTINGS_PROPERTY), "merge_bounds")
-
-
-CLASSES = (
-    COLLISION_BOUNDS_PT_object_settings,
-    COLLISION_BOUNDS_PT_custom_shape,
-    COLLISION_BOUNDS_PT_collision_response,
-    COLLISION_BOUNDS_PT_physics,
-    COLLISION_BOUNDS_PT_physics_object_settings,
-    COLLISION_BOUNDS_PT_physics_custom_shape,
-    COLLISION_BOUNDS_PT_physics_collision_response,
-    COLLISION_BOUNDS_PT_collection,
-    COLLISION_BOUNDS_PT_measurements,
-)

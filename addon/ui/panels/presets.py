@@ -71,6 +71,3 @@ def detach() -> None:
     """Remove them from the list."""
     utils: Any = bpy.utils
     utils.unregister_preset_path(str(_FOLDER))
-
-
-CLASSES = (COLLISION_BOUNDS_OT_preset_add, COLLISION_BOUNDS_PT_presets)

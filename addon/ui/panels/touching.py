@@ -79,6 +79,3 @@ def _draw_pairs(
     remaining = len(touching.pairs) - len(pairs)
     text = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
     layout.label(text=text if remaining else "", translate=False)
-
-
-CLASSES = (COLLISION_BOUNDS_PT_touching,)

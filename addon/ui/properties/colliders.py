@@ -91,6 +91,3 @@ COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming"
 def pattern_of(settings: Any) -> str:
     """Return the pattern of collider names that is selected."""
     return str(settings.pattern) if settings.naming == "custom" else COLLIDER_NAME_PATTERNS[settings.naming]
-
-
-CLASSES = (COLLISION_BOUNDS_PG_colliders,)

@@ -165,9 +165,3 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
 
 
 ContactRow: TypeAlias = COLLISION_BOUNDS_PG_contact_row
-
-CLASSES = (
-    COLLISION_BOUNDS_PG_contact_row,
-    COLLISION_BOUNDS_PG_contact_marker,
-    COLLISION_BOUNDS_PG_contact_list,
-)

@@ -129,5 +129,3 @@ COLLISION_BOUNDS_PG_display.__annotations__ |= {
     )
     for name, switch in SWITCHES.items()
 }
-
-CLASSES = (COLLISION_BOUNDS_PG_display,)

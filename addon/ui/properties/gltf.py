@@ -40,6 +40,3 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
     parts: option_property("parts", **COLLIDER_PARTS)
     parts_tolerance: option_property("parts_tolerance")
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
-
-
-CLASSES = (COLLISION_BOUNDS_PG_gltf,)

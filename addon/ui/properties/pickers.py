@@ -96,6 +96,3 @@ def _escaped(name: str) -> str:
     pattern = re.sub(r"([*?\[])", r"[\1]", valid_text(name))
     # An object can have a name that begins as the patterns of collections do.
     return f"[{pattern[0]}]{pattern[1:]}" if pattern.startswith(COLLECTION_PREFIX) else pattern
-
-
-CLASSES = (COLLISION_BOUNDS_PG_picker, COLLISION_BOUNDS_PG_pickers)

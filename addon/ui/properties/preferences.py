@@ -109,6 +109,3 @@ def preferences() -> Preferences | _Defaults:
     """Return the preferences, or their defaults where Blender keeps none of the extension."""
     entry: Any = bpy.context.preferences.addons.get(_PACKAGE)
     return entry.preferences if entry is not None and entry.preferences is not None else _Defaults()
-
-
-CLASSES = (Preferences,)

@@ -269,5 +269,3 @@ def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
 
 
 SceneSettings: TypeAlias = COLLISION_BOUNDS_PG_scene
-
-CLASSES = (COLLISION_BOUNDS_PG_scene,)

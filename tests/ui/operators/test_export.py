@@ -153,7 +153,7 @@ def test_export_is_refused_without_results(settings, operator):
     ],
 )
 def test_suggested_names_of_formats_differ(operator, name):
-    cls = next(cls for cls in export.CLASSES if cls.bl_idname == f"collision_bounds.{operator}")
+    cls = next(cls for cls in export.EXPORTS if cls.bl_idname == f"collision_bounds.{operator}")
     path = Path(export._suggested_path("/work/level.blend", cls.suggested_name))
     assert path == Path("/work", name) and path.suffix == cls.filename_ext
 

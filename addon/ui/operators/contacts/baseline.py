@@ -103,6 +103,3 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
         results = result_store.get(settings.result_id)
         if results.contacts is not None:
             show_changed_results(context, settings, replace(results, comparison=None))
-
-
-CLASSES = (COLLISION_BOUNDS_OT_load_baseline, COLLISION_BOUNDS_OT_clear_baseline)

@@ -152,6 +152,3 @@ def _contact_counts(report: ContactReport) -> str:
     if at_start := sum(contact.first.at_start for contact in report.contacts):
         parts.append(rpt_("{count} at the first frame", count=at_start))
     return joined(parts)
-
-
-CLASSES = (COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan)

@@ -138,6 +138,3 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
             added = add(scene, self.all_intervals)
             text = rpt_count(added, "{count} marker added", "{count} markers added")
         self.report({"INFO"}, text)
-
-
-CLASSES = (COLLISION_BOUNDS_OT_contact_markers,)

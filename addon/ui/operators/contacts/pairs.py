@@ -293,13 +293,3 @@ class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
             text = n_("These objects cannot be selected: they are hidden, or not in Object Mode")
             return self.refuse(rpt_(text))
         return None
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_ignore_pair,
-    COLLISION_BOUNDS_OT_restore_pairs,
-    COLLISION_BOUNDS_OT_accept_contacts,
-    COLLISION_BOUNDS_OT_revoke_acceptance,
-    COLLISION_BOUNDS_OT_move_apart,
-    COLLISION_BOUNDS_OT_select_touching,
-)

@@ -206,10 +206,3 @@ def detach() -> None:
     for keymap, item in _keymap_items:
         keymap.keymap_items.remove(item)
     _keymap_items.clear()
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_click_bound,
-    COLLISION_BOUNDS_OT_click_bar,
-    COLLISION_BOUNDS_OT_hover_bar,
-)

@@ -138,6 +138,3 @@ def detach() -> None:
     """Remove the handlers."""
     bpy.app.handlers.load_post.remove(_on_load)
     bpy.app.handlers.save_pre.remove(_on_save)
-
-
-CLASSES = (COLLISION_BOUNDS_OT_load_report,)

@@ -188,13 +188,3 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
 def contacts_as_text(result: Result) -> str:
     """Return the table that the command line prints."""
     return result.contacts_table(result.document())
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_sort_contacts,
-    COLLISION_BOUNDS_OT_go_to_contact,
-    COLLISION_BOUNDS_OT_go_to_interval,
-    COLLISION_BOUNDS_OT_frame_pair,
-    COLLISION_BOUNDS_OT_show_hidden_rows,
-    COLLISION_BOUNDS_OT_copy_contacts,
-)

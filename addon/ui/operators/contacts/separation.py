@@ -193,11 +193,3 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
         )
         self.report({"INFO"}, message_line(text))
         return None
-
-
-CLASSES = (
-    COLLISION_BOUNDS_OT_compute_separation,
-    COLLISION_BOUNDS_OT_click_graph,
-    COLLISION_BOUNDS_OT_export_separation,
-    COLLISION_BOUNDS_OT_key_separation,
-)
