@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, length
 from ..numeric.tolerances import DISTANCE_ROUNDING, EPS
 from ..shapes import Sphere, concatenated
-from ..trees.sphere_tree import SphereTree, level_starts
+from ..trees.sphere_tree import SphereTree, inner_nodes_upward
 from ..trees.traversal import NodePairs, find_candidate_leaf_pairs
 
 _ELEMENTS_AT_ONCE = 2048
@@ -88,10 +87,8 @@ def reach_and_core(tree: SphereTree) -> tuple[Floats, Floats]:
     """
     flat = tree.reshaped((-1,))
     reach, core = flat.radius.copy(), flat.radius.copy()
-    levels = list(pairwise(level_starts(tree.children)))
-    for start, end in reversed(levels):
-        nodes = start + np.flatnonzero(tree.children[start:end, 0] >= 0)
-        children = tree.children[nodes]
+    for nodes, left, right in inner_nodes_upward(tree.children):
+        children = np.stack([left, right], axis=1)
         distance = length(flat.center[:, children] - flat.center[:, nodes, None])
         farthest, inner = distance + reach[:, children], core[:, children] - distance
         reach[:, nodes] = farthest.max(axis=-1) * (1 + 4 * EPS)

@@ -137,51 +137,56 @@ def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Closest points (3, m) of triangles (3 axes, 3 corners, m), without crossings."""
-    u, v = p[:, _NEXT] - p, q[:, _NEXT] - q
-    uu, vv = dot_first(u, u), dot_first(v, v)
-    # Edge i of the first and edge j of the second, (3, i, j, m): w is the offset between their starts.
-    w, u, v = q[:, None] - p[:, :, None], u[:, :, None], v[:, None]
-    wu, wv = dot_first(w, u), dot_first(w, v)
-    n = cross_first(u, v)
-    zero = np.zeros_like(wu)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # Project the start of each edge on the other edge. Every corner is the start of an edge.
-        on_u, on_v = _clamped(wu / uu[:, None]), _clamped(-wv / vv[None])
-        # Closest points of the lines, by cross products, because dot products cancel for nearly parallel
-        # edges. Points beyond an end are clamped to it; then a corner is as close.
-        s = _clamped(dot_first(cross_first(w, v), n) / dot_first(n, n))
-        t = _clamped((s * dot_first(u, v) - wv) / vv[None])
-        s = _clamped((t * dot_first(u, v) + wu) / uu[:, None])
-    s, t = np.stack([on_u, zero, s]), np.stack([zero, on_v, t])
-    offset = w[:, None] + t * v[:, None] - s * u[:, None]
-    squared = dot_first(offset, offset)
-    m = p.shape[-1]
-    every = np.arange(m)
-    best = squared.reshape(27, m).argmin(axis=0)
-    least = np.sqrt(squared.reshape(27, m)[best, every])
-    feature, i, j = np.unravel_index(best, (3, 3, 3))
-    on_p = p[:, i, every] + s[feature, i, j, every] * u[:, i, 0, every]
-    on_q = q[:, j, every] + t[feature, i, j, every] * v[:, 0, j, every]
-    for corners, face, edges, on_corner, on_face in (
-        (p, q, v[:, 0], on_p, on_q),
-        (q, p, u[:, :, 0], on_q, on_p),
-    ):
-        foot, height = _project_on_face(corners, face, edges, least)
+    """Closest points (3, m) of triangles (3 axes, 3 corners, m), without crossings.
+
+    Those of two edges, unless a corner is closer to the face of the other triangle.
+    """
+    on_p, on_q, least = _nearest_on_edges(p, q)
+    every = np.arange(p.shape[-1])
+    for corners, face, on_corner, on_face in ((p, q, on_p, on_q), (q, p, on_q, on_p)):
+        foot, height = _project_on_face(corners, face, least)
         corner = height.argmin(axis=0)
         better = np.flatnonzero(height[corner, every] < least)
-        least[better] = height[corner[better], better]
-        on_corner[:, better] = corners[:, corner[better], better]
-        on_face[:, better] = foot[:, corner[better], better]
+        corner = corner[better]
+        least[better] = height[corner, better]
+        on_corner[:, better], on_face[:, better] = corners[:, corner, better], foot[:, corner, better]
     return on_p, on_q
 
 
-def _project_on_face(corners: Floats, face: Floats, edges: Floats, least: Floats) -> tuple[Floats, Floats]:
-    """Project corners (3, 3, m) on faces (3, 3, m) with edges (3, 3, m).
+def _nearest_on_edges(p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
+    """Closest points (3, m) on edges of triangles (3 axes, 3 corners, m), and their distances (m,).
+
+    Of edge i of the first and edge j of the second, (3, i, j, m), these are p + s u and q + t v, or an end of
+    one and its projection on the other: every corner is the start of an edge.
+    """
+    u, v = (p[:, _NEXT] - p)[:, :, None], (q[:, _NEXT] - q)[:, None]
+    # From the start of one edge to that of the other.
+    w, n = q[:, None] - p[:, :, None], cross_first(u, v)
+    uu, vv, uv, wu, wv = (dot_first(a, b) for a, b in ((u, u), (v, v), (u, v), (w, u), (w, v)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Closest points of the lines, by cross products, because dot products cancel for nearly parallel
+        # edges. Points beyond an end are clamped to it; then a corner is as close.
+        s = _clamped(dot_first(cross_first(w, v), n) / dot_first(n, n))
+        t = _clamped((s * uv - wv) / vv)
+        s = _clamped((t * uv + wu) / uu)
+        start = np.zeros_like(s)
+        s, t = np.stack([_clamped(wu / uu), start, s]), np.stack([start, _clamped(-wv / vv), t])
+    offset = w[:, None] + t * v[:, None] - s * u[:, None]
+    squared = dot_first(offset, offset).reshape(27, -1)
+    best, every = squared.argmin(axis=0), np.arange(p.shape[-1])
+    feature, i, j = np.unravel_index(best, (3, 3, 3))
+    on_p = p[:, i, every] + s[feature, i, j, every] * u[:, i, 0, every]
+    on_q = q[:, j, every] + t[feature, i, j, every] * v[:, 0, j, every]
+    return on_p, on_q, np.sqrt(squared[best, every])
+
+
+def _project_on_face(corners: Floats, face: Floats, least: Floats) -> tuple[Floats, Floats]:
+    """Project corners (3, 3, m) on faces (3, 3, m).
 
     Returns the projections (3, 3, m) and the distances (3, m); inf where the projection is outside the face.
     `least` (m,) are the distances of other features; a corner may be closer only above the face.
     """
+    edges = face[:, _NEXT] - face
     normal = _normals(edges)[:, None]
     height = dot_first(corners - face[:, :1], normal)
     # Twice the signed areas that the projection spans with the edges; none is negative inside the face.

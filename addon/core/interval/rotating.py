@@ -122,10 +122,30 @@ class RoundedMotion(Table):
         radius = self.radius_start * (1 - time) + self.radius_end * time
         return SeparatedBoxes(separation - radius, axis, first, second, radius)
 
-    def slope(self, now: SeparatedBoxes) -> Floats:
-        """Time derivative (m,) of the separation at a time."""
+    def tangents_of(self, time: Floats, now: SeparatedBoxes) -> Tangents:
+        """Separations (..., m) at a time, and their slopes."""
         slope = -self.b.speed_along(-now.axis, now.b) - self.a.speed_along(now.axis, now.a)
-        return np.asarray(slope - (self.radius_end - self.radius_start))
+        return Tangents(time, now.separation, slope - (self.radius_end - self.radius_start))
+
+
+class Tangents(Table):
+    """Tangents (m,) of separations over time.
+
+    time, value, slope : (m,) float64. Where a tangent touches, and the derivative there.
+    """
+
+    time: Floats
+    value: Floats
+    slope: Floats
+
+    def meeting(self, later: Tangents) -> tuple[Floats, Floats]:
+        """Return times and values (m,) where tangents meet those of later times; infinite for not between."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rise = later.value - self.value + self.slope * self.time - later.slope * later.time
+            time = rise / (self.slope - later.slope)
+            value = self.value + self.slope * (time - self.time)
+        is_between = (self.slope < 0) & (later.slope > 0) & (time > self.time) & (time < later.time)
+        return time, np.where(is_between, value, np.inf)
 
 
 class SeparatedBoxes(Table):
@@ -223,11 +243,12 @@ def minimum_separation_of_rotating(
     if len(rows):
         boxes = boxes.take(rows)
         between = _sample_times(boxes, begin[rows], end[rows])
-        samples = at_begin.take(rows), boxes.separated_at(between), at_end.take(rows)
-        times = np.vstack([begin[rows], between, end[rows]])
-        values = np.vstack([sample.separation for sample in samples])
-        slopes = np.vstack([boxes.slope(sample) for sample in samples])
-        least[rows], least_time[rows] = _minimum_by_tangents(boxes, times, values, slopes)
+        samples = (
+            boxes.tangents_of(begin[rows][None], at_begin.take((None, rows))),
+            boxes.tangents_of(between, boxes.separated_at(between)),
+            boxes.tangents_of(end[rows][None], at_end.take((None, rows))),
+        )
+        least[rows], least_time[rows] = _minimum_by_tangents(boxes, Tangents.concatenate(samples))
     return least, least_time
 
 
@@ -248,39 +269,30 @@ def _lower_bound_between(start: SeparatedBoxes, end: SeparatedBoxes, sagitta: Fl
     return low
 
 
-def _minimum_by_tangents(
-    boxes: RoundedMotion, time: Floats, value: Floats, slope: Floats
-) -> tuple[Floats, Floats]:
+def _minimum_by_tangents(boxes: RoundedMotion, samples: Tangents) -> tuple[Floats, Floats]:
     """Least (m,) of samples (k, m) at increasing times, and of further ones where neighboring tangents meet.
 
     The separation of shapes that do not rotate is convex: their tangents are never above it.
     """
-    every = np.arange(len(value[0]))
-    best = value.argmin(axis=0)
-    least, least_time = value[best, every], time[best, every]
+    rows = every = np.arange(len(boxes.size))
+    best = samples.value.argmin(axis=0)
+    least_time, least, slope = samples.take((best, every))
     # The minimum is between the lowest sample and its neighbor in the direction in which the slope falls.
-    first = np.clip(np.where(slope[best, every] < 0, best, best - 1), 0, len(value) - 2)
-    left, right = ([array[k, every] for array in (time, value, slope)] for k in (first, first + 1))
-    size = boxes.size
-    rows = every
+    first = np.clip(np.where(slope < 0, best, best - 1), 0, len(samples.value) - 2)
+    left, right = samples.take((first, every)), samples.take((first + 1, every))
     for _ in range(_TANGENT_STEPS):
-        (t0, y0, s0), (t1, y1, s1) = left, right
-        with np.errstate(divide="ignore", invalid="ignore"):
-            new = (y1 - y0 + s0 * t0 - s1 * t1) / (s0 - s1)
-            gain = least[rows] - (y0 + s0 * (new - t0))
+        time, bound = left.meeting(right)
         # Stop where tangents do not meet in between, or hardly below the least value so far.
-        is_open = (s0 < 0) & (s1 > 0) & (new > t0) & (new < t1) & (gain > _RESOLUTION * size[rows])
-        going = np.flatnonzero(is_open)
+        going = np.flatnonzero(least[rows] - bound > _RESOLUTION * boxes.size)
         if not len(going):
             break
-        rows, boxes, new = rows[going], boxes.take(going), new[going]
-        sample = boxes.separated_at(new)
-        less = sample.separation < least[rows]
-        least[rows[less]], least_time[rows[less]] = sample.separation[less], new[less]
-        middle = new, sample.separation, boxes.slope(sample)
-        falls = middle[2] < 0
-        left = [np.where(falls, mid, old[going]) for mid, old in zip(middle, left, strict=True)]
-        right = [np.where(falls, old[going], mid) for mid, old in zip(middle, right, strict=True)]
+        rows, boxes, left, right = rows[going], boxes.take(going), left.take(going), right.take(going)
+        middle = boxes.tangents_of(time[going], boxes.separated_at(time[going]))
+        less = middle.value < least[rows]
+        least[rows[less]], least_time[rows[less]] = middle.value[less], middle.time[less]
+        falls = middle.slope < 0
+        left.assign(falls, middle.take(falls))
+        right.assign(~falls, middle.take(~falls))
     return least, least_time
 
 

@@ -20,7 +20,7 @@ from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import triangle_corners, triangles_from_corners
 from ..trees.builder import TrianglePartition
-from ..trees.sphere_tree import concatenated_ranges, level_starts
+from ..trees.sphere_tree import concatenated_ranges, inner_nodes_upward, leaves_in_order
 from .triangle_mesh import TriangleMesh
 
 _FIRST_PAIRS, _MOST_PAIRS = 32, 4096
@@ -56,45 +56,45 @@ class MeshBvh(NamedTuple):
         Every triangle is inside the spheres of all nodes above it.
         """
         ordered = corners[tree.order]
-        nodes = len(tree.children)
-        is_leaf = tree.children[:, 0] < 0
-        first = np.where(is_leaf, nodes + tree.parts[:, 0], tree.children[:, 0])
-        count = np.where(is_leaf, tree.parts[:, 1] - tree.parts[:, 0], 2)
+        low, high = _node_boxes(tree, ordered)
+        center = low * 0.5 + high * 0.5
         centroid = ordered[:, 0] / 3 + ordered[:, 1] / 3 + ordered[:, 2] / 3
-        triangle_radius = _farthest_corner(ordered, centroid)
-        center, radius, near = np.empty((nodes, 3)), np.empty(nodes), np.empty(nodes)
-        low, high = np.empty((nodes, 3)), np.empty((nodes, 3))
-        leaves = np.flatnonzero(is_leaf)
-        leaves = leaves[np.argsort(tree.parts[leaves, 0])]
-        starts, sizes = tree.parts[leaves, 0], count[leaves]
-        a, b, c = ordered.transpose(1, 0, 2)
-        lowest, highest = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
-        low[leaves] = np.minimum.reduceat(lowest, starts)
-        high[leaves] = np.maximum.reduceat(highest, starts)
-        center[leaves] = low[leaves] * 0.5 + high[leaves] * 0.5
+        radius, near = np.empty(len(center)), np.empty(len(center))
+        leaves, starts, sizes = leaves_in_order(tree.children, tree.parts)
         leaf_center = center[leaves].repeat(sizes, axis=0)
         radius[leaves] = np.maximum.reduceat(_farthest_corner(ordered, leaf_center), starts)
         near[leaves] = np.minimum.reduceat(length(centroid - leaf_center), starts)
-        levels = level_starts(tree.children)
-        for start, end in zip(levels[-3::-1], levels[-2:0:-1], strict=True):
-            node = start + np.flatnonzero(~is_leaf[start:end])
-            left, right = tree.children[node].T
-            low[node] = np.minimum(low[left], low[right])
-            high[node] = np.maximum(high[left], high[right])
-            center[node] = middle = low[node] * 0.5 + high[node] * 0.5
-            to_left, to_right = length(center[left] - middle), length(center[right] - middle)
+        for nodes, left, right in inner_nodes_upward(tree.children):
+            # Around the spheres of the children, or around the box.
+            to_left, to_right = (length(center[child] - center[nodes]) for child in (left, right))
             reach = np.maximum(to_left + radius[left], to_right + radius[right])
-            radius[node] = np.minimum(reach, length(high[node] - middle))
-            near[node] = np.minimum(to_left + near[left], to_right + near[right])
+            radius[nodes] = np.minimum(reach, length(high[nodes] - center[nodes]))
+            near[nodes] = np.minimum(to_left + near[left], to_right + near[right])
+        first, count = tree.children[:, 0].copy(), np.full(len(center), 2)
+        first[leaves], count[leaves] = len(center) + starts, sizes
         none = np.zeros(len(ordered), dtype=np.int64)
         return cls(
             np.concatenate([center, centroid]),
-            np.concatenate([radius, triangle_radius]) * (1 + DISTANCE_ROUNDING),
+            np.concatenate([radius, _farthest_corner(ordered, centroid)]) * (1 + DISTANCE_ROUNDING),
             np.concatenate([near, np.zeros(len(ordered))]),
             np.concatenate([first, none]),
             np.concatenate([count, none]),
             ordered,
         )
+
+
+def _node_boxes(tree: TrianglePartition, ordered: Floats) -> tuple[Floats, Floats]:
+    """Low and high corners (m, 3) of the boxes of nodes around corners (t, 3, 3) in the order of the tree."""
+    a, b, c = ordered.transpose(1, 0, 2)
+    leaves, starts, _ = leaves_in_order(tree.children, tree.parts)
+    sides = []
+    for least in (np.minimum, np.maximum):
+        side = np.empty((len(tree.children), 3))
+        side[leaves] = least.reduceat(least(least(a, b), c), starts)
+        for nodes, left, right in inner_nodes_upward(tree.children):
+            side[nodes] = least(side[left], side[right])
+        sides.append(side)
+    return sides[0], sides[1]
 
 
 def _farthest_corner(corners: Floats, point: Floats) -> Floats:

@@ -16,7 +16,7 @@ from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
 from ..trees.builder import sphere_tree_from_triangles
-from ..trees.sphere_tree import SphereTree, level_starts
+from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
 from ..trees.traversal import NodePairBounds, NodePairs
 
 LEAF_TRIANGLES = 8
@@ -46,37 +46,27 @@ class MeshParts(NamedTuple):
     @classmethod
     def of(cls, triangles: Triangle) -> MeshParts:
         """Build the tree and its bounds for triangles (t,)."""
-        count = len(triangles.a)
-        tree = sphere_tree_from_triangles(triangles, depth=count, leaf_triangles=LEAF_TRIANGLES)
+        tree = sphere_tree_from_triangles(triangles, depth=len(triangles.a), leaf_triangles=LEAF_TRIANGLES)
         nodes = len(tree.children)
-        near, min_height, max_height = (np.empty(nodes) for _ in range(3))
-        min_normal, max_normal = np.empty((nodes, 3)), np.empty((nodes, 3))
-        leaves = tree.leaves[np.argsort(tree.parts[tree.leaves, 0])]
-        starts, ends = tree.parts[leaves].T
-        center = tree.center[leaves].repeat(ends - starts, axis=0)
+        leaves, starts, sizes = leaves_in_order(tree.children, tree.parts)
+        center = tree.center[leaves].repeat(sizes, axis=0)
         ordered = triangles[tree.order]
-        distance = length(closest_on_triangle(center, ordered) - center)
-        near[leaves] = np.minimum.reduceat(distance, starts)
         normal = ordered.normal
-        height = dot(center - ordered.a, normal)
-        for low, high, values in (
-            (min_normal, max_normal, normal),
-            (min_height, max_height, height),
-        ):
-            low[leaves] = np.minimum.reduceat(values, starts, axis=0)
-            high[leaves] = np.maximum.reduceat(values, starts, axis=0)
-        levels = level_starts(tree.children)
-        for start, end in zip(levels[-3::-1], levels[-2:0:-1], strict=True):
-            node = start + np.flatnonzero(tree.children[start:end, 0] >= 0)
-            children = tree.children[node]
+        near = np.empty(nodes)
+        near[leaves] = np.minimum.reduceat(length(closest_on_triangle(center, ordered) - center), starts)
+        normals, heights = np.empty((2, nodes, 3)), np.empty((2, nodes))
+        for values, of_leaves in ((normals, normal), (heights, dot(center - ordered.a, normal))):
+            for least, side in zip((np.minimum, np.maximum), values, strict=True):
+                side[leaves] = least.reduceat(of_leaves, starts, axis=0)
+        for node, *both in inner_nodes_upward(tree.children):
+            children = np.stack(both, axis=1)
             offset = tree.center[node][:, None] - tree.center[children]
             near[node] = (near[children] + length(offset)).min(axis=1)
-            min_normal[node] = min_normal[children].min(axis=1)
-            max_normal[node] = max_normal[children].max(axis=1)
-            lift = _height_range(offset, min_normal[children], max_normal[children])
-            min_height[node] = (min_height[children] + lift[0]).min(axis=1)
-            max_height[node] = (max_height[children] + lift[1]).max(axis=1)
-        return cls(tree, triangles.one_sided, near, min_normal, max_normal, min_height, max_height)
+            lift = _height_range(offset, normals[0][children], normals[1][children])
+            for k, least in enumerate((np.minimum, np.maximum)):
+                normals[k, node] = least.reduce(normals[k][children], axis=1)
+                heights[k, node] = least.reduce(heights[k][children] + lift[k], axis=1)
+        return cls(tree, triangles.one_sided, near, *normals, *heights)
 
     @property
     def two_sided(self) -> MeshParts:

@@ -6,7 +6,9 @@ coarser bounds: at every level each triangle lies wholly inside the sphere of it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -218,6 +220,22 @@ def level_starts(children: Ints) -> Ints:
         # The children of all nodes so far follow the root.
         starts.append(1 + 2 * int(inner_before[starts[-1]]))
     return np.array(starts)
+
+
+def leaves_in_order(children: Ints, parts: Ints) -> tuple[Ints, Ints, Ints]:
+    """Find leaves (k,) in the order of their triangles, and the first (k,) and number (k,) of these."""
+    leaves = np.flatnonzero(children[:, 0] < 0)
+    leaves = leaves[np.argsort(parts[leaves, 0])]
+    starts, ends = parts[leaves].T
+    return leaves, starts, ends - starts
+
+
+def inner_nodes_upward(children: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Iterate over the levels of a breadth-first tree (m, 2) from below: inner nodes, and both children."""
+    for start, end in reversed(list(pairwise(level_starts(children)))):
+        nodes = start + np.flatnonzero(children[start:end, 0] >= 0)
+        if len(nodes):
+            yield nodes, children[nodes, 0], children[nodes, 1]
 
 
 def _require_breadth_first(children: Ints) -> None:
