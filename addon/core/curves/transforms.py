@@ -22,7 +22,7 @@ CHANNELS = 20
 
 
 class Hierarchy(NamedTuple):
-    """Objects (m,), each after its parent, which is among them: one object can be there several times.
+    """Objects (m,), and the parent of each among them: one object can be there several times.
 
     Attributes
     ----------
@@ -114,24 +114,13 @@ class Transforms:
 
     def matrices_of(self, objects: Ints, times: Floats) -> Singles:
         """Compute the world matrices (m, 4, 4) of objects (m,), each at its own time (m,) in frames."""
-        levels = []
-        rows, current = np.arange(len(objects)), objects
-        while len(rows):
-            levels.append((rows, current))
-            parents = self.parent[current]
-            rows, current = rows[parents >= 0], parents[parents >= 0]
-        world = np.zeros((len(objects), 4, 4), dtype=np.float32)
-        for rows, current in reversed(levels):
-            basis = self._basis_of(current, times[rows])
-            is_child = (self.parent[current] >= 0)[:, None, None]
-            above = _product(world[rows], self.parent_inverse[current])
-            world[rows] = np.where(is_child, _product(above, basis), basis)
-        return world
+        hierarchy, row = self.chains_of(objects)
+        return self.hierarchy_matrices(hierarchy, times[row])[: len(objects)]
 
     def hierarchy_matrices(self, hierarchy: Hierarchy, times: Floats) -> Singles:
         """Compute the world matrices (m, 4, 4) of a hierarchy (m,), each object's at its own time (m,).
 
-        Those of an object and its parent are equal. The same as `matrices_of`, but each parent once.
+        The time of an object is that of its parent. The same as `matrices_of`, but each parent once.
         """
         objects, parents = hierarchy
         world = self._basis_of(objects, times)
@@ -139,6 +128,20 @@ class Transforms:
             above = _product(world[parents[rows]], self.parent_inverse[objects[rows]])
             world[rows] = _product(above, world[rows])
         return world
+
+    def chains_of(self, objects: Ints) -> tuple[Hierarchy, Ints]:
+        """Return objects (m,) followed by all parents of each, and for which of them (m,) each is there."""
+        current, row, count = objects, np.arange(len(objects)), 0
+        parts: list[tuple[Ints, Ints, Ints]] = []
+        is_child = np.ones(len(objects), dtype=bool)
+        while not parts or is_child.any():
+            current, row = current[is_child], row[is_child]
+            parent = self.parent[current]
+            is_child, count = parent >= 0, count + len(current)
+            parts.append((current, np.where(is_child, count + np.cumsum(is_child) - 1, -1), row))
+            current = parent
+        members, parents, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return Hierarchy(members, parents), rows
 
     def hierarchy_of(self, objects: Ints) -> Hierarchy:
         """Return the hierarchy of objects (k,) and all their parents, in their order."""

@@ -16,10 +16,10 @@ from ...core.curves.jumps import Jumps
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
     TransformChords,
+    chords_between,
+    chords_between_times,
     location_deviations,
     only_moves,
-    successive_location_deviations,
-    successive_transform_chords,
     transform_chords,
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
@@ -110,11 +110,14 @@ class CurvePoses:
 
     def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
         """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
-        return transform_chords(self._transforms, self._rows[subjects], begin, end)
+        chords_of = chords_between(self._transforms, begin, end)
+        return transform_chords(self._transforms, self._rows[subjects], chords_of)
 
     def successive_chords(self, subjects: Ints, times: Floats) -> TransformChords:
         """Chords of known subjects (m,) between times (t + 1,): t * m rows, interval by interval."""
-        return successive_transform_chords(self._transforms, self._rows[subjects], times)
+        objects = np.tile(self._rows[subjects], len(times) - 1)
+        chords_of = chords_between_times(self._transforms, times, len(subjects))
+        return transform_chords(self._transforms, objects, chords_of)
 
     @property
     def only_moves(self) -> Bools:
@@ -125,11 +128,15 @@ class CurvePoses:
 
     def location_deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
         """Deviation (m,) of subjects (m,) that only move from linear motion, over intervals (m,)."""
-        return location_deviations(self._transforms, self._rows[subjects], begin, end)
+        chords_of = chords_between(self._transforms, begin, end)
+        return location_deviations(self._transforms, self._rows[subjects], chords_of)
 
     def successive_location_deviations(self, subjects: Ints, times: Floats) -> Floats:
         """Deviation (t, m) of subjects (m,) that only move, between times (t + 1,)."""
-        return successive_location_deviations(self._transforms, self._rows[subjects], times)
+        count = len(times) - 1
+        chords_of = chords_between_times(self._transforms, times, len(subjects))
+        objects = np.tile(self._rows[subjects], count)
+        return location_deviations(self._transforms, objects, chords_of).reshape(count, -1)
 
     def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
         """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""

@@ -13,8 +13,9 @@ from ...core.curves.jumps import SHORT, Jumps
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
     TransformChords,
+    chords_between,
+    chords_between_times,
     hierarchy_chords,
-    successive_hierarchy_chords,
     transform_chords,
 )
 from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
@@ -209,9 +210,11 @@ class SkinPoses:
         if len(rows):
             near, ends = hierarchy.objects[rows], times[rows]
             if is_before:
-                matrices[rows] = transform_chords(self._transforms, near, ends - SHORT, ends).end
+                chords_of = chords_between(self._transforms, ends - SHORT, ends)
+                matrices[rows] = transform_chords(self._transforms, near, chords_of).end
             else:
-                matrices[rows] = transform_chords(self._transforms, near, ends, ends + SHORT).begin
+                chords_of = chords_between(self._transforms, ends, ends + SHORT)
+                matrices[rows] = transform_chords(self._transforms, near, chords_of).begin
         return [
             matrices[start : start + count].reshape(len(each.values), -1, 4, 4)
             for each, start, count in _ranges(moments)
@@ -256,7 +259,8 @@ class SkinPoses:
             halves = (slice(half), slice(half, None))
             return np.concatenate([self.deviations(subjects[k], begin[k], end[k]) for k in halves])
         assert self._transforms is not None
-        chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), *_repeated(moments).T)
+        chords_of = chords_between(self._transforms, *_repeated(moments).T)
+        chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), chords_of)
         for (rig, mine, values, row_of), start, _ in _ranges(moments):
             for skin, places in rig.skins:
                 wanted = subjects[mine] == skin.subject
@@ -278,7 +282,8 @@ class SkinPoses:
             parts = times[: half + 1], times[half:]
             return np.concatenate([self.successive_deviations(subjects, part) for part in parts])
         hierarchy = joined_hierarchies([every], [count])
-        chords = successive_hierarchy_chords(self._transforms, hierarchy, times)
+        chords_of = chords_between_times(self._transforms, times, size)
+        chords = hierarchy_chords(self._transforms, hierarchy, chords_of)
         values = np.stack([times[:-1], times[1:]], axis=1)
         for rig in self._rigs:
             for skin, places in rig.skins:
@@ -361,7 +366,7 @@ def _taken(chords: TransformChords, first: Ints, step: int, count: int) -> Trans
     first : (b,) places of the bones in the chords of the first interval; in the next one, `step` later
     """
     rows = (np.arange(count)[:, None] * step + first).reshape(-1)
-    return TransformChords(*(values[rows] for values in chords))
+    return chords.take(rows)
 
 
 def _is_same(skin: Skin, bones: Floats, expected: Floats) -> bool:

@@ -10,8 +10,9 @@ from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 from addon.core.curves.segments import LINEAR, Keys
 from addon.core.curves.transform_bounds import (
+    chords_between,
+    chords_between_times,
     hierarchy_chords,
-    successive_hierarchy_chords,
     transform_chords,
 )
 from addon.core.curves.transforms import (
@@ -25,6 +26,10 @@ from addon.core.curves.transforms import (
 )
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
 from tests.tiers import times
+
+
+def chords_of_objects(transforms, objects, begin, end):
+    return transform_chords(transforms, objects, chords_between(transforms, begin, end))
 
 
 def keyed_object(channels, mode=0):
@@ -44,7 +49,7 @@ def keyed_object(channels, mode=0):
 
 
 def chords_of(transforms, begin, end):
-    return transform_chords(transforms, np.array([0]), np.array([begin]), np.array([end]))
+    return chords_of_objects(transforms, np.array([0]), np.array([begin]), np.array([end]))
 
 
 def test_children_follow_parents_by_their_inverse():
@@ -101,7 +106,7 @@ def test_no_point_deviates_by_more_than_its_bound(seed):
     objects = rng.integers(0, 60, 300)
     begin = rng.uniform(FIRST, LAST - 1, 300)
     end = begin + 10 ** rng.uniform(-3, 1, 300)
-    chords = transform_chords(transforms, objects, begin, end)
+    chords = chords_of_objects(transforms, objects, begin, end)
     points = rng.normal(size=(300, 3)) * 10 ** rng.uniform(-1, 1, (300, 1))
     bound = chords.offset + chords.linear * np.linalg.norm(points, axis=1)
     homogeneous = np.column_stack([points, np.ones(300)])[:, :, None]
@@ -110,7 +115,7 @@ def test_no_point_deviates_by_more_than_its_bound(seed):
     for part in np.linspace(0, 1, 18)[1:-1]:
         # Between keys and steps: the matrices of a very short interval are those of its begin.
         time = begin + part * (end - begin)
-        place = transform_chords(transforms, objects, time, np.nextafter(time, np.inf)).begin @ homogeneous
+        place = chords_of_objects(transforms, objects, time, np.nextafter(time, np.inf)).begin @ homogeneous
         distance = np.linalg.norm((place - first - part * (last - first))[:, :3, 0], axis=1)
         assert (distance <= bound + 1e-9).all()
         ratios.append(distance / np.maximum(bound, 1e-6))
@@ -126,8 +131,8 @@ def test_no_point_of_a_hierarchy_deviates_by_more_than_its_bound(seed):
     hierarchy = joined_hierarchies([transforms.hierarchy_of(np.arange(count))], [8])
     objects, begin, end = np.tile(np.arange(count), 8), np.repeat(begin, count), np.repeat(end, count)
     np.testing.assert_array_equal(hierarchy.objects, objects)
-    chords = hierarchy_chords(transforms, hierarchy, begin, end)
-    alone = transform_chords(transforms, objects, begin, end)
+    chords = hierarchy_chords(transforms, hierarchy, chords_between(transforms, begin, end))
+    alone = chords_of_objects(transforms, objects, begin, end)
     for found, expected in ((chords.begin, alone.begin), (chords.end, alone.end)):
         sizes = np.abs(expected).max(axis=(1, 2), keepdims=True)
         assert (np.abs(found - expected) <= 1e-12 * sizes).all()
@@ -138,7 +143,7 @@ def test_no_point_of_a_hierarchy_deviates_by_more_than_its_bound(seed):
     ratios = []
     for part in np.linspace(0, 1, 18)[1:-1]:
         time = begin + part * (end - begin)
-        place = transform_chords(transforms, objects, time, np.nextafter(time, np.inf)).begin @ homogeneous
+        place = chords_of_objects(transforms, objects, time, np.nextafter(time, np.inf)).begin @ homogeneous
         distance = np.linalg.norm((place - first - part * (last - first))[:, :3, 0], axis=1)
         assert (distance <= bound * (1 + 1e-12) + 1e-9).all()
         ratios.append(distance / np.maximum(bound, 1e-6))
@@ -150,9 +155,11 @@ def test_successive_chords_of_hierarchies_are_those_of_their_intervals():
     times = np.array([3.0, 4.0, 4.5, 9.0])
     part = transforms.hierarchy_of(np.array([3, 17, 29]))
     hierarchy = joined_hierarchies([part], [3])
-    found = successive_hierarchy_chords(transforms, hierarchy, times)
+    found = hierarchy_chords(
+        transforms, hierarchy, chords_between_times(transforms, times, len(part.objects))
+    )
     begin, end = (np.repeat(side, len(part.objects)) for side in (times[:-1], times[1:]))
-    expected = hierarchy_chords(transforms, hierarchy, begin, end)
+    expected = hierarchy_chords(transforms, hierarchy, chords_between(transforms, begin, end))
     for pair in zip(found, expected, strict=True):
         np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-9)
 
@@ -163,7 +170,7 @@ def test_both_ends_of_a_motion_are_at_the_matrices_of_their_times(seed):
     transforms = random_transforms(rng, 60)
     objects = rng.integers(0, 60, 300)
     begin, end = np.sort(rng.uniform(FIRST, LAST, (2, 300)), axis=0)
-    chords = transform_chords(transforms, objects, begin, end)
+    chords = chords_of_objects(transforms, objects, begin, end)
     for time, matrices in ((begin, chords.begin), (end, chords.end)):
         expected = transforms.matrices_of(objects, time)
         # Times are rounded to single precision, and curves are steep.
@@ -197,7 +204,7 @@ def test_child_whose_parent_inverse_takes_back_its_location_deviates_like_its_pa
     inverse[1, 0, 3] = -1000
     curve_of = np.concatenate([parent.curve_of, np.full((1, CHANNELS), -1)])
     both = Transforms(rest, curve_of, np.array([0, 0]), np.array([-1, 0]), inverse, parent.animated)
-    chords = transform_chords(both, np.array([0, 1]), np.full(2, 3.0), np.full(2, 4.0))
+    chords = chords_of_objects(both, np.array([0, 1]), np.full(2, 3.0), np.full(2, 4.0))
     assert chords.offset[1] == pytest.approx(0, abs=1e-9)
     assert chords.linear[1] == pytest.approx(chords.linear[0], rel=1e-9)
 
