@@ -137,160 +137,100 @@ def _parse_share(text: str) -> tuple[int, int]:
 
 
 _OF_SCENES = ("bounds", "contacts", "check-colliders")
-_OF_RESULTS = ("bounds", "contacts")
+_EXIT_CODE = Parsed(parse_exit_code)
 
 
-def _switch(name: str, help: str, commands: tuple[str, ...], **more: Any) -> Option:
-    return Option(name, Flag(), help, False, commands, **more)
+def _switch(name: str, help: str, **more: Any) -> Option:
+    return Option(name, Flag(), help, False, **more)
 
 
 _INPUT = (
     Option(
-        "output",
-        Parsed(_parse_output),
-        "output file; - is standard output",
-        None,
-        _OF_SCENES,
-        "FILE",
-        ("-o", "--output"),
+        "output", Parsed(_parse_output, "FILE"), "output file; - is standard output", flags=("-o", "--output")
     ),
-    Option("scene", Name(), "scene of the file (default: its active scene)", None, _OF_SCENES, "NAME"),
+    Option("scene", Name(), "scene of the file (default: its active scene)"),
 )
-"""Options before those of the settings of a command."""
+"""Options of all commands that open a scene."""
 
-_OUTPUT = (
+_SHARES = (
+    Option(
+        "frame_share", Parsed(_parse_share, "I/N"), "scan the I-th of N shares of the frames", is_hidden=True
+    ),
+    Option("join_shares", Number(1, is_whole=True), "join the files of N shares", is_hidden=True),
+    Option("share_exit_code", _EXIT_CODE, "exit with N if the frames can be shared", is_hidden=True),
+)
+_EXIT_CODES = (
+    _switch("fail_on_contact", "exit with 1 if there are contacts"),
+    Option("contact_exit_code", _EXIT_CODE, "exit with N, which is 1 or 4 to 125, if there are contacts"),
+    Option(
+        "baseline",
+        Parsed(Path, "OLD.json"),
+        "compare the contacts with those of an earlier document, by object ids and time",
+    ),
+    _switch("fail_on_new", "like --fail-on-contact, but only for contacts that are not in the baseline"),
+)
+_COLLIDER_FILES = (
     Option(
         "gltf",
         Choices(GLTF_EXTENSIONS, "glTF extension"),
         f"glTF extensions to write: {','.join(GLTF_EXTENSIONS)}; volumes is experimental",
         DEFAULT_GLTF_EXTENSIONS,
-        ("bounds",),
-        "LIST",
     ),
-    _switch(
-        "free_joints", "MJCF: let objects without a parent move freely (default: all are fixed)", ("bounds",)
-    ),
+    _switch("free_joints", "MJCF: let objects without a parent move freely (default: all are fixed)"),
+)
+_SPACE = (
+    Option("preset", choice(*PRESETS), f"axes and unit of the output (default: {PRESETS[0]})"),
+    Option("up", choice(*AXES), "with --preset custom: axis that Blender's +Z maps to"),
+    Option("forward", choice(*AXES), "with --preset custom: axis that Blender's front, -Y, maps to"),
+    Option("handedness", choice(*HANDEDNESS), "with --preset custom: handedness of the coordinate system"),
     Option(
-        "frame_share",
-        Parsed(_parse_share),
-        "scan only the I-th of N shares of the frames of a long animation, for --join-shares",
-        None,
-        ("contacts",),
-        "I/N",
-        is_hidden=True,
+        "scale", Number(), "with --preset custom: units per meter, such as 100 for centimeters (default: 1)"
     ),
-    Option(
-        "join_shares",
-        Number(1, is_whole=True),
-        "join FILE.1-of-N to FILE.N-of-N, instead of scanning the frames",
-        None,
-        ("contacts",),
-        "N",
-        is_hidden=True,
-    ),
-    Option(
-        "share_exit_code",
-        Parsed(parse_exit_code),
-        "exit with N instead of scanning, if the frames can be shared",
-        None,
-        ("contacts",),
-        "N",
-        is_hidden=True,
-    ),
-    _switch("fail_on_contact", "exit with 1 if there are contacts", ("contacts",)),
-    Option(
-        "contact_exit_code",
-        Parsed(parse_exit_code),
-        "exit with N, which is 1 or 4 to 125, if there are contacts",
-        None,
-        ("contacts",),
-        "N",
-    ),
-    Option(
-        "baseline",
-        Parsed(Path),
-        "compare the contacts with those of an earlier document, by object ids and time",
-        None,
-        ("contacts",),
-        "OLD.json",
-    ),
-    _switch(
-        "fail_on_new",
-        "like --fail-on-contact, but only for contacts that are not in the baseline",
-        ("contacts",),
-    ),
-    Option(
-        "preset", choice(*PRESETS), f"axes and unit of the output (default: {PRESETS[0]})", None, _OF_RESULTS
-    ),
-    Option("up", choice(*AXES), "with --preset custom: axis that Blender's +Z maps to", None, _OF_RESULTS),
-    Option(
-        "forward",
-        choice(*AXES),
-        "with --preset custom: axis that Blender's front, -Y, maps to",
-        None,
-        _OF_RESULTS,
-    ),
-    Option(
-        "handedness",
-        choice(*HANDEDNESS),
-        "with --preset custom: handedness of the coordinate system",
-        None,
-        _OF_RESULTS,
-    ),
-    Option(
-        "scale",
-        Number(),
-        "with --preset custom: units per meter, such as 100 for centimeters (default: 1)",
-        None,
-        _OF_RESULTS,
-        "N",
-    ),
-    Option("format", choice(*FORMAT_NAMES), format_help(), None, _OF_RESULTS),
-    Option(
-        "format",
-        choice(*REPORT_FORMATS),
-        f"format of the output (default: by the suffix, {REPORT_FORMATS[0]} without a file)",
-        None,
-        ("check-colliders",),
-    ),
+    Option("format", choice(*FORMAT_NAMES), format_help()),
     Option(
         "decimals",
         Number(LEAST_DECIMALS, MOST_DECIMALS, is_whole=True),
         f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
         DEFAULT_DECIMALS,
-        _OF_RESULTS,
-        "N",
     ),
-    Option(
-        "max_size",
-        Number(0.0),
-        "refuse larger files, which need much memory",
-        MAX_MEGABYTES,
-        ("validate",),
-        "MB",
-    ),
-    _switch("quiet", "print no table and no progress", _OF_SCENES, flags=("-q", "--quiet")),
-    _switch("quiet", "print nothing if the document is valid", ("validate",), flags=("-q", "--quiet")),
 )
-"""Options after those of the settings of a command."""
+_REPORT_FORMAT = Option(
+    "format",
+    choice(*REPORT_FORMATS),
+    f"format of the output (default: by the suffix, {REPORT_FORMATS[0]} without a file)",
+)
+_MAX_SIZE = Option(
+    "max_size", Parsed(Number(0.0).read, "MB"), "refuse larger files, which need much memory", MAX_MEGABYTES
+)
+
+_OUTPUT: dict[str, tuple[Option, ...]] = {
+    "bounds": (*_COLLIDER_FILES, *_SPACE),
+    "contacts": (*_SHARES, *_EXIT_CODES, *_SPACE),
+    "check-colliders": (_REPORT_FORMAT,),
+    "validate": (_MAX_SIZE,),
+}
+"""Options of the files and exit codes of each command."""
 
 _ENABLE_AUTOEXEC = _switch(
     "enable_autoexec",
     "run the scripts of the file, for drivers that need them; only for files that you trust",
-    _OF_SCENES,
 )
 """Option of a command that opens the scene; Blender has an option of the same name."""
 
 
 def _options_of(command: str, opens_file: bool = True) -> dict[str, Option]:
     """Return the options of a command by name, in the order of `--help`."""
-    accepted = (*([_ENABLE_AUTOEXEC] if opens_file else []), *ALLOWED_INPUTS) if command in _OF_SCENES else ()
-    options = (*_INPUT, *accepted, *JOB_OPTIONS.get(command, {}).values(), *_OUTPUT)
-    return {
-        option.name: option
-        for option in options
-        if option.help and (not option.commands or command in option.commands)
-    }
+    is_of_scene = command in _OF_SCENES
+    quiet = "print no table and no progress" if is_of_scene else "print nothing if the document is valid"
+    options = (
+        *(_INPUT if is_of_scene else ()),
+        *([_ENABLE_AUTOEXEC] if is_of_scene and opens_file else ()),
+        *(ALLOWED_INPUTS if is_of_scene else ()),
+        *JOB_OPTIONS.get(command, {}).values(),
+        *_OUTPUT[command],
+        _switch("quiet", quiet, flags=("-q", "--quiet")),
+    )
+    return {option.name: option for option in options if option.help}
 
 
 def _options_with_negative_values(command: str) -> list[str]:
@@ -406,7 +346,7 @@ def _arguments(option: Option) -> dict[str, Any]:
         return found | {"choices": kind.names}
     if isinstance(kind, Patterns):
         found["action"] = "append"
-    return found | {"type": _with_message(kind.read), "metavar": option.metavar}
+    return found | {"type": _with_message(kind.read), "metavar": kind.metavar}
 
 
 def _with_message(read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -19,7 +19,15 @@ _Settings = TypeVar("_Settings")
 
 
 class Kind:
-    """Kind of the values of an option. `read` and `check` raise ValueError with the value and the reason."""
+    """Kind of the values of an option. `read` and `check` raise ValueError with the value and the reason.
+
+    Attributes
+    ----------
+    metavar : str
+        Name of a value in `--help`.
+    """
+
+    metavar = "NAME"
 
     def read(self, text: str) -> Any:
         """Convert a word of the command line."""
@@ -64,6 +72,11 @@ class Number(Kind):
     soft_most: float | None = None
     is_whole: bool = False
     is_length: bool = False
+
+    @property
+    def metavar(self) -> str:  # type: ignore[override]
+        """Return the letter of a length, a weight, or another number."""
+        return "D" if self.is_length else "W" if self.most == 1 else "N"
 
     def read(self, text: str) -> float:
         """Convert a word of the command line."""
@@ -134,6 +147,8 @@ def choice(*items: Item | str) -> Choice:
 class Choices(Kind):
     """Several names of a choice, separated by commas."""
 
+    metavar = "LIST"
+
     names: tuple[str, ...]
     noun: str
 
@@ -156,6 +171,11 @@ class Patterns(Kind):
 
     of_pairs: bool = False
 
+    @property
+    def metavar(self) -> str:  # type: ignore[override]
+        """Return the name of a pattern, or of two."""
+        return "A:B" if self.of_pairs else "PATTERN"
+
     def read(self, text: str) -> str:
         """Convert one pattern."""
         if self.of_pairs and ":" not in text[1:-1]:
@@ -169,6 +189,8 @@ class Patterns(Kind):
 
 class FrameSpan(Kind):
     """First frame, last frame and step: START[:END[:STEP]], by default one frame and step 1."""
+
+    metavar = "START[:END[:STEP]]"
 
     def read(self, text: str) -> tuple[float, float, float]:
         """Convert a word of the command line."""
@@ -206,6 +228,7 @@ class Parsed(Kind):
     """A value of the command line alone, by a function that raises ValueError."""
 
     read: Callable[[str], Any]  # type: ignore[assignment]
+    metavar: str = "N"
 
 
 def _texts(values: Any) -> list[Any]:
@@ -230,8 +253,6 @@ class Option:
     default : Any
     commands : tuple of str
         Commands that have it, of those with its settings; all if empty.
-    metavar : str
-        Name of the value in `--help`.
     flags : tuple of str
         Spellings on the command line, if they are not that of the name.
     label, description : str
@@ -249,7 +270,6 @@ class Option:
     help: str = ""
     default: Any = None
     commands: tuple[str, ...] = ()
-    metavar: str | None = None
     flags: tuple[str, ...] = ()
     label: str = ""
     description: str = ""
@@ -278,7 +298,8 @@ def options_of(settings: Any, command: str = "") -> dict[str, Option]:
         for option in each.metadata.get("options", ()):
             if not command or not option.commands or command in option.commands:
                 name = option.name or each.name
-                found[name] = replace(option, name=name, property=option.property or name)
+                title = option.property or (each.name if len(each.metadata["options"]) == 1 else name)
+                found[name] = replace(option, name=name, property=title)
     return found
 
 

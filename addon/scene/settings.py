@@ -188,57 +188,75 @@ class VertexGroup(NamedTuple):
     threshold: float = 0.5
 
 
+_MODIFIERS = choice(
+    Item("evaluated", "Evaluated", "The mesh as shown in the viewport, with modifiers and shape keys"),
+    Item("base", "Base", "The mesh before modifiers and shape keys"),
+)
+_AXES = choice(
+    Item(
+        "checked",
+        "By Shape",
+        "The world axes for Boxes, each object's own axes for Oriented Boxes",
+        is_in_window_alone=True,
+    ),
+    Item("world", "World", "Along the world axes"),
+    Item("object", "Object", "Along the object's own axes: the box rotates with the object"),
+    Item("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
+)
+_PART_SHAPES = choice(
+    Item("hull", "Convex Hulls", "The convex hull of each part"),
+    Item("box", "Boxes", "The smallest box of any direction around each part"),
+    Item("sphere", "Spheres", "The bounding sphere of each part"),
+    Item("capsule", "Capsules", "The smallest capsule around each part"),
+)
+_BONE_FRAMES = choice(
+    Item("current", "Current", "Enclose the vertices at the current frame"),
+    Item(
+        "all",
+        "All",
+        "Enclose the vertices at all frames of the scene, in the space of the bone. "
+        "That takes about as long as playing them. Esc stops it. "
+        "Contacts are still found with the vertices of each frame",
+    ),
+)
+_SHAPES = choice(
+    *(
+        Item(name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon)
+        for name in SCANNED_SHAPES
+    )
+)
+_MOTIONS = choice(
+    Item(
+        "adaptive",
+        "Adaptive",
+        "Follow keyframes, or evaluate the scene between frames where objects come close. Accurate",
+    ),
+    Item("linear", "Linear", "Interpolate linearly between frames. Faster"),
+)
 _LENGTH = Number(0.0, soft_most=1.0, is_length=True)
 _WEIGHT = Number(0.0, 1.0)
-_OF_BOUNDS, _OF_CONTACTS = ("bounds",), ("contacts",)
+_OF_BOUNDS = ("bounds",)
 
 
 @dataclass(frozen=True)
 class FitSettings:
     """Settings of fitting shapes to vertices.
 
-    Attributes
-    ----------
-    padding : float
-        Length in Blender units that is added on every side. A negative padding shrinks the shape.
-    modifiers : Modifiers
-        Source of the vertices.
-    axes : Axes
-        Axes of boxes, where a contact scan tests boxes.
-    depth : int
-        Depth of sphere trees.
-    parts : int
-        Largest number of convex parts of a compound or of colliders, from 1 to 256.
-    parts_tolerance : float
-        Length in Blender units. Parts are not split further if no notch is deeper than this.
-    part_shape : PartShape
-        Shape of each part of a compound.
-    bone_frames : BoneFrames
-        Frames at which bounds of bones hold their vertices. Contact scans ignore it: they use the vertices of
-        each frame.
-    vertex_group : VertexGroup or None
-        Group whose vertices alone are enclosed at one frame, see `bounds_in_parts`. Other jobs ignore it.
+    Lengths are in Blender units. A negative padding shrinks the shape. `depth` is that of sphere trees.
+    Contact scans ignore `bone_frames`: they use the vertices of each frame. `vertex_group` is for bounds at
+    one frame, see `bounds_in_parts`; other jobs ignore it.
     """
 
     padding: float = declare(
         0.0,
         Number(soft_least=0.0, soft_most=1.0, is_length=True),
         "margin in Blender units that is added to every shape",
-        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
-        metavar="D",
         label="Padding",
         description="Distance by which every sphere and box is enlarged on all sides",
     )
     modifiers: Modifiers = declare(
         "evaluated",
-        choice(
-            Item(
-                "evaluated",
-                "Evaluated",
-                "The mesh as shown in the viewport, with modifiers and shape keys",
-            ),
-            Item("base", "Base", "The mesh before modifiers and shape keys"),
-        ),
+        _MODIFIERS,
         "evaluated: the mesh as the viewport shows it; base: the mesh without modifiers and shape keys",
         label="Mesh",
         description="Vertices to enclose",
@@ -246,21 +264,11 @@ class FitSettings:
     )
     axes: Axes = declare(
         "checked",
-        choice(
-            Item(
-                "checked",
-                "By Shape",
-                "The world axes for Boxes, each object's own axes for Oriented Boxes",
-                is_in_window_alone=True,
-            ),
-            Item("world", "World", "Along the world axes"),
-            Item("object", "Object", "Along the object's own axes: the box rotates with the object"),
-            Item("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
-        ),
+        _AXES,
         "axes of the boxes of all objects: object: the object's own axes; world; smallest: those of the "
         "smallest box, which rotates with the object (default: world for aabb, object for obb)",
         name="box_axes",
-        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
+        property="box_axes",
         label="Box Axes",
         description="Axes of the boxes of all objects that have no settings of their own",
     )
@@ -275,8 +283,6 @@ class FitSettings:
         8,
         Number(1, MOST_PARTS, soft_most=32, is_whole=True),
         "use compounds: split each mesh into up to N convex parts (default of compound: 8)",
-        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
-        metavar="N",
         label="Parts",
         description="Maximum number of convex parts that each mesh is split into",
     )
@@ -284,19 +290,12 @@ class FitSettings:
         0.0,
         _LENGTH,
         "split a part of a compound no further if its notches are at most D Blender units deep",
-        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
-        metavar="D",
         label="Tolerance",
         description="Depth of notches up to which a part is not split further",
     )
     part_shape: PartShape = declare(
         "hull",
-        choice(
-            Item("hull", "Convex Hulls", "The convex hull of each part"),
-            Item("box", "Boxes", "The smallest box of any direction around each part"),
-            Item("sphere", "Spheres", "The bounding sphere of each part"),
-            Item("capsule", "Capsules", "The smallest capsule around each part"),
-        ),
+        _PART_SHAPES,
         "shape of each part of a compound",
         commands=_OF_BOUNDS,
         label="Part Shape",
@@ -304,16 +303,7 @@ class FitSettings:
     )
     bone_frames: BoneFrames = declare(
         "current",
-        choice(
-            Item("current", "Current", "Enclose the vertices at the current frame"),
-            Item(
-                "all",
-                "All",
-                "Enclose the vertices at all frames of the scene, in the space of the bone. "
-                "That takes about as long as playing them. Esc stops it. "
-                "Contacts are still found with the vertices of each frame",
-            ),
-        ),
+        _BONE_FRAMES,
         "current: bounds of bones enclose their vertices at --frame; all: at all of --frames, in the space "
         "of the bone",
         commands=_OF_BOUNDS,
@@ -328,7 +318,6 @@ class FitSettings:
             Name(),
             "bounds of the vertices of this vertex group alone; objects without such vertices are skipped",
             commands=_OF_BOUNDS,
-            metavar="NAME",
             label="Vertex Group",
             description="Enclose the vertices of this group alone. Objects without such vertices are "
             "skipped. Empty: all vertices. Only Compute Bounds uses it",
@@ -339,7 +328,6 @@ class FitSettings:
             "with --vertex-group: least weight of a vertex, from 0 to 1; vertices of weight 0 never count",
             VertexGroup("").threshold,
             commands=_OF_BOUNDS,
-            metavar="W",
             label="Threshold",
             description="Least weight of a vertex. Vertices of weight 0 are never part",
         ),
@@ -373,18 +361,14 @@ class Selection:
         Patterns(),
         "only objects that match PATTERN (repeatable)",
         name="objects",
-        metavar="PATTERN",
     )
-    collection: str | None = declare(
-        None, Name(), "only objects in this collection and its children", metavar="NAME"
-    )
+    collection: str | None = declare(None, Name(), "only objects in this collection and its children")
     selected_only: bool = False
     split_by_bones: bool = declare(
         False,
         Flag(),
         "bounds of each deform bone, along its axes, instead of the whole of an object with an armature",
         name="bones",
-        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
     )
     owners: frozenset[str] | None = None
     bone_weight: float = declare(
@@ -392,8 +376,6 @@ class Selection:
         _WEIGHT,
         "with --bones: a vertex also belongs to bones for which its weight is at least W, from 0 to 1, not "
         "only to the bone with its largest weight (default: 1, only to that)",
-        commands=(*_OF_BOUNDS, *_OF_CONTACTS),
-        metavar="W",
         label="Bone Weight",
         description="Weight at which a vertex also belongs to a bone that does not have its largest weight. "
         "1: only to the bone with the largest weight. 0: to all bones that move it",
@@ -410,25 +392,10 @@ class Selection:
 class PairSettings:
     """Filter of the pairs that a contact scan tests.
 
-    A pattern is a shell pattern of names, or "collection:" and a shell pattern of collection names.
-
-    Attributes
-    ----------
-    group_a, group_b : tuple of str
-        Patterns of the subjects in a group, which has all if empty. A pair needs one subject of each.
-    ignored : tuple of str
-        Pairs to skip as "A:B", two patterns with a colon between.
-    ignore_parents : bool
-        Whether to skip a subject with its parent, the nearest ancestor that is a subject, and loose parts of
-        one object with each other.
-    ignore_collection : bool
-        Whether to skip pairs that lie in one collection. The scene's own collection does not count.
-    static_pairs : bool
-        Whether to keep pairs of which neither subject ever moves.
-    obstacles : tuple of str
-        Patterns of subjects that are tested as triangle meshes, against the spheres of all others.
-    one_sided : bool
-        Whether obstacles are single-sided: contacts from behind a face are ignored.
+    A pattern is a shell pattern of names, or "collection:" and a shell pattern of collection names. A pair
+    needs one subject of each group; a group without patterns has all. The parent of a subject is its nearest
+    ancestor that is a subject, and loose parts of one object count as parent and child. The scene's own
+    collection does not count. Obstacles are tested as triangle meshes, against the spheres of all others.
     """
 
     group_a: tuple[str, ...] = declare(
@@ -436,8 +403,6 @@ class PairSettings:
         Patterns(),
         "only pairs with an object that matches PATTERN (repeatable: any of them)",
         name="a",
-        metavar="PATTERN",
-        property="group_a",
         label="Group A",
         description="Check only pairs with an object of this name, pattern such as Car*, or "
         "collection:Name. Empty: all objects",
@@ -448,8 +413,6 @@ class PairSettings:
         "only pairs with an object that matches PATTERN (repeatable: any of them); with --a, one object must "
         "match each",
         name="b",
-        metavar="PATTERN",
-        property="group_b",
         label="Group B",
         description="Check only pairs whose other object has this name, pattern, or collection:Name. "
         "Empty: all objects",
@@ -459,8 +422,6 @@ class PairSettings:
         Patterns(of_pairs=True),
         "skip pairs of objects that match patterns A and B (repeatable)",
         name="ignore",
-        metavar="A:B",
-        property="ignored",
         label="Ignore",
         description="Pairs to skip, such as Lid:Box or Wheel*:collection:Road: two names or patterns with a "
         "colon between. Separate pairs by commas. Write [:] and [,] for characters that belong to a name",
@@ -493,7 +454,6 @@ class PairSettings:
         Patterns(),
         "objects tested as triangle meshes; all other objects are tested against them as "
         f"{' or '.join(OBSTACLE_SHAPES)} (repeatable)",
-        metavar="PATTERN",
         label="Obstacles",
         description="Test objects of this name, pattern such as Level*, or collection:Name as meshes, "
         "against the spheres of all other objects. Empty: none",
@@ -511,19 +471,9 @@ class PairSettings:
 class BoundsSettings:
     """Settings of computing bounds.
 
-    Attributes
-    ----------
-    selection : Selection
-    shapes : tuple of BoundShape
-        Shapes of each subject.
-    fit : FitSettings
-    frame : float or None
-        Frame to evaluate; None is the current frame of the scene.
-    envelope, tracks : bool
-        Results that `play_bounds` computes over `frames`. Other jobs ignore them.
-    frames : tuple of float or None
-        First, last and step, all of which may be fractional; None is the scene's frame range. Used by
-        `play_bounds`, and for bones that are enclosed at all frames.
+    `frame` is by default the current one of the scene, and `frames` its frame range: first, last and step,
+    which may be fractional. `play_bounds` alone computes `envelope` and `tracks`, over `frames`. Bones that
+    are enclosed at all frames use these, too.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -531,11 +481,10 @@ class BoundsSettings:
         DEFAULT_SHAPES,
         Choices(BOUND_SHAPES, "shape"),
         f"shapes to fit: {','.join(BOUND_SHAPES)}; spheres is a sphere tree, compound convex parts",
-        metavar="LIST",
     )
     fit: FitSettings = field(default_factory=FitSettings)
     frame: float | None = declare(
-        None, Number(), "frame to evaluate (default: the current frame of the file)", metavar="N"
+        None, Number(), "frame to evaluate (default: the current frame of the file)"
     )
     envelope: bool = declare(False, Flag(), "add a box and a sphere that enclose each object over --frames")
     tracks: bool = declare(False, Flag(), "add the box and the sphere of each object at each of --frames")
@@ -543,7 +492,6 @@ class BoundsSettings:
         None,
         FrameSpan(),
         "frames of envelopes, tracks and bones (default: the scene's frame range)",
-        metavar="START[:END[:STEP]]",
     )
 
 
@@ -551,32 +499,15 @@ class BoundsSettings:
 class ContactSettings(PairSettings):
     """Settings of a contact scan.
 
-    Attributes
-    ----------
-    selection : Selection
-    shape : ShapeName
-        Shape that is tested for each subject.
-    fit : FitSettings
-    frames : tuple of float or None
-        First, last and step, all of which may be fractional; None is the scene's frame range.
-    motion : MotionKind
-        "adaptive" evaluates the scene between frames where objects come close and their motion is not linear.
-        "linear" interpolates linearly between the frames.
-    clearance : float
-        Length in Blender units. Pairs that are closer than this are in contact.
-    confirm : bool
-        Whether to verify each contact on the meshes.
+    `frames` is by default the frame range of the scene: first, last and step, which may be fractional. With
+    "adaptive" motion, the scene is evaluated between frames where objects come close and their motion is not
+    linear. Pairs that are closer than `clearance` are in contact.
     """
 
     selection: Selection = field(default_factory=Selection)
     shape: ShapeName = declare(
         "aabb",
-        choice(
-            *(
-                Item(name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon)
-                for name in SCANNED_SHAPES
-            )
-        ),
+        _SHAPES,
         "shape that is tested for each object; spheres is a sphere tree, compound a box around each convex "
         f"part (default: {SCANNED_SHAPES[0]}; with --obstacles: {OBSTACLE_SHAPES[0]})",
         label="Shape",
@@ -587,18 +518,10 @@ class ContactSettings(PairSettings):
         None,
         FrameSpan(),
         "frames to scan (default: the scene's frame range)",
-        metavar="START[:END[:STEP]]",
     )
     motion: MotionKind = declare(
         "adaptive",
-        choice(
-            Item(
-                "adaptive",
-                "Adaptive",
-                "Follow keyframes, or evaluate the scene between frames where objects come close. Accurate",
-            ),
-            Item("linear", "Linear", "Interpolate linearly between frames. Faster"),
-        ),
+        _MOTIONS,
         "motion between frames: adaptive follows keyframes, or evaluates the scene between frames where "
         "objects come close; linear interpolates",
         label="Motion",
@@ -608,7 +531,6 @@ class ContactSettings(PairSettings):
         0.0,
         _LENGTH,
         "report pairs that are closer than D as contacts",
-        metavar="D",
         label="Clearance",
         description="Distance below which two objects count as in contact",
     )
@@ -692,12 +614,13 @@ ALLOWED_INPUTS = (
 """Options of what to accept of a scene, of all commands that read one."""
 
 JOB_OPTIONS: dict[str, dict[str, Option]] = {
-    command: options_of(settings, command)
-    for command, settings in (
-        ("bounds", BoundsSettings()),
-        ("contacts", ContactSettings()),
-        ("check-colliders", ColliderCheckSettings()),
-    )
+    "bounds": options_of(BoundsSettings(), "bounds"),
+    "contacts": options_of(ContactSettings(), "contacts"),
+    "check-colliders": {
+        name: option
+        for name, option in options_of(ColliderCheckSettings()).items()
+        if name in ("objects", "collection", "modifiers")
+    },
 }
 """Options of the settings of each command, by name."""
 

@@ -66,12 +66,12 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        self.layout.prop(self, "scope")
-        draw_vertex_group(self.layout, self, context.object, "vertex_group")
-        if self.vertex_group:
-            self.layout.prop(self, "group_threshold")
-        for name in ("added_shapes", *PART_OPTIONS, "box_axes", "padding"):
-            if "compound" in self.added_shapes or name not in PART_OPTIONS:
+        hidden = {*(() if "compound" in self.added_shapes else PART_OPTIONS)}
+        hidden |= {*(() if self.vertex_group else ["group_threshold"])}
+        for name in ("scope", *BOUNDS_OPTIONS):
+            if name == "vertex_group":
+                draw_vertex_group(self.layout, self, context.object, name)
+            elif name not in hidden:
                 self.layout.prop(self, name)
 
     def _create_job(

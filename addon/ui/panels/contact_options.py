@@ -8,6 +8,7 @@ from bpy.types import Context, UILayout
 
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
+from ..properties.options import SCAN_OPTIONS
 from ..properties.pickers import OPTIONS_WITH_PICKER
 from ..properties.scene import SceneSettings, has_spheres, is_outside_scene, names_of_option
 from ..translation import iface_, iface_count, n_
@@ -39,7 +40,7 @@ def _draw_scan(layout: UILayout, context: Context, settings: SceneSettings, inst
     if body is None:
         return
     greyed(body, settings, "motion", n_("Single frame: nothing moves") if instant else "")
-    for option in ("clearance", "confirm", "use_scene_range"):
+    for option in (*SCAN_OPTIONS, "use_scene_range"):
         body.prop(settings, option)
     if not settings.use_scene_range:
         column, scene = body.column(align=True), context.scene

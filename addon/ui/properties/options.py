@@ -11,8 +11,8 @@ from bpy.types import Context, UILayout
 from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import property_of
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.options import Name, Number, Option, Patterns
-from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, DrawnShape
+from ...scene.options import Name, Number, Option, Patterns, options_of
+from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, DrawnShape, PairSettings
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
 
 _Class = TypeVar("_Class", bound=type)
@@ -49,11 +49,18 @@ OPTIONS: dict[str, dict[str, Option]] = {
 PART_OPTIONS = ("parts", "parts_tolerance", "part_shape")
 """Options of convex parts."""
 
-BOUNDS_OPTIONS = (*OPTIONS["bounds"], "added_shapes")
+BOUNDS_OPTIONS = ("added_shapes", *OPTIONS["bounds"])
 """Options of Compute Bounds, each a property of the scene and of the operator."""
 
 CONTACT_OPTIONS = tuple(OPTIONS["contacts"])
 """Options of Find Contacts, each a property of the scene and of the operator."""
+
+_OF_PAIRS = {option.property for option in options_of(PairSettings()).values()}
+
+SCAN_OPTIONS = tuple(
+    name for name in CONTACT_OPTIONS if name not in {*_OF_PAIRS, *OPTIONS["bounds"], "shape", "motion"}
+)
+"""Options of Find Contacts that no panel draws in another place."""
 
 SCENE_SPECIFIC_OPTIONS = (
     "scope",

@@ -123,7 +123,7 @@ def fit_settings(driver: WindowDriver) -> Steps:
     yield from undo_and_redo(driver, "bounds")
     yield from driver.press_keys("ctrl+z")
     yield from driver.click_button("collision_bounds.compute_bounds")
-    yield from driver.move_to_redo_option(0)  # padding
+    yield from driver.move_to_redo_option(3)  # padding
     yield from driver.click(times=2)
     yield from driver.press_keys("ctrl+a", "0", "period", "2", "5", "Return")
     yield from driver.note("bounds changed", **state(driver))

@@ -90,7 +90,7 @@ def compute_bounds(driver: WindowDriver) -> Steps:
     yield from take_viewport_picture(driver, "bounds")
     write_document(driver, "computed")
 
-    yield from driver.move_to_redo_option(0)  # padding
+    yield from driver.move_to_redo_option(2)  # padding
     yield from driver.click(times=2)
     yield from driver.press_keys("ctrl+a", "0", "period", "2", "5", "Return")
     yield from driver.note("padded")

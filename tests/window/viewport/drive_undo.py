@@ -41,7 +41,7 @@ def undo_and_redo(driver: WindowDriver) -> Steps:
 def change_options(driver: WindowDriver) -> Steps:
     """Compute bounds, and change padding and axes in the Adjust Last Operation panel."""
     yield from driver.click_button("collision_bounds.compute_bounds")
-    yield from driver.move_to_redo_option(0)  # padding
+    yield from driver.move_to_redo_option(2)  # padding
     yield from driver.click(times=2)
     yield from driver.press_keys("ctrl+a", "0", "period", "2", "5", "Return")
     yield from driver.note("padded")
