@@ -338,7 +338,7 @@ def _scene_argument() -> str:
 def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **more: Any) -> _Settings:
     """Return settings with the options; in --objects, the objects below an armature or empty stand for it."""
     from ..scene.options import with_options
-    from ..scene.subjects.objects_below import patterns_with_objects_below
+    from ..scene.subjects.selection import patterns_with_objects_below
 
     objects = patterns_with_objects_below(scene, options.objects)
     return with_options(settings, {**options.given, "objects": objects, **more})

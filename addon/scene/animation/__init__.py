@@ -3,15 +3,13 @@
 Modules in reading order:
 
 - `obstacles`: subjects that are tested as triangle meshes.
-- `late_subjects`: names of the instances that appear after the first frame, and which subjects they are.
 - `known_shapes`: shapes of subjects that follow curves, and bounds of where they are in between.
 - `pose_batch`: shapes from the poses of one frame, or of several frames together, and the subjects skipped.
 - `scene_motion`: evaluates the scene and reads poses; the motion that a contact scan samples.
-- `rotation_log`: the subjects that rotate during a scan.
 - `scan_shares`: shares of the frames of one scan, for several processes.
 - `unkeyed_values`: values that have no key, which playing would reset.
 - `bone_sweeps`: points around the vertices of bones at all frames.
-- `bounds_motion`: boxes and spheres over time, for envelopes and tracks.
+- `bounds_over_time`: boxes and spheres over time, for envelopes and tracks.
 
 May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `poses` of `scene`.
 

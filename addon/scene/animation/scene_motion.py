@@ -38,7 +38,37 @@ from ..subjects.subject import Subject
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import PoseBatcher, Skip, SkipLog
-from .rotation_log import RotationLog
+
+_TURN = 1e-3
+"""Change of the direction of an axis, about in radians, from which on a subject rotates."""
+
+
+class _RotationLog:
+    """Subjects that rotate, by their matrices.
+
+    Attributes
+    ----------
+    is_rotating : (n,) bool
+    """
+
+    def __init__(self, count: int) -> None:
+        self.is_rotating: Bools = np.zeros(count, dtype=bool)
+        self._first: Floats | None = None
+
+    def log(self, matrices: Floats, moved: Ints) -> None:
+        """Compare the axes of moved subjects (m,) in matrices (t, n, 4, 4) with the first ones."""
+        if self._first is None:
+            self._first = matrices[0, :, :3, :3].copy()
+        rows = moved[~self.is_rotating[moved]]
+        if len(rows):
+            change = np.abs(_axes(matrices[:, rows, :3, :3]) - _axes(self._first[rows]))
+            self.is_rotating[rows] = (change > _TURN).any(axis=(0, 2, 3))
+
+
+def _axes(linear: Floats) -> Floats:
+    """Return the unit vectors along the axes of linear maps (..., 3, 3), NaN for those that are collapsed."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(linear / np.linalg.norm(linear, axis=-2, keepdims=True))
 
 
 class FittedShapes(NamedTuple):
@@ -175,7 +205,7 @@ class SceneMotion:
             settings[index] = source.fit
         self._last_matrices: Floats | None = None
         self._last_time: float | None = None
-        self._rotations = RotationLog(count)
+        self._rotations = _RotationLog(count)
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)

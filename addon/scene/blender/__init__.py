@@ -6,8 +6,7 @@ In reading order:
 - `instances`: all visible mesh-like objects and instances, from the dependency graph.
 - `instance_table`: the same as arrays.
 - `animated`: what the animation of a data-block changes.
-- `mesh_data`: vertices, edges and triangles of evaluated objects; decomposition of world matrices.
-- `mesh_faces`: faces of evaluated meshes, compared from frame to frame.
+- `mesh_data`: vertices, edges, faces and triangles of evaluated objects; decomposition of world matrices.
 - `parts`: loose parts of a mesh, and the parts that bones deform.
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.

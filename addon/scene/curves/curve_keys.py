@@ -1,4 +1,4 @@
-"""Keys of F-curves, read as arrays, and repeated where a curve is cyclic."""
+"""Sources of channels: keys of F-curves as arrays, drivers of the frame alone, and curves that hide objects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import numpy as np
 
 from ...core.curves.bezier import Singles
 from ...core.curves.easings import FAMILIES, MODES, easing_code
+from ...core.curves.expressions import Expression, Expressions, expression_of
 from ...core.curves.keyframes import Curves
-from ...core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
-from ...core.numeric.arrays import Floats, Ints
+from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys
+from ...core.numeric.arrays import Bools, Floats, Ints
 
 _INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
 _EASING_OUT = frozenset({"BACK", "BOUNCE", "ELASTIC"})
@@ -151,3 +152,113 @@ def joined_curves(curves: Sequence[CurveKeys]) -> Curves:
     columns = zip(_NO_KEYS, *(curve.keys for curve in curves), strict=True)
     is_extrapolated = np.array([curve.is_extrapolated for curve in curves], dtype=bool)
     return Curves(Keys(*map(np.concatenate, columns)), starts, is_extrapolated)
+
+
+_ENDS = np.array([[0, 0], [1, 1]], dtype=np.float32)
+"""Keys of the map from a driver's result to the value of the property, as Blender adds them."""
+
+
+class FrameDriver(NamedTuple):
+    """Expression of a driver, and the keys through which its result goes, if there are any."""
+
+    expression: Expression
+    map: CurveKeys | None
+
+
+def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver | None:
+    """Read a driver that is not muted; None unless it is known how its result follows from the frame.
+
+    keys : keys of its curve, as far as `known_keys` knows them
+    """
+    driver: Any = curve.driver
+    is_readable = driver.type == "SCRIPTED" and not len(driver.variables) and not driver.use_self
+    # Anything but a simple expression is evaluated by Python, and may be refused.
+    if not (is_readable and driver.is_valid and driver.is_simple_expression):
+        return None
+    expression = expression_of(driver.expression)
+    if expression is None:
+        return None
+    if not len(curve.keyframe_points):
+        return FrameDriver(expression, None) if all(map(_is_identity, curve.modifiers)) else None
+    if len(curve.modifiers) or keys is None or not _is_diagonal(keys):
+        return None
+    return FrameDriver(expression, keys)
+
+
+def _is_diagonal(curve: CurveKeys) -> bool:
+    """Return whether a driver's curve is the one that Blender adds, or the same with other handles on it."""
+    keys = curve.keys
+    if not (
+        np.array_equal(keys.points, _ENDS) and all((side[:, 0] == side[:, 1]).all() for side in keys[1:3])
+    ):
+        return False
+    segments = joined_curves([curve]).segments
+    outside = slice(0, 3, 2)
+    # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
+    return bool(
+        segments.kind[1] in (LINEAR, BEZIER)
+        and (segments.kind[outside] == EXTRAPOLATED).all()
+        and (segments.slope[outside] == 1).all()
+    )
+
+
+def _is_identity(modifier: Any) -> bool:
+    """Return whether a modifier of a driver is the one that Blender adds, which changes nothing."""
+    return bool(
+        modifier.type == "GENERATOR"
+        and modifier.mode == "POLYNOMIAL"
+        and tuple(modifier.coefficients) == (0, 1)
+        and not (modifier.use_additive or modifier.use_influence or modifier.use_restricted_range)
+    )
+
+
+def joined_expressions(drivers: Sequence[FrameDriver]) -> Expressions:
+    """Join the expressions of drivers."""
+    maps = [driver.map for driver in drivers if driver.map is not None]
+    is_mapped = np.array([driver.map is not None for driver in drivers], dtype=bool)
+    map_of = np.where(is_mapped, np.cumsum(is_mapped) - 1, -1)
+    return Expressions([driver.expression for driver in drivers], map_of, joined_curves(maps))
+
+
+class Visibility:
+    """Visibility of objects (n,).
+
+    Attributes
+    ----------
+    is_switched : (n,) bool
+        Objects that a curve hides and shows; the others are always shown.
+    """
+
+    def __init__(self, hidden_by: Sequence[CurveKeys | None]) -> None:
+        """Take the curve that hides each object, if there is one."""
+        self.is_switched: Bools = np.array([curve is not None for curve in hidden_by], dtype=bool)
+        self._curve_of = np.cumsum(self.is_switched) - 1
+        self._curves = joined_curves([curve for curve in hidden_by if curve is not None])
+
+    def are_shown(self, objects: Ints, times: Floats) -> Bools:
+        """Mask (t, m) of objects (m,) that are shown at increasing times (t,), rounded as Blender does."""
+        result = np.ones((len(times), len(objects)), dtype=bool)
+        is_switched = self.is_switched[objects]
+        if is_switched.any():
+            hidden = self._curves.values_at(times)[self._curve_of[objects[is_switched]]]
+            result[:, is_switched] = hidden.T == 0
+        return result
+
+    def switches(self, objects: Ints) -> Floats:
+        """Increasing times at which any of some objects (m,) appears or disappears."""
+        segments = self._curves.segments
+        curve_of = np.repeat(np.arange(len(self._curves)), np.diff(segments.first))
+        wanted = self._curve_of[objects[self.is_switched[objects]]]
+        is_change = (segments.start[:, 1] != segments.end[:, 1]) & np.isin(curve_of, wanted)
+        return np.unique(segments.end[is_change, 0]).astype(np.float64)
+
+
+def is_switch(source: object) -> bool:
+    """Return whether a source of a channel is a curve that is 0 or 1 at any time.
+
+    Blender rounds other values by more than one rule.
+    """
+    if not isinstance(source, CurveKeys):
+        return False
+    keys = source.keys
+    return bool((keys.interpolation == CONSTANT).all() and np.isin(keys.points[:, 1], (0, 1)).all())

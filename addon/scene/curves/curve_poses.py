@@ -24,10 +24,9 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
-from .skin_poses import SkinPoses
-from .skin_reading import read_skin_poses
+from .curve_keys import Visibility
+from .skin_poses import SkinPoses, read_skin_poses
 from .transform_curves import TransformCurves
-from .visibility import Visibility
 
 _ROUNDING = 2.0**-20
 """Difference of matrices, relative to their largest number, that single precision may cause."""

@@ -75,13 +75,21 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     return None if is_other or armature is None or armature.type != "ARMATURE" else armature
 
 
+class BentMesh(NamedTuple):
+    """A subject whose mesh an armature bends: session_uids of both objects, and the vertices of its mesh."""
+
+    subject: int
+    uid: int
+    armature: int
+    vertices: int
+
+
 class SkinSource(NamedTuple):
     """Arrays read from a mesh to make a skin, with b bones that have a weight.
 
     Attributes
     ----------
-    subject, armature : int
-        As in `Skin`.
+    mesh : BentMesh
     rows : (b + 1,) int64
         Indices of the bones in the transforms, and of the mesh's object.
     to_bones : (b + 1, 4, 4) float64
@@ -91,8 +99,7 @@ class SkinSource(NamedTuple):
         Vertices.
     """
 
-    subject: int
-    armature: int
+    mesh: BentMesh
     rows: Ints
     to_bones: Floats
     weights: list[GroupWeights]
@@ -101,29 +108,12 @@ class SkinSource(NamedTuple):
     def skin(self) -> Skin:
         """Return the skin, whose tree takes most of the time."""
         rows, points = _blended(self)
-        return Skin(self.subject, self.armature, rows, points)
-
-
-class BentMesh(NamedTuple):
-    """A subject, its original mesh object, and the one that bends it, as `bending_armature` returns it."""
-
-    subject: int
-    item: bpy.types.Object
-    armature: bpy.types.Object
-
-    def bone_groups(self) -> dict[int, str]:
-        """Return the vertex groups that move vertices: the bone of each, by its index."""
-        data: Any = self.armature.data
-        groups = {group.index: group.name for group in self.item.vertex_groups}
-        return {
-            number: name
-            for number, name in groups.items()
-            if name in data.bones and data.bones[name].use_deform
-        }
+        return Skin(self.mesh.subject, self.mesh.armature, rows, points)
 
 
 def read_skins(
     meshes: Sequence[BentMesh],
+    objects: Mapping[int, bpy.types.Object],
     transforms: Transforms,
     index_of: Mapping[int | tuple[int, str], int],
     as_blocks: bool,
@@ -134,6 +124,8 @@ def read_skins(
     ----------
     meshes : sequence of BentMesh
         Subjects that are known to be bent.
+    objects : mapping
+        Objects by their session_uids.
     transforms : Transforms
         Of the known objects and bones.
     index_of : mapping
@@ -141,26 +133,33 @@ def read_skins(
     as_blocks : bool
         Whether to read weights as blocks, within a step of a job.
     """
-    groups = [mesh.bone_groups() for mesh in meshes]
-    wanted = [(mesh.item, list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
+    groups = [_bone_groups(objects[mesh.uid], objects[mesh.armature]) for mesh in meshes]
+    wanted = [(objects[mesh.uid], list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
     found = []
     for mesh, of_mesh, weights in zip(meshes, groups, weights_of_meshes(wanted, as_blocks), strict=True):
-        points = vertex_positions(mesh.item, "base").astype(np.float64)
-        row, row_of_armature = (index_of.get(each.session_uid, -1) for each in mesh[1:])
-        in_armature = _place_in_armature(transforms, row, row_of_armature)
         used = {name: each for name, each in zip(of_mesh.values(), weights, strict=True) if len(each.rows)}
-        keys = [(mesh.armature.session_uid, name) for name in used]
-        if in_armature is None or not len(points) or not all(key in index_of for key in keys):
+        rows = [index_of.get(key, -1) for key in (*((mesh.armature, name) for name in used), mesh.uid)]
+        in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
+        armature: Any = objects[mesh.armature].data
+        bones = [armature.bones[name] for name in used]
+        is_unknown = in_armature is None or min(rows) < 0
+        if is_unknown or not mesh.vertices or any(bone.use_envelope_multiply for bone in bones):
             continue
-        data: Any = mesh.armature.data
-        if any(data.bones[name].use_envelope_multiply for name in used):
-            continue
-        at_rest = [np.array(data.bones[name].matrix_local, dtype=np.float64) for name in used]
+        at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
         to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
-        rows = np.array([*(index_of[key] for key in keys), row])
-        armature = mesh.armature.session_uid
-        found.append(SkinSource(mesh.subject, armature, rows, to_bones, list(used.values()), points))
+        points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
+        found.append(SkinSource(mesh, np.array(rows), to_bones, list(used.values()), points))
     return found
+
+
+def _bone_groups(item: bpy.types.Object, armature: bpy.types.Object) -> dict[int, str]:
+    """Return the vertex groups of an object that move vertices: the bone of each, by its index."""
+    data: Any = armature.data
+    return {
+        group.index: group.name
+        for group in item.vertex_groups
+        if group.name in data.bones and data.bones[group.name].use_deform
+    }
 
 
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:

@@ -29,9 +29,16 @@ from ...core.curves.transforms import (
 from ..blender.animated.switches import INSTANCING, VISIBILITY, changing
 from .bones import movable_bones
 from .channels import HIDING, ROTATION_MODES, ROTATION_PATHS, Channel, applied_curves, channels_of_object
-from .curve_keys import CurveKeys, joined_curves, known_keys
-from .frame_drivers import FrameDriver, frame_driver, joined_expressions
-from .visibility import Visibility, is_switch
+from .curve_keys import (
+    CurveKeys,
+    FrameDriver,
+    Visibility,
+    frame_driver,
+    is_switch,
+    joined_curves,
+    joined_expressions,
+    known_keys,
+)
 
 _Added: TypeAlias = dict[int, tuple[bpy.types.Object, list[Channel]]]
 """Objects that nothing but curves may move, after their parents, and their channels, by session_uid."""

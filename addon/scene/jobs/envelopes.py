@@ -12,7 +12,7 @@ from ...core import Aabb, BoundsSample, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
 from ...core.numeric.arrays import Ints
 from ...formats import ObjectBounds, Skipped
-from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
+from ..animation.bounds_over_time import SceneBounds, TrackRecorder
 from ..blender.animated.turns import turning_times
 from ..blender.frames import (
     preserve_frame,
@@ -70,7 +70,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
         if settings.frame is not None:
             scene = scene_by_uid(uid)
             restart_simulations(scene, Simulations.of(scene))
-        motion = SceneBoundsMotion(
+        motion = SceneBounds(
             scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope
         )
         recorder = TrackRecorder(motion, len(result.subjects), len(times)) if settings.tracks else None
@@ -95,7 +95,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
 
 def _with_envelopes(
     result: Result,
-    motion: SceneBoundsMotion | TrackRecorder,
+    motion: SceneBounds | TrackRecorder,
     times: Sequence[float],
     settings: BoundsSettings,
 ) -> Generator[Progress, None, Result]:
@@ -136,7 +136,7 @@ def _with_envelopes(
 class _WithTurns:
     """Motion that is sampled at more times, which are no frames of tracks. Implements `core.BoundsMotion`."""
 
-    def __init__(self, motion: SceneBoundsMotion | TrackRecorder, turns: Sequence[float]) -> None:
+    def __init__(self, motion: SceneBounds | TrackRecorder, turns: Sequence[float]) -> None:
         """Take a motion, and times at which its keys turn."""
         self._motion, self._turns = motion, frozenset(turns)
         self.refinable = motion.refinable

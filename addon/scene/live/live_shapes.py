@@ -18,8 +18,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instance_table import visible_instances
 from ..blender.instances import MESH_LIKE
-from ..blender.mesh_data import Geometry
-from ..blender.mesh_faces import MeshFaces
+from ..blender.mesh_data import Geometry, MeshFaces
 from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override

@@ -2,7 +2,7 @@
 
 Modules in reading order:
 
-- `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
+- `instance_reader`: all instances frame by frame; again only what may have changed.
 - `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
 - `frame_reader`: reads subjects of any kind frame by frame, in scenes that are evaluated at their time.
 - `scene_dependence`: objects that depend on more of their scene than what is evaluated with them.

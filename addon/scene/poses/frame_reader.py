@@ -13,8 +13,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader
 from ..blender.instance_table import InstanceTable, instances_at, meshes_at
 from ..blender.instances import InstanceKey, VisibleInstance
-from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
-from ..blender.mesh_faces import MeshFaces
+from ..blender.mesh_data import Geometry, MeshFaces, triangle_indices, vertex_positions
 from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override

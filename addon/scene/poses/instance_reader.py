@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
+from ...core.numeric.arrays import Bools
 from ..blender.instance_table import InstanceTable, read_instance_table
 from ..blender.instances import MESH_LIKE, VisibleInstance
 from ..progress import run_to_end
-from .instance_matrices import InstanceMatrices
 
 _T = TypeVar("_T")
 
@@ -126,3 +127,137 @@ def _geometry_signature(
             return None
         parts.append((uid, inner))
     return tuple(parts)
+
+
+# ---- Matrices of all instances whose order is known, without asking Blender for each instance
+
+_IDENTITY = np.eye(4, dtype=np.float32)
+
+
+class InstanceMatrices:
+    """Reads the matrices of the instances of a dependency graph, while it shows the same ones.
+
+    Blender takes a microsecond for each instance. Geometry nodes keep the transforms of their instances as
+    one array, and Blender multiplies them by the matrix of their object. Where the products are equal to
+    Blender's matrices, to the bit, they replace them. That is tested for each new pattern of zeros and ones
+    in the factors, because a product by them does not depend on how sums are rounded.
+    """
+
+    def __init__(self, count: int) -> None:
+        """Prepare to read `count` instances, those that are no mesh-like objects included."""
+        self._count = count
+        self._is_instance: Bools | None = None
+        self._tested: set[bytes] = set()
+        self._is_product = hasattr(bpy.types.Object, "evaluated_geometry")
+
+    def read(self, depsgraph: bpy.types.Depsgraph) -> NDArray[np.float32] | None:
+        """Read all matrices (count, 4, 4), by columns; None if there are more or fewer instances now."""
+        if self._is_product:
+            factors = list(_factors_of(depsgraph))
+            pattern = b"".join(_pattern(each) for pair in factors for each in pair)
+            if pattern in self._tested:
+                return self._multiplied(depsgraph, factors)
+        matrices = self._read_all(depsgraph)
+        if self._is_product and matrices is not None:
+            self._is_product = self._has_same(depsgraph, factors, matrices)
+            self._tested.add(pattern)
+        return matrices
+
+    def _read_all(self, depsgraph: bpy.types.Depsgraph) -> NDArray[np.float32] | None:
+        """Read all matrices from Blender."""
+        matrices = np.empty((self._count, 4, 4), dtype=np.float32)
+        try:
+            depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
+        except (RuntimeError, TypeError):
+            return None
+        return matrices
+
+    def _has_same(
+        self, depsgraph: bpy.types.Depsgraph, factors: _Factors, matrices: NDArray[np.float32]
+    ) -> bool:
+        """Return whether the products are the matrices (count, 4, 4) of Blender."""
+        if self._is_instance is None:
+            self._is_instance = np.empty(self._count, dtype=bool)
+            depsgraph.object_instances.foreach_get("is_instance", self._is_instance)
+        count = sum(len(transforms) for _, transforms in factors)
+        if count != np.count_nonzero(self._is_instance):
+            return False
+        if len(depsgraph.objects) != self._count - count:
+            return False
+        return np.array_equal(self._multiplied(depsgraph, factors), matrices)
+
+    def _multiplied(self, depsgraph: bpy.types.Depsgraph, factors: _Factors) -> NDArray[np.float32]:
+        """Compute all matrices (count, 4, 4)."""
+        assert self._is_instance is not None
+        matrices = np.empty((self._count, 4, 4), dtype=np.float32)
+        objects: Any = depsgraph.objects
+        of_objects = np.empty(
+            (self._count - int(np.count_nonzero(self._is_instance)), 4, 4), dtype=np.float32
+        )
+        objects.foreach_get("matrix_world", of_objects.reshape(-1))
+        matrices[~self._is_instance] = of_objects
+        products = [_product(*pair) for pair in factors]
+        matrices[self._is_instance] = np.concatenate([*products, of_objects[:0]])
+        return matrices
+
+
+_Factors: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
+"""World matrix (4, 4) of each object that shows instances, and the transforms (n, 4, 4) of these."""
+
+
+def _factors_of(depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """Yield the factors of the instances that geometry nodes make, as far as they are two."""
+    for item in depsgraph.scene.collection.all_objects:
+        if not any(modifier.type == "NODES" for modifier in item.modifiers):
+            continue
+        evaluated: Any = item.evaluated_get(depsgraph)
+        # A hidden object is not evaluated.
+        if not evaluated.is_evaluated:
+            continue
+        geometry = evaluated.evaluated_geometry()
+        transforms = _transforms(geometry.instances_pointcloud())
+        if len(transforms) and all(_is_single(each) for each in geometry.instance_references()):
+            yield np.array(evaluated.matrix_world, dtype=np.float32).T, transforms
+
+
+def _transforms(cloud: Any) -> NDArray[np.float32]:
+    """Copy the transforms (n, 4, 4) of instances, by columns."""
+    transforms = np.empty((0 if cloud is None else len(cloud.points), 4, 4), dtype=np.float32)
+    if len(transforms):
+        cloud.attributes["instance_transform"].data.foreach_get("value", transforms.reshape(-1))
+    return transforms
+
+
+def _is_single(reference: Any) -> bool:
+    """Return whether an instance of this is one instance in the end, without another transform."""
+    if isinstance(reference, bpy.types.Object):
+        return True
+    if not isinstance(reference, bpy.types.GeometrySet):  # type: ignore[attr-defined, unused-ignore]
+        return False  # a collection
+    if any(getattr(reference, name, None) is not None for name in _COMPONENTS):
+        return False
+    transforms = _transforms(reference.instances_pointcloud())
+    return (
+        len(transforms) == 1
+        and bool((transforms[0] == _IDENTITY).all())
+        and all(_is_single(each) for each in reference.instance_references())
+    )
+
+
+def _pattern(matrices: NDArray[np.float32]) -> bytes:
+    """Return which entries of matrices (n, 4, 4) or (4, 4) are all 0, and which are all 1."""
+    rows = matrices.reshape(-1, 16)
+    is_zero, is_one = (rows == 0).all(axis=0), (rows == 1).all(axis=0)
+    return bytes(is_zero.tobytes() + is_one.tobytes())
+
+
+def _product(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Multiply a matrix (4, 4) by matrices (n, 4, 4), all by columns, with the sums in Blender's order."""
+    if (first == _IDENTITY).all():
+        return second
+    # Numpy is slow along axes of four numbers.
+    x, y, z, w = np.ascontiguousarray(second.reshape(-1, 4).T)
+    product = np.empty_like(second)
+    for k, (a, b, c, d) in enumerate(first.T):
+        product.reshape(-1, 4)[:, k] = (x * a + y * b) + (z * c + w * d)
+    return product

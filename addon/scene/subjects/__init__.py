@@ -2,8 +2,7 @@
 
 In reading order:
 
-- `objects_below`: objects that stand for an armature or empty that is named.
-- `selection`: filters by names, by collection, and by the selection in the viewport.
+- `selection`: filters by names, by collection, and by the selection in the viewport; objects below others.
 - `subject`: the record of a subject.
 - `subject_list`: very many subjects in little memory.
 - `candidates`: everything visible that could be a subject, with its name and id.

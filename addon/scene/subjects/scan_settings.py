@@ -22,8 +22,7 @@ from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import ignored_pairs
 from ..errors import SceneError
 from ..settings import PairSettings
-from .objects_below import objects_below
-from .selection import matches_pattern
+from .selection import matches_pattern, objects_below
 from .subject import Subject
 
 COLLECTION_PREFIX = "collection:"

@@ -10,7 +10,7 @@ import pytest
 
 from addon.scene.blender.frames import go_to
 from addon.scene.blender.private_scene import PrivateScene
-from addon.scene.curves import skin_poses, skin_reading, skinned_meshes
+from addon.scene.curves import skin_poses, skinned_meshes
 from addon.scene.curves.curve_poses import read_curve_poses
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
@@ -58,7 +58,7 @@ def world_vertices(item, time):
 @pytest.fixture(params=["loop", "blocks"])
 def reading(request, monkeypatch):
     """Read weights in a loop, and as blocks."""
-    monkeypatch.setattr(skin_reading, "is_worth_a_scene", lambda _: request.param == "blocks")
+    monkeypatch.setattr(skin_poses, "is_worth_a_scene", lambda _: request.param == "blocks")
 
 
 def skins_of(item, times=(TIMES[0], TIMES[-1])):
@@ -339,7 +339,7 @@ def test_scan_of_a_bent_mesh_evaluates_it_at_few_frames(monkeypatch):
     add_vertices("Wall", [(x, y, z) for x in (-1, 1) for y in (3, 3.2) for z in (0, 3)])
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 100
-    monkeypatch.setattr(PrivateScene, "open", lambda _: pytest.fail("a private scene evaluates the mesh"))
+    monkeypatch.setattr(PrivateScene, "_open", lambda _: pytest.fail("a private scene evaluates the mesh"))
     evaluated = []
     bpy.app.handlers.frame_change_post.append(lambda scene, _: evaluated.append(scene.frame_current))
     assert not contacts_by_names(scan_scene(shape="aabb"))

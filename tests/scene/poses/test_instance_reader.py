@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.instance_table import read_instance_table
-from addon.scene.poses.instance_matrices import InstanceMatrices
-from addon.scene.poses.instance_reader import InstanceReader
+from addon.scene.poses.instance_reader import InstanceMatrices, InstanceReader
 from addon.scene.progress import run_to_end
 from tests.scene.building import CUBE, add_vertices, open_empty_file
 

@@ -7,7 +7,7 @@ import pytest
 
 from addon.scene.errors import SceneError
 from addon.scene.settings import ContactSettings, PairSettings
-from addon.scene.subjects.objects_below import patterns_with_objects_below
+from addon.scene.subjects.selection import patterns_with_objects_below
 from tests.cli.command_line import run
 from tests.scene.building import CUBE, add_vertices
 from tests.scene.sampling import key, scan_scene

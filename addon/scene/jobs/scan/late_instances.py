@@ -2,18 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import bpy
+import numpy as np
 
 from ....formats import ObjectBounds
-from ...animation.late_subjects import LateNames, find_arrived
 from ...animation.scene_motion import SceneMotion
 from ...blender.frames import scene_by_uid
+from ...blender.instances import InstanceKey
 from ...poses.frame_reader import FrameReader
-from ...settings import DEFAULT_SHAPES, ContactSettings
+from ...progress import run_to_end
+from ...settings import DEFAULT_SHAPES, ContactSettings, Selection
+from ...subjects.find import find_in_parts
+from ...subjects.selection import matches_names
 from ...subjects.subject import Subject
+from ...subjects.subject_list import SubjectList
 from ..bounds import bound_found
+
+
+class _LateNames:
+    """Names and ids of instances that appear: their numbers follow those of the first frame."""
+
+    def __init__(self, counts: Mapping[tuple[str, str], int], ids: Collection[str]) -> None:
+        """Begin after the first frame.
+
+        Parameters
+        ----------
+        counts : mapping
+            Number of instances by the full names of owner and object, at the first frame.
+        ids : collection of str
+            Ids of all subjects.
+        """
+        self._counts, self._ids = dict(counts), set(ids)
+
+    def name(self, subject: Subject) -> Subject:
+        """Give the next number to an instance."""
+        names = subject.key[:2]
+        number = self._counts.get(names, 0)
+        self._counts[names] = number + 1
+        name = f"{subject.name.rpartition('.')[0]}.{number}"
+        id, count = name, 2
+        while id in self._ids:
+            id, count = f"{name}#{count}", count + 1
+        self._ids.add(id)
+        parent = subject.parent if subject.parent in self._ids else None
+        return replace(subject, name=name, id=id, parent=parent)
+
+
+def _find_arrived(
+    scene: bpy.types.Scene, selection: Selection, arrived: Iterable[InstanceKey], names: _LateNames
+) -> SubjectList:
+    """Find the subjects of instances that have just appeared, in the order of their keys.
+
+    Members of merged collections and loose parts are not among them.
+    """
+    every = replace(selection, patterns=())
+    found = run_to_end(find_in_parts(scene, bpy.context.evaluated_depsgraph_get(), every)).subjects
+    row_of = found.rows_of(set(arrived))
+    subjects = []
+    for key in sorted(row_of):
+        subject: Subject = found[row_of[key]]
+        if subject.part is None and not subject.members:
+            subject = names.name(subject)
+            if matches_names(selection, subject.name, subject.key[0]):
+                subjects.append(subject)
+    numbers = np.arange(len(subjects), dtype=np.int32)
+    return SubjectList([], subjects, np.full(len(subjects), -1, dtype=np.int32), numbers, {})
 
 
 class LateInstances:
@@ -34,7 +90,7 @@ class LateInstances:
         self.subjects: list[Subject] = []
         self.objects: list[ObjectBounds] = []
         self.readers: list[FrameReader] = []
-        self._names: LateNames | None = None
+        self._names: _LateNames | None = None
 
     def read(
         self,
@@ -51,8 +107,8 @@ class LateInstances:
         if not arrived:
             return
         if self._names is None:
-            self._names = LateNames(motion.reader.instance_counts, [subject.id for subject in subjects])
-        found = find_arrived(scene_by_uid(scene_uid), settings.selection, arrived, self._names)
+            self._names = _LateNames(motion.reader.instance_counts, [subject.id for subject in subjects])
+        found = _find_arrived(scene_by_uid(scene_uid), settings.selection, arrived, self._names)
         if not len(found):
             return
         bounded = bound_found(found, DEFAULT_SHAPES, settings.fit, settings.shape)

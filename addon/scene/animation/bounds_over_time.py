@@ -18,7 +18,7 @@ from .obstacles import MeshObstacles
 from .scene_motion import SceneMotion
 
 
-class SceneBoundsMotion:
+class SceneBounds:
     """Box and sphere of each subject at a time. Implements `core.BoundsMotion`.
 
     Several motions share one evaluation of the scene for each time. Must be created at the frame at which the
@@ -100,7 +100,7 @@ class TrackRecorder:
     Memory grows with the frames: ten numbers for each subject.
     """
 
-    def __init__(self, motion: SceneBoundsMotion, count: int, frames: int) -> None:
+    def __init__(self, motion: SceneBounds, count: int, frames: int) -> None:
         """Create an empty recorder for `count` subjects over at most `frames` samples."""
         self._motion = motion
         self._numbers: Floats = np.zeros((frames, count, 10))
@@ -109,7 +109,7 @@ class TrackRecorder:
 
     @property
     def refinable(self) -> Bools:
-        """See `SceneBoundsMotion`."""
+        """See `SceneBounds`."""
         return self._motion.refinable
 
     def sample(self, time: float) -> BoundsSample:
@@ -124,7 +124,7 @@ class TrackRecorder:
         return sample
 
     def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """See `SceneBoundsMotion`; such samples are not recorded."""
+        """See `SceneBounds`; such samples are not recorded."""
         return self._motion.sample_between(time, subjects)
 
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
