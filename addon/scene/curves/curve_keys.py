@@ -1,4 +1,4 @@
-"""Sources of channels: keys of F-curves as arrays, drivers of the frame alone, and curves that hide objects."""
+"""Sources of channels: keys of F-curves as arrays, drivers of the frame, and curves that hide objects."""
 
 from __future__ import annotations
 
