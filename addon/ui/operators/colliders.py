@@ -23,16 +23,7 @@ from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import ColliderCheckSettings, ColliderSettings, Selection
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
-from ..properties.colliders import (
-    COLLECTION,
-    COLLIDER_OPTIONS,
-    COLLIDER_PARTS,
-    KIND,
-    MAX_VERTICES,
-    NAMING,
-    PATTERN,
-    pattern_of,
-)
+from ..properties import colliders as properties
 from ..properties.options import CHOSEN_GROUP, SCOPE, draw_vertex_group, option_property
 from ..properties.scene import fit_settings, settings_of
 from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
@@ -58,7 +49,7 @@ def _collider_settings(
         selection,
         fit_settings(settings),
         options.kind,
-        pattern_of(options),
+        properties.pattern_of(options),
         options.collection,
         options.max_vertices,
     )
@@ -67,12 +58,12 @@ def _collider_settings(
 class _Options:
     """Options of all operators that create colliders."""
 
-    kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
-    max_vertices: IntProperty(**MAX_VERTICES, default=255, options={"SKIP_SAVE"})
+    kind: EnumProperty(**properties.KIND, options={"SKIP_SAVE"})
+    max_vertices: IntProperty(**properties.MAX_VERTICES, default=255, options={"SKIP_SAVE"})
     padding: option_property("padding", options={"SKIP_SAVE"})
-    naming: EnumProperty(**NAMING, options={"SKIP_SAVE"})
-    pattern: StringProperty(**PATTERN, options={"SKIP_SAVE"})
-    collection: StringProperty(**COLLECTION, options={"SKIP_SAVE"})
+    naming: EnumProperty(**properties.NAMING, options={"SKIP_SAVE"})
+    pattern: StringProperty(**properties.PATTERN, options={"SKIP_SAVE"})
+    collection: StringProperty(**properties.COLLECTION, options={"SKIP_SAVE"})
 
 
 class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
@@ -85,7 +76,7 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    parts: option_property("parts", **COLLIDER_PARTS, options={"SKIP_SAVE"})
+    parts: option_property("parts", **properties.COLLIDER_PARTS, options={"SKIP_SAVE"})
     parts_tolerance: option_property("parts_tolerance", options={"SKIP_SAVE"})
 
     _selection = Selection()
@@ -101,13 +92,13 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_options(self.layout, self, ("scope", "padding", *COLLIDER_OPTIONS))
+        draw_options(self.layout, self, ("scope", "padding", *properties.COLLIDER_OPTIONS))
 
     def _create_job(
         self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, CreatedColliders]:
         self._selection = sync_scope(self, context, initialized_settings(context))
-        settings = _collider_settings(self, context, self._selection, COLLIDER_OPTIONS)
+        settings = _collider_settings(self, context, self._selection, properties.COLLIDER_OPTIONS)
         tolerance = decimal_from_float32(self.parts_tolerance)
         fit = replace(settings.fit, parts=self.parts, parts_tolerance=tolerance)
         settings = replace(settings, fit=fit)

@@ -18,17 +18,7 @@ from ...properties.scene import settings_on
 from ...separation import active_curve, request_curve, state_text
 from ...texts import length_text, shortened
 from ...translation import iface_
-from ..flat import (
-    draw_backing,
-    draw_lines,
-    draw_text,
-    draw_triangles,
-    free_part,
-    playhead_color,
-    set_font_size,
-    text_size,
-    tooltip_theme,
-)
+from .. import flat
 
 _MARGIN = 0.06
 """Part of the height that is free above and below the curve."""
@@ -113,7 +103,7 @@ class _Place(NamedTuple):
     def of(cls, context: Any) -> _Place | None:
         """Place the graph in the region of the context; None without room."""
         scale = context.preferences.system.ui_scale
-        left, bottom, right, top = free_part(context)
+        left, bottom, right, top = flat.free_part(context)
         outside = _OUTSIDE * scale
         height = min(_HEIGHT * scale, _PART * (top - bottom))
         view = context.space_data
@@ -173,14 +163,14 @@ def draw_large_graph() -> None:
     if place is None:
         return
     settings = settings_on(context.scene)
-    draw_backing(np.array([place.whole]), context)
-    text_color = (*tooltip_theme(context).text, 1.0)
-    set_font_size(context)
+    flat.draw_backing(np.array([place.whole]), context)
+    text_color = (*flat.tooltip_theme(context).text, 1.0)
+    flat.set_font_size(context)
     curve = active_curve(settings)
     if curve is None:
         request_curve(settings)
         text = iface_("Computing") if job_state.running() else state_text(settings)
-        draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color)
+        flat.draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color)
         return
     axes = GraphAxes.of(curve)
     _draw_axes(place, axes, context, text_color)
@@ -191,11 +181,11 @@ def draw_large_graph() -> None:
     now = playhead(context.scene)
     if axes.first <= now <= axes.last:
         points = np.array([[now, axes.low], [now, axes.high]])
-        color = (*playhead_color(context), 1.0)
-        draw_lines(place.pixels(axes, points), color, 2.0 * scale, context)
+        color = (*flat.playhead_color(context), 1.0)
+        flat.draw_lines(place.pixels(axes, points), color, 2.0 * scale, context)
     _draw_area(place.pixels(axes, below), _zero_height(place, axes), (*contact[:3], 0.4))
-    draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
-    draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
+    flat.draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
+    flat.draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
     _draw_title(place, curve, now, context, text_color)
 
 
@@ -212,18 +202,20 @@ def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float,
     ends = [[[axes.first, value], [axes.last, value]] for value in values]
     ends += [[[frame, axes.low], [frame, axes.high]] for frame in frames]
     faint = (*color[:3], _FAINT)
-    draw_lines(place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2)), faint, scale, context)
+    flat.draw_lines(
+        place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2)), faint, scale, context
+    )
     zero = np.array([[axes.first, 0.0], [axes.last, 0.0]])
-    draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
+    flat.draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
     half = 4 * scale
     for value in values:
         height = float(place.pixels(axes, np.array([axes.first, value]))[1])
         text = length_text(value, context.scene.unit_settings, digits=3)
-        draw_text(text, (left - 6 * scale, height - half), color, 1.0)
+        flat.draw_text(text, (left - 6 * scale, height - half), color, 1.0)
     for frame in frames:
         x = float(place.pixels(axes, np.array([frame, 0.0]))[0])
-        draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
-    draw_text(iface_("frame"), (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
+        flat.draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
+    flat.draw_text(iface_("frame"), (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
 
 
 def _draw_title(
@@ -238,16 +230,16 @@ def _draw_title(
     else:
         length = length_text(value, context.scene.unit_settings, digits=4)
         text = iface_("Separation of bounds at frame {frame:.2f}: {distance}", frame=now, distance=length)
-    draw_text(text, (place.plot[2], height), color, 1.0)
-    room = (place.plot[2] - place.plot[0] - text_size(text)[0] - 20 * scale) / 2 - 14 * scale
+    flat.draw_text(text, (place.plot[2], height), color, 1.0)
+    room = (place.plot[2] - place.plot[0] - flat.text_size(text)[0] - 20 * scale) / 2 - 14 * scale
     if room > 20 * scale:
         names = (valid_text(name) for name in curve.names)
-        a, b = (shortened(name, "", lambda part: text_size(part)[0] <= room) for name in names)
-        draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color)
+        a, b = (shortened(name, "", lambda part: flat.text_size(part)[0] <= room) for name in names)
+        flat.draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color)
 
 
 def _draw_area(ends: Floats, zero: float, color: tuple[float, ...]) -> None:
     """Fill between segments (n, 2, 2), in pixels, and the height of zero."""
     below = ends * (1, 0) + (0, zero)
     corners = np.stack([ends[:, 0], ends[:, 1], below[:, 1], ends[:, 0], below[:, 1], below[:, 0]], axis=1)
-    draw_triangles(corners.reshape(-1, 2), color)
+    flat.draw_triangles(corners.reshape(-1, 2), color)
