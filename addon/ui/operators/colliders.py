@@ -279,14 +279,8 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
 def created_summary(created: CreatedColliders) -> str:
     """Return the numbers of created and replaced colliders, and the skipped objects, as text."""
     colliders = rpt_count(created.colliders, "{count} collider", "{count} colliders")
-    parts = [
-        rpt_count(
-            created.sources,
-            "{colliders} for {count} object",
-            "{colliders} for {count} objects",
-            colliders=colliders,
-        )
-    ]
+    one, many = n_("{colliders} for {count} object"), n_("{colliders} for {count} objects")
+    parts = [rpt_count(created.sources, one, many, colliders=colliders)]
     if created.replaced:
         parts.append(rpt_("{count} replaced", count=created.replaced))
     return joined([*parts, *skipped_texts(created.skipped)])

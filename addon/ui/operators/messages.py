@@ -92,21 +92,19 @@ def cleared_contacts_text(before: Result | None) -> list[str]:
 
 def report_result(operator: Operator, result: Result, summary: str) -> None:
     """Report a result with what it lacks; as a warning if it may be wrong."""
-    parts = [summary, *_linear_only_texts(result), *skipped_texts(result.skipped)]
-    if hidden := result.hidden_names:
-        text = rpt_count(len(hidden), "{count} hidden object skipped", "{count} hidden objects skipped")
-        parts.append(text)
-    text, warnings = joined([*parts, *_outside_override_texts(result)]), input_warning_texts(result)
-    operator.report({"WARNING"} if warnings or result.partial else {"INFO"}, sentences([text, *warnings]))
-
-
-def _outside_override_texts(result: Result) -> list[str]:
-    """Return a phrase about objects with vertices outside their custom shape; that may be intended."""
-    names = result.objects_outside_override
-    if not names:
-        return []
-    text = n_("{count} with vertices outside the custom shape ({name})")
-    return [rpt_(text, count=len(names), name=names[0])]
+    parts = [summary]
+    if names := result.linear_only:
+        text = n_("{count} assumed linear between frames because of simulations ({name})")
+        parts.append(rpt_(text, count=len(names), name=names[0]))
+    parts += skipped_texts(result.skipped)
+    if count := len(result.hidden_names):
+        parts.append(rpt_count(count, "{count} hidden object skipped", "{count} hidden objects skipped"))
+    if names := result.objects_outside_override:  # which may be intended
+        text = n_("{count} with vertices outside the custom shape ({name})")
+        parts.append(rpt_(text, count=len(names), name=names[0]))
+    warnings = input_warning_texts(result)
+    is_warning = bool(warnings) or result.partial is not None
+    operator.report({"WARNING" if is_warning else "INFO"}, sentences([joined(parts), *warnings]))
 
 
 def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
@@ -115,33 +113,19 @@ def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
     Hidden objects are not listed: `report_result` only counts them, because there can be many.
     """
     names = skipped_by_reason(skipped)
-    if not names:
-        return []
     groups = [
         rpt_("{name}: {reason}", name=first_and_count(entries), reason=translated(reason))
         for reason, entries in names.items()
     ]
     count = sum(map(len, names.values()))
-    return [rpt_("{count} skipped ({reasons})", count=count, reasons="; ".join(groups))]
-
-
-def _linear_only_texts(result: Result) -> list[str]:
-    """Return a phrase about objects whose motion is assumed linear between frames."""
-    names = result.linear_only
-    if not names:
-        return []
-    text = n_("{count} assumed linear between frames because of simulations ({name})")
-    return [rpt_(text, count=len(names), name=names[0])]
+    return [rpt_("{count} skipped ({reasons})", count=count, reasons="; ".join(groups))] if count else []
 
 
 def baseline_counts(comparison: Comparison) -> str:
     """Return how many contacts are new and gone, compared with the baseline, as text."""
-    text = rpt_(
-        "Compared with the baseline: {new} new, {gone} gone, {unchanged} unchanged",
-        new=len(comparison.new),
-        gone=len(comparison.gone),
-        unchanged=comparison.unchanged,
-    )
+    text = n_("Compared with the baseline: {new} new, {gone} gone, {unchanged} unchanged")
+    new, gone = len(comparison.new), len(comparison.gone)
+    text = rpt_(text, new=new, gone=gone, unchanged=comparison.unchanged)
     if not comparison.accepted:
         return text
     return joined([text, rpt_("{count} accepted", count=comparison.accepted)])

@@ -58,12 +58,9 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
         overlay.refresh(context)
         add_to_undo_step(context)
         skipped = len(targets) - len(editable)
-        text = rpt_count(
-            len(editable),
-            "Settings of {name} copied to {count} object",
-            "Settings of {name} copied to {count} objects",
-            name=name_of(source),
-        )
+        one = n_("Settings of {name} copied to {count} object")
+        many = n_("Settings of {name} copied to {count} objects")
+        text = rpt_count(len(editable), one, many, name=name_of(source))
         if skipped:
             text = joined([text, rpt_("{count} skipped (linked from other files)", count=skipped)])
         self.report({"INFO"}, text)

@@ -35,11 +35,8 @@ def compared(settings: SceneSettings, results: result_store.Results) -> tuple[re
     try:
         comparison = compare_contacts(results.contacts.document(), load_document(path))
     except CollisionBoundsError as error:
-        problem = rpt_(
-            "Not compared with {file}: {reason}",
-            file=message_line(path.name),
-            reason=message_line(error_text(error)),
-        )
+        file, reason = message_line(path.name), message_line(error_text(error))
+        problem = rpt_("Not compared with {file}: {reason}", file=file, reason=reason)
         return replace(results, comparison=None), problem
     return replace(results, comparison=comparison), ""
 
@@ -59,17 +56,21 @@ def show_changed_results(
     overlay.refresh(context)
 
 
-class COLLISION_BOUNDS_OT_load_baseline(Command, Operator, ImportHelper):
-    """Compare contacts with an earlier report, now and after each scan: which are new, and which are gone"""
-
-    bl_idname = "collision_bounds.load_baseline"
-    bl_label = "Load Baseline"
-    needs = (needs_idle, needs_contacts)
+class LoadJson(Command, ImportHelper):
+    """Base of operators that choose a JSON file."""
 
     filename_ext = ".json"
     if TYPE_CHECKING:
         filepath: str  # ImportHelper declares it as a property
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+
+class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
+    """Compare contacts with an earlier report, now and after each scan: which are new, and which are gone"""
+
+    bl_idname = "collision_bounds.load_baseline"
+    bl_label = "Load Baseline"
+    needs = (needs_idle, needs_contacts)
 
     def run(self, context: Context) -> set[str] | None:
         """Compare, and keep the path of the report in the scene."""

@@ -122,21 +122,14 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
 def _summary(result: Result, comparison: Comparison | None) -> str:
     """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
     assert result.report is not None, "this job always reports"
-    text = rpt_count(
-        result.object_count,
-        "{contacts} among {count} object",
-        "{contacts} among {count} objects",
-        contacts=_contact_counts(result.report),
-    )
+    one, many = n_("{contacts} among {count} object"), n_("{contacts} among {count} objects")
+    text = rpt_count(result.object_count, one, many, contacts=_contact_counts(result.report))
     if not result.has_pairs:
         text = rpt_("Only one object was checked: nothing can touch it")
     if count := result.static_overlap_count:
-        skipped = rpt_count(
-            count,
-            "{count} overlap of objects that never move skipped",
-            "{count} overlaps of objects that never move skipped",
-        )
-        text = joined([text, skipped])
+        one = n_("{count} overlap of objects that never move skipped")
+        many = n_("{count} overlaps of objects that never move skipped")
+        text = joined([text, rpt_count(count, one, many)])
     if result.partial is not None:
         text = sentences([partial_result_text(result), rpt_("{results} so far", results=text)])
     return text if comparison is None else sentences([text, baseline_counts(comparison)])

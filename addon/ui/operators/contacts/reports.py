@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.props import StringProperty
 from bpy.types import Context, Operator
-from bpy_extras.io_utils import ImportHelper
 
 from ....core import CollisionBoundsError
 from ....core.messages import message
@@ -22,10 +20,10 @@ from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
 from ...properties.scene import fit_settings, settings_of, settings_on
 from ...translation import rpt_, rpt_count
-from ..command import Command, needs_idle
+from ..command import needs_idle
 from ..messages import first_and_count
 from . import markers
-from .baseline import compared
+from .baseline import LoadJson, compared
 
 _NAMED = 3
 """Number of missing objects that are named in the message."""
@@ -35,17 +33,12 @@ _UNREADABLE = "collision_bounds_unreadable"
 """Custom property of a text block that could not be read; it stays in the file until the next scan."""
 
 
-class COLLISION_BOUNDS_OT_load_report(Command, Operator, ImportHelper):
+class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     """Load contacts from a JSON report and list them for this scene"""
 
     bl_idname = "collision_bounds.load_report"
     bl_label = "Load Report"
     needs = (needs_idle,)
-
-    filename_ext = ".json"
-    if TYPE_CHECKING:
-        filepath: str  # ImportHelper declares it as a property
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
     def run(self, context: Context) -> None:
         """Read the report and fill the list."""

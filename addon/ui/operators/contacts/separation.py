@@ -184,12 +184,8 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
             count = key_separation(context.scene, item, self.property_name, curve)
             context.view_layer.update()
         overlay.refresh(context)
-        text = rpt_count(
-            count,
-            "{count} key of {property!r} on {name}",
-            "{count} keys of {property!r} on {name}",
-            property=self.property_name,
-            name=valid_text(item.name),
-        )
+        one, many = n_("{count} key of {property!r} on {name}"), n_("{count} keys of {property!r} on {name}")
+        values = {"property": self.property_name, "name": valid_text(item.name)}
+        text = rpt_count(count, one, many, **values)
         self.report({"INFO"}, message_line(text))
         return None
