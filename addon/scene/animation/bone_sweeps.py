@@ -35,13 +35,10 @@ BoneKey: TypeAlias = tuple[InstanceKey, str]
 class BoneSweeps(NamedTuple):
     """Points around the vertices of bones at all frames.
 
-    Attributes
-    ----------
-    points : mapping of BoneKey to (k, 3) float64
-        In the space of the bone; of vertices without a bone, in that of their object.
-    collapsed : mapping of str to (float, float)
-        Names of subjects, each with the first and the last frame at which its bone has a scale of nearly 0,
-        so that the points do not hold its vertices there.
+    points : mapping of BoneKey to (k, 3) float64. In the space of the bone; of vertices without a bone, in
+        that of their object.
+    collapsed : mapping of str to (float, float). Names of subjects, each with the first and the last frame at
+        which its bone has a scale of nearly 0, so that the points do not hold its vertices there.
     """
 
     points: Mapping[BoneKey, Floats]
@@ -94,30 +91,12 @@ def sweep_bones(
     concern these objects are evaluated at the steps alone. Frames at which a bone is not visible, or has a
     scale of nearly zero, are passed over: vertices that other bones move too are far away in its space.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene. It may change at a yield.
-    subjects : sequence of Subject
-        Visible subjects, bones or not.
-    fit : FitSettings
-        Settings of objects that have none of their own.
-    span : (float, float, float)
-        First frame, last frame and step.
-
-    Yields
-    ------
-    progress : Progress
-        After each sample.
-
-    Returns
-    -------
-    sweeps : BoneSweeps
-
-    Raises
-    ------
-    SceneError
-        For an invalid frame range.
+    scene : The active scene. It may change at a yield.
+    subjects : Visible subjects, bones or not.
+    fit : Settings of objects that have none of their own.
+    span : (float, float, float). First frame, last frame and step.
+    Yields progress : After each sample.
+    Raises SceneError: for an invalid frame range.
     """
     if not may_sweep(fit):
         return NO_SWEEPS
@@ -156,14 +135,9 @@ def may_sweep(fit: FitSettings) -> bool:
 class BoneMotion:
     """Vertices of bones over time, in the spaces of the bones.
 
-    Attributes
-    ----------
-    is_refinable : bool
-        Whether there is no simulation that the vertices depend on.
-    collapsed : dict
-        Times at which the bone of a subject had a scale of nearly 0, by its index.
-    alone : tuple of int
-        Subjects that are read from a private scene, by their indices. The scene is played for the others.
+    is_refinable : Whether there is no simulation that the vertices depend on.
+    collapsed : Times at which the bone of a subject had a scale of nearly 0, by its index.
+    alone : Subjects that are read from a private scene, by their indices. The scene is played for the others.
     """
 
     def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject], fit: FitSettings) -> None:

@@ -130,16 +130,8 @@ class TrackRecorder:
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
         """Tracks of all subjects that were ever present.
 
-        Parameters
-        ----------
-        ids : sequence of str
-            Of all subjects.
-        shapes : sequence of BoundShape
-            Tracks have those of "sphere" and "aabb" that are among these.
-
-        Returns
-        -------
-        tracks : tuple of Track
+        ids : Of all subjects.
+        shapes : Tracks have those of "sphere" and "aabb" that are among these.
         """
         times = np.array(self._times)
         tracks = []

@@ -21,12 +21,8 @@ _VERTICES_PER_COST = 2000
 class KnownShapes:
     """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
 
-    Attributes
-    ----------
-    known : (n,) bool
-        Subjects whose shapes are known, and obstacles that stay where they are.
-    costs : (N,) float64
-        Of all shapes.
+    known : (n,) bool. Subjects whose shapes are known, and obstacles that stay where they are.
+    costs : (N,) float64. Of all shapes.
     """
 
     def __init__(

@@ -35,14 +35,9 @@ _MAX_RESIDUAL = 1e-4
 class MeshObstacles:
     """Obstacles of a scan. They may move and rotate, but not deform or change their scale.
 
-    Attributes
-    ----------
-    indices : (k,) int
-        Subjects that are obstacles, sorted.
-    slots : dict
-        Position of each in `indices`.
-    rest_matrices : (k, 4, 4) float64
-        World matrices at the first frame.
+    indices : (k,) int. Subjects that are obstacles, sorted.
+    slots : Position of each in `indices`.
+    rest_matrices : (k, 4, 4) float64. World matrices at the first frame.
     """
 
     def __init__(self, subjects: Sequence[Subject], is_obstacle: Bools, one_sided: bool) -> None:
@@ -62,19 +57,10 @@ class MeshObstacles:
     def set_mesh(self, index: int, geometry: Geometry, triangles: NDArray[np.int32]) -> None:
         """Set the mesh of obstacle `index` in its rest pose.
 
-        Parameters
-        ----------
-        index : int
-            The subject.
-        geometry : Geometry
-            At the first frame.
-        triangles : (t, 3) int32
-            Indices of the geometry's vertices.
-
-        Raises
-        ------
-        SceneError
-            Without triangles.
+        index : The subject.
+        geometry : At the first frame.
+        triangles : (t, 3) int32. Indices of the geometry's vertices.
+        Raises SceneError: without triangles.
         """
         slot = self.slots[index]
         corners = transform_points(geometry.matrix, geometry.points)[triangles]
@@ -113,24 +99,11 @@ class MeshObstacles:
     def poses(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
         """Compute the rigid motion of each obstacle from its rest pose.
 
-        Parameters
-        ----------
-        matrices : (k, 4, 4) float64
-            World matrices.
-        present : (k,) bool
-            Obstacles that are not present stay in their rest pose.
-        time : float
-            In frames, for messages.
-
-        Returns
-        -------
-        poses : (k, 4, 4) float64 or None
-            None while no obstacle has moved.
-
-        Raises
-        ------
-        SceneError
-            For an obstacle that changes its scale.
+        matrices : (k, 4, 4) float64. World matrices.
+        present : (k,) bool. Obstacles that are not present stay in their rest pose.
+        time : In frames, for messages.
+        Returns poses : (k, 4, 4) float64 or None. None while no obstacle has moved.
+        Raises SceneError: for an obstacle that changes its scale.
         """
         moved = np.flatnonzero(present & (matrices != self.rest_matrices).any(axis=(1, 2)))
         if not len(moved):

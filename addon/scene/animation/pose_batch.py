@@ -55,26 +55,17 @@ class SkipEvent(NamedTuple):
 class SkipLog:
     """Records why subjects are skipped, by their indices.
 
-    Attributes
-    ----------
-    events : list of SkipEvent
-        All entries, in order.
-    accepts : callable
-        Returns whether an instance that was not there at first would have been a subject.
-    known : set of InstanceKey
-        Instances that are visible at the first frame. One that is no subject was skipped for a reason that is
-        reported elsewhere.
+    events : All entries, in order.
+    accepts : Returns whether an instance that was not there at first would have been a subject.
+    known : Instances that are visible at the first frame. One that is no subject was skipped for a reason
+        that is reported elsewhere.
     """
 
     def __init__(self, names: Sequence[str], is_accepted: Callable[[InstanceKey], bool]) -> None:
         """Start an empty log.
 
-        Parameters
-        ----------
-        names : sequence of str
-            Names of the subjects.
-        is_accepted : callable
-            As `accepts`.
+        names : Names of the subjects.
+        is_accepted : As `accepts`.
         """
         self._names = names
         self.accepts = is_accepted
@@ -159,14 +150,9 @@ class SkipLog:
 class PosedShapes(NamedTuple):
     """Shapes at the poses of one frame.
 
-    Attributes
-    ----------
-    shapes : Shape, batch (N,)
-        Of all parts of the subjects that are no obstacles.
-    present : (m,) bool
-        Subjects that have shapes, or are obstacles that are present.
+    shapes : Shape, batch (N,). Of all parts of the subjects that are no obstacles.
+    present : (m,) bool. Subjects that have shapes, or are obstacles that are present.
     obstacle_poses : (o, 4, 4) float64 or None
-    skips : list of Skip
     """
 
     shapes: Shape
@@ -178,16 +164,10 @@ class PosedShapes(NamedTuple):
 class PoseBatcher:
     """Computes shapes from poses: of several frames together where no subject is skipped.
 
-    Attributes
-    ----------
-    queue : list of FramePoses
-        Poses of all subjects, to be computed together. They must be flushed before the fits change.
-    capacity : int
-        Number of poses from which on they should be flushed.
-    samples : list of Sample
-        Shapes at the times that were flushed, each of one or more times.
-    skins : SkinPoses or None
-        Boxes of bent subjects, at their times.
+    queue : Poses of all subjects, to be computed together. They must be flushed before the fits change.
+    capacity : Number of poses from which on they should be flushed.
+    samples : Shapes at the times that were flushed, each of one or more times.
+    skins : Boxes of bent subjects, at their times.
     """
 
     def __init__(self, fits: FitCache | FitsInOwnFrames, obstacles: MeshObstacles, count: int) -> None:

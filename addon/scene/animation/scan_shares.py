@@ -29,22 +29,14 @@ _FORMAT = "collision-bounds-scan-share"
 class ScanShare(NamedTuple):
     """Records of one share of the frames of a scan.
 
-    Attributes
-    ----------
-    number, share_count : int
-        Number of the share, from 0, and number of shares.
-    identity : str
-        Digest of what all shares of a scan have in common.
-    refusal : str
-        Why the scan cannot be divided; empty if it can.
-    records : ShareRecords or None
-        None if the scan cannot be divided, or has fewer sections than shares.
-    skips : tuple of SkipEvent
-        Subjects that were skipped.
-    times : tuple of float
-        Times of all samples of the scan, which are more than the requested ones if subjects appear between.
-    played : dict
-        Why subjects are read from the user's scene, by the index of each that is.
+    number, share_count : Number of the share, from 0, and number of shares.
+    identity : Digest of what all shares of a scan have in common.
+    refusal : Why the scan cannot be divided; empty if it can.
+    records : None if the scan cannot be divided, or has fewer sections than shares.
+    skips : Subjects that were skipped.
+    times : Times of all samples of the scan, which are more than the requested ones if subjects appear
+        between.
+    played : Why subjects are read from the user's scene, by the index of each that is.
     """
 
     number: int

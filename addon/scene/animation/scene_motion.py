@@ -46,8 +46,6 @@ _TURN = 1e-3
 class _RotationLog:
     """Subjects that rotate, by their matrices.
 
-    Attributes
-    ----------
     is_rotating : (n,) bool
     """
 
@@ -74,16 +72,11 @@ def _axes(linear: Floats) -> Floats:
 class FittedShapes(NamedTuple):
     """Shapes of n subjects in world space, as they were when they were read.
 
-    Attributes
-    ----------
     parts : Shape, batch (N,)
-    owners : (N,) int
-        Subject that each is part of; the parts of a subject are adjacent. Subjects that are not tested, or as
-        triangle meshes, have none.
-    offsets : (n, 3) float64
-        Where the origins of the subjects are.
-    trees : dict of int to TreeVertices
-        By the index of each subject, if the parts are the leaves of sphere trees.
+    owners : (N,) int. Subject that each is part of; the parts of a subject are adjacent. Subjects that are
+        not tested, or as triangle meshes, have none.
+    offsets : (n, 3) float64. Where the origins of the subjects are.
+    trees : By the index of each subject, if the parts are the leaves of sphere trees.
     """
 
     parts: Any
@@ -99,18 +92,12 @@ class SceneMotion:
     does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
     geometry, is not present in that sample, and `skipped` has the reason. Must be created at the first frame.
 
-    Attributes
-    ----------
-    shape : ShapeName
-        Shape of all subjects in each sample.
-    may_have_late_instances : bool
-        Whether there is an object of the selection that may show instances at some frame.
-    reader : FrameReader
-        Reader of the subjects.
-    sources : PoseSources
-        Sources of the subjects' poses.
-    skips : SkipLog
-        Log of the subjects that samples are without.
+    shape : Shape of all subjects in each sample.
+    may_have_late_instances : Whether there is an object of the selection that may show instances at some
+        frame.
+    reader : Reader of the subjects.
+    sources : Sources of the subjects' poses.
+    skips : Log of the subjects that samples are without.
     """
 
     def __init__(
@@ -125,27 +112,14 @@ class SceneMotion:
     ) -> None:
         """Read all subjects as they are now.
 
-        Parameters
-        ----------
-        scene : bpy.types.Scene
-            The active scene, at the first frame.
-        subjects : sequence of Subject, or FrameReader
-            Found at the first frame, or read there already, with the same settings.
-        selection : Selection
-            Objects that match it, but appear later, are reported as skipped.
-        shape : ShapeName
-            Requested shape. With boxes along objects' own axes, all are oriented boxes.
-        settings : FitSettings
-            For subjects without settings of their own.
-        obstacles : MeshObstacles
-            Gets the meshes of the subjects that are obstacles.
-        late : sequence of FrameReader
-            The last subjects, which appear after the first frame, read at that time.
-
-        Raises
-        ------
-        SceneError
-            For an obstacle without faces.
+        scene : The active scene, at the first frame.
+        subjects : Found at the first frame, or read there already, with the same settings.
+        selection : Objects that match it, but appear later, are reported as skipped.
+        shape : Requested shape. With boxes along objects' own axes, all are oriented boxes.
+        settings : For subjects without settings of their own.
+        obstacles : Gets the meshes of the subjects that are obstacles.
+        late : The last subjects, which appear after the first frame, read at that time.
+        Raises SceneError: for an obstacle without faces.
         """
         self._obstacles = obstacles
         self._in_own_frames = False
@@ -237,10 +211,7 @@ class SceneMotion:
 
         Without a call all are read from the user's scene, and no subject is known.
 
-        Parameters
-        ----------
-        times : sequence of float
-            Increasing times of the samples to come, in frames.
+        times : Increasing times of the samples to come, in frames.
         """
         yield from self.sources.choose(
             times, lambda name: self.skips.accepts((name, name, ())), self._may_be_skinned()

@@ -28,20 +28,10 @@ _MIN_STEP = 0.001
 def sample_times(start: float, end: float, step: float) -> list[float]:
     """Make sample times: every `step` frames from `start`, and `end` itself.
 
-    Parameters
-    ----------
-    start, end, step : float
-        Frames, which may be fractional.
-
-    Returns
-    -------
-    times : list of float
-        Increasing frames, at least one.
-
-    Raises
-    ------
-    SceneError
-        If the step is too small, the range is empty, or Blender does not have one of its frames.
+    start, end, step : Frames, which may be fractional.
+    Returns times : Increasing frames, at least one.
+    Raises SceneError: if the step is too small, the range is empty, or Blender does not have one of its
+        frames.
     """
     if not _MIN_STEP <= step < math.inf:
         raise SceneError(
@@ -163,16 +153,10 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
     sub-frame Blender interpolates between the frames around it, and would simulate a whole step from the one
     before if it did not know the one after, so that is played first.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    time : float
-        Frame, not before `last`.
-    simulations : Simulations
-        Simulations of the scene.
-    last : float or None
-        Frame that the scene was advanced to before; None if there was none.
+    scene : The active scene.
+    time : Frame, not before `last`.
+    simulations : Simulations of the scene.
+    last : Frame that the scene was advanced to before; None if there was none.
     """
     if simulations.first_frame is not None:
         first = simulations.first_frame
@@ -216,10 +200,8 @@ def preserve_frame(scene: bpy.types.Scene) -> Iterator[None]:
 class ObjectReader:
     """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them.
 
-    Attributes
-    ----------
-    has_changed : bool
-        Whether objects came or went since the previous reading, or others are shown than at the first one.
+    has_changed : Whether objects came or went since the previous reading, or others are shown than at the
+        first one.
     """
 
     def __init__(self, wanted: Ints) -> None:
@@ -234,21 +216,11 @@ class ObjectReader:
     def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
         """Read the objects of a scene, and return those of some subjects.
 
-        Parameters
-        ----------
-        scene : bpy.types.Scene
-            Scene that contains the objects.
-        subjects : (m,) int
-            Indices of the subjects to return.
-
-        Returns
-        -------
-        index : (m,) int
-            Index of each object in `scene.objects`; -1 for a missing one.
-        is_shown : (m,) bool
-            Whether it exists, and is not hidden in all viewports.
-        matrices : (m, 4, 4) float64
-            World matrices; zeros for a missing object.
+        scene : Scene that contains the objects.
+        subjects : (m,) int. Indices of the subjects to return.
+        Returns index : (m,) int. Index of each object in `scene.objects`; -1 for a missing one.
+        Returns is_shown : (m,) bool. Whether it exists, and is not hidden in all viewports.
+        Returns matrices : (m, 4, 4) float64. World matrices; zeros for a missing object.
         """
         # The order is that of `scene.objects`, which Blender would build again for each access.
         items: Any = scene.collection.all_objects

@@ -48,16 +48,10 @@ _ID_LENGTH = 8
 class InstanceKind(NamedTuple, Generic[_T]):
     """Properties that instances share that show the same mesh of the same object for the same owner.
 
-    Attributes
-    ----------
-    key : InstanceKey
-        Key of the first one.
-    is_instance, is_curve : bool
-        Whether it is an instance; and a curve, surface, text or metaball.
-    mesh : int
-        The same for kinds that show the same mesh of the same object.
-    details : Any
-        What was read of the first one.
+    key : Key of the first one.
+    is_instance, is_curve : Whether it is an instance; and a curve, surface, text or metaball.
+    mesh : The same for kinds that show the same mesh of the same object.
+    details : What was read of the first one.
     """
 
     key: InstanceKey
@@ -71,19 +65,12 @@ class InstanceKind(NamedTuple, Generic[_T]):
 class InstanceTable(Generic[_T]):
     """Visible mesh-like objects and instances of a dependency graph, in its order.
 
-    Attributes
-    ----------
-    kinds : list of InstanceKind
-    kind_of : (n,) int32
-        Kind of each row.
-    positions : (n,) int
-        Position of each row in the dependency graph's instances.
-    indices : (n, k) int64
-        Blender's persistent ids, filled up with NO_INDEX; k is the length of the longest.
-    count : int
-        Number of the dependency graph's instances, others than mesh-like ones included.
-    without_surface : tuple of tuple of str
-        Full name of the owner, name to show, and type of all that instances or nodes show without a surface.
+    kind_of : (n,) int32. Kind of each row.
+    positions : (n,) int. Position of each row in the dependency graph's instances.
+    indices : (n, k) int64. Blender's persistent ids, filled up with NO_INDEX; k is the length of the longest.
+    count : Number of the dependency graph's instances, others than mesh-like ones included.
+    without_surface : Full name of the owner, name to show, and type of all that instances or nodes show
+        without a surface.
     """
 
     kinds: list[InstanceKind[_T]]
@@ -124,16 +111,8 @@ def read_instance_table(
 
     The dependency graph must not change until the end.
 
-    Parameters
-    ----------
-    depsgraph : bpy.types.Depsgraph
-        Evaluated at the frame to read.
-    describe : callable
-        Reads the details of a kind from its first instance.
-
-    Returns
-    -------
-    table : InstanceTable
+    depsgraph : Evaluated at the frame to read.
+    describe : Reads the details of a kind from its first instance.
     """
     numbers = array("i")
     kinds: list[InstanceKind[_T]] = []

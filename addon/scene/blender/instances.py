@@ -40,12 +40,7 @@ InstanceKey: TypeAlias = tuple[str, str, tuple[int, ...]]
 class VisibleInstance(NamedTuple):
     """One visible mesh-like object or instance, valid until the next step of the loop that it came from.
 
-    Attributes
-    ----------
-    key : InstanceKey
-    instance : bpy.types.DepsgraphObjectInstance
-    owner : bpy.types.Object
-        Original object that instances it; the object itself if it is no instance.
+    owner : Original object that instances it; the object itself if it is no instance.
     """
 
     key: InstanceKey

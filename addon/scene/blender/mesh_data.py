@@ -24,14 +24,9 @@ _T = TypeVar("_T")
 class Geometry(NamedTuple):
     """Vertices of one subject in object space, and its world matrix.
 
-    Attributes
-    ----------
-    points : (n, 3) float32
-        n may be 0. Those of a merged collection are float64.
-    matrix : (4, 4) float64
-        World matrix, shear included.
-    radius : float
-        Radius, in object space, of balls around the points that bounds enclose as well.
+    points : (n, 3) float32. n may be 0. Those of a merged collection are float64.
+    matrix : (4, 4) float64. World matrix, shear included.
+    radius : Radius, in object space, of balls around the points that bounds enclose as well.
     """
 
     points: NDArray[np.float32]
@@ -42,11 +37,8 @@ class Geometry(NamedTuple):
 class Placement(NamedTuple):
     """A decomposed world matrix, without its shear.
 
-    Attributes
-    ----------
     translation : (3,) float64
-    rotation : (4,) float64
-        Unit quaternion, w first and w >= 0.
+    rotation : (4,) float64. Unit quaternion, w first and w >= 0.
     scale : (3,) float64
     """
 
@@ -69,12 +61,8 @@ def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
 def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]:
     """Decompose world matrices (n, 4, 4) as `decompose_matrix` does, each linear part once.
 
-    Returns
-    -------
-    placements : Placement
-        Arrays (n, ...); arbitrary where not valid.
-    is_valid : (n,) bool
-        False where `decompose_matrix` raises SceneError.
+    Returns placements : Arrays (n, ...); arbitrary where not valid.
+    Returns is_valid : (n,) bool. False where `decompose_matrix` raises SceneError.
     """
     linear = np.ascontiguousarray(matrices[:, :3, :3])
     first, inverse = distinct_rows(linear.reshape(-1, 9))
@@ -184,12 +172,9 @@ def _mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
 class MeshFaces(NamedTuple):
     """Faces of a mesh, which Blender cuts into triangles. Copied as blocks, far faster than the triangles.
 
-    Attributes
-    ----------
-    corners : (c,) int32
-        Vertex of each corner of the faces, one face after another.
-    of_triangle : (t,) int32
-        Face of each triangle, in increasing order. A face with k corners has k - 2 triangles.
+    corners : (c,) int32. Vertex of each corner of the faces, one face after another.
+    of_triangle : (t,) int32. Face of each triangle, in increasing order. A face with k corners has k - 2
+        triangles.
     """
 
     corners: NDArray[np.int32]

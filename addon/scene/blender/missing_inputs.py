@@ -51,14 +51,7 @@ def add_missing_files(scene: bpy.types.Scene, path: Path, missing: Sequence[str]
 def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     """Find what the evaluated scene depends on and Blender did not read or run.
 
-    Parameters
-    ----------
-    depsgraph : bpy.types.Depsgraph
-        Evaluated, since Blender recognizes a driver that needs a script when it is first evaluated.
-
-    Returns
-    -------
-    warnings : tuple of InputWarning
+    depsgraph : Evaluated, since Blender recognizes a driver that needs a script when it is first evaluated.
     """
     ids = _originals(depsgraph)
     imported = _of_imports.get(depsgraph.scene.original.session_uid, ())

@@ -32,12 +32,8 @@ OverrideShape: TypeAlias = Literal["box", "sphere"]
 class Override(NamedTuple):
     """A shape in object space that replaces the vertices of an object.
 
-    Attributes
-    ----------
-    shape : OverrideShape
     center : (3,) float32
-    half_extents : (3,) float32
-        Half sizes of a box; of a sphere all three are the radius.
+    half_extents : (3,) float32. Half sizes of a box; of a sphere all three are the radius.
     """
 
     shape: OverrideShape
@@ -99,23 +95,11 @@ def fit_override(evaluated: bpy.types.Object, shape: OverrideShape, fit: FitSett
 
     All vertices are inside: the size is rounded outward to single precision.
 
-    Parameters
-    ----------
-    evaluated : bpy.types.Object
-        Evaluated mesh-like object.
-    shape : OverrideShape
-        Kind of the override.
-    fit : FitSettings
-        Settings of the scene; those of the object take precedence.
-
-    Returns
-    -------
-    override : Override
-        In object space.
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError
+    evaluated : Evaluated mesh-like object.
+    shape : Kind of the override.
+    fit : Settings of the scene; those of the object take precedence.
+    Returns override : In object space.
+    Raises EmptyGeometryError, NonFiniteGeometryError.
     """
     fit = object_fit_settings(evaluated.original, fit)
     return override_around(vertex_positions(evaluated, fit.modifiers), shape)

@@ -187,10 +187,7 @@ class PrivateScene:
     Its settings are those of the scene that evaluations depend on. Objects have no simulation there, no other
     objects around them, and are visible unless a property of their own hides them.
 
-    Attributes
-    ----------
-    uid : int or None
-        The session_uid of the scene; None while it does not exist.
+    uid : The session_uid of the scene; None while it does not exist.
     """
 
     def __init__(self, scene: bpy.types.Scene, uids: Collection[int]) -> None:

@@ -67,14 +67,10 @@ def physics_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
 class Simulations:
     """Simulated objects of a scene.
 
-    Attributes
-    ----------
-    uids : frozenset of int
-        session_uids of objects whose motion or shape comes from a simulation, or depends on one that does.
+    uids : session_uids of objects whose motion or shape comes from a simulation, or depends on one that does.
         The set is conservative: it can contain objects that are not simulated, but misses none.
-    first_frame : int or None
-        Frame of the timeline at which the first simulation that is not baked begins; None if there is none.
-        Its cache fills frame by frame, so playing frames out of order would corrupt it.
+    first_frame : Frame of the timeline at which the first simulation that is not baked begins; None if there
+        is none. Its cache fills frame by frame, so playing frames out of order would corrupt it.
     """
 
     uids: frozenset[int]

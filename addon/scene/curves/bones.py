@@ -35,16 +35,9 @@ _PATH = re.compile(re.escape(BONES) + r'((?:[^"\\]|\\.)*)"\]\.(.+)')
 class PoseBone(NamedTuple):
     """A bone, as `Transforms` has objects.
 
-    Attributes
-    ----------
-    name : str
-    parent : str or None
-        Bone, or the armature's object.
+    parent : Bone, or the armature's object.
     rest : (CHANNELS,) float32
-    offset : (4, 4) float32
-        Matrix at rest, in the space of its parent at rest.
-    mode : int
-    channels : list of Channel
+    offset : (4, 4) float32. Matrix at rest, in the space of its parent at rest.
     """
 
     name: str

@@ -55,12 +55,8 @@ def channels_of_object(item: bpy.types.Object) -> list[Channel] | None:
 def channels_of_paths(curves: Iterable[tuple[str, bpy.types.FCurve]], mode: int) -> list[Channel] | None:
     """Return the channels of data paths, each with its curve; None for a path that is no channel.
 
-    Parameters
-    ----------
-    curves : iterable of (str, bpy.types.FCurve)
-        Data paths below the object or bone, and their curves.
-    mode : int
-        Rotation mode. Rotations of other modes are ignored.
+    curves : iterable of (str, bpy.types.FCurve). Data paths below the object or bone, and their curves.
+    mode : Rotation mode. Rotations of other modes are ignored.
     """
     found: dict[int, bpy.types.FCurve] = {}
     for path, curve in curves:

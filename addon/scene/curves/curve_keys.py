@@ -223,10 +223,7 @@ def joined_expressions(drivers: Sequence[FrameDriver]) -> Expressions:
 class Visibility:
     """Visibility of objects (n,).
 
-    Attributes
-    ----------
-    is_switched : (n,) bool
-        Objects that a curve hides and shows; the others are always shown.
+    is_switched : (n,) bool. Objects that a curve hides and shows; the others are always shown.
     """
 
     def __init__(self, hidden_by: Sequence[CurveKeys | None]) -> None:

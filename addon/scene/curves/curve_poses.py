@@ -43,12 +43,8 @@ _OBJECTS_PER_STEP = 256
 class CurvePoses:
     """World matrices of subjects from curves, and when they are shown.
 
-    Attributes
-    ----------
-    is_known : (n,) bool
-        Subjects whose matrices and visibility follow from curves.
-    skins : SkinPoses
-        Boxes of those of them whose vertices follow from curves of bones.
+    is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
+    skins : Boxes of those of them whose vertices follow from curves of bones.
     """
 
     def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses) -> None:
@@ -198,19 +194,12 @@ def read_curve_poses(
 ) -> Generator[None, None, CurvePoses]:
     """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
 
-    Parameters
-    ----------
-    scene_uid : int
-        session_uid of the scene.
-    uids : (n,) int
-        session_uid of each subject's object.
-    is_candidate : (n,) bool
-        Subjects that neither deform nor are instances or merged objects.
-    times : (float, float)
-        First and last frame.
-    may_be_skinned : (n,) bool, optional
-        Subjects that may be known if curves of bones bend their meshes, and boxes along the world's axes are
-        wanted.
+    scene_uid : session_uid of the scene.
+    uids : (n,) int. session_uid of each subject's object.
+    is_candidate : (n,) bool. Subjects that neither deform nor are instances or merged objects.
+    times : (float, float). First and last frame.
+    may_be_skinned : (n,) bool. Subjects that may be known if curves of bones bend their meshes, and boxes
+        along the world's axes are wanted.
     """
     span = times[0] - _BEYOND, times[1] + _BEYOND
     skins = SkinPoses(len(uids))

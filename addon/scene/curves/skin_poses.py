@@ -41,12 +41,8 @@ _MOST_OBJECTS = 1 << 14
 class SkinBoxes(NamedTuple):
     """World boxes of some of the rows of a batch.
 
-    Attributes
-    ----------
-    rows : (k,) int64
-        Increasing.
-    low, high : (k, 3) float64
-        Minima and maxima.
+    rows : (k,) int64. Increasing.
+    low, high : (k, 3) float64. Minima and maxima.
     """
 
     rows: Ints
@@ -57,11 +53,8 @@ class SkinBoxes(NamedTuple):
 class _Rig:
     """The bones of an armature that bend meshes, with all their parents.
 
-    Attributes
-    ----------
     hierarchy : Hierarchy, (r,)
-    skins : list of (Skin, (b,) int64)
-        Each with the positions of its bones in the hierarchy.
+    skins : list of (Skin, (b,) int64). Each with the positions of its bones in the hierarchy.
     """
 
     def __init__(self, transforms: Transforms, skins: Sequence[Skin]) -> None:
@@ -76,15 +69,9 @@ class _Rig:
 class _Moments(NamedTuple):
     """Distinct times or intervals of some of the wanted rows.
 
-    Attributes
-    ----------
-    rig : _Rig
-    rows : (k,) int64
-        Rows of the rig's skins.
-    values : (q, ...) float64
-        Distinct moments.
-    row_of : (k,) int64
-        Moment of each row.
+    rows : (k,) int64. Rows of the rig's skins.
+    values : (q, ...) float64. Distinct moments.
+    row_of : (k,) int64. Moment of each row.
     """
 
     rig: _Rig
@@ -96,10 +83,7 @@ class _Moments(NamedTuple):
 class SkinPoses:
     """Boxes of subjects (n,) that armatures bend.
 
-    Attributes
-    ----------
-    is_skinned : (n,) bool
-        Subjects whose boxes follow from curves of bones.
+    is_skinned : (n,) bool. Subjects whose boxes follow from curves of bones.
     """
 
     def __init__(self, count: int, transforms: Transforms | None = None, skins: Sequence[Skin] = ()) -> None:
@@ -133,14 +117,9 @@ class SkinPoses:
     def differing(self, time: float, matrices: Floats, vertices: dict[int, NDArray[np.float32]]) -> list[int]:
         """Return the skinned subjects that a scene shows in another form.
 
-        Parameters
-        ----------
-        time : float
-            In frames.
-        matrices : (n, 4, 4) float64
-            World matrices of all subjects.
-        vertices : dict
-            Vertices of the skinned subjects that are shown, in the space of their objects.
+        time : In frames.
+        matrices : (n, 4, 4) float64. World matrices of all subjects.
+        vertices : Vertices of the skinned subjects that are shown, in the space of their objects.
         """
         differing = []
         subjects = np.array(sorted(vertices), dtype=np.int64)
@@ -397,16 +376,11 @@ def read_skin_poses(
 ) -> Generator[None, None, SkinPoses]:
     """Read the skins of those subjects that have one; yields between steps, so that windows respond.
 
-    Parameters
-    ----------
-    scene_uid : int
-        session_uid of the scene.
-    uids : (n,) int
-        session_uid of each subject's object.
-    is_candidate : (n,) bool
-        Subjects that are whole objects whose mesh, as its modifiers change it, may deform.
-    times : (float, float)
-        First and last time at which they must be known, in frames.
+    scene_uid : session_uid of the scene.
+    uids : (n,) int. session_uid of each subject's object.
+    is_candidate : (n,) bool. Subjects that are whole objects whose mesh, as its modifiers change it, may
+        deform.
+    times : (float, float). First and last time at which they must be known, in frames.
     """
     known, bent = TransformCurves(), list[BentMesh]()
     for each in _read_curves(scene_uid, uids, np.flatnonzero(is_candidate), times, known):

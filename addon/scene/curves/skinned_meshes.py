@@ -32,17 +32,11 @@ _LEAST_WEIGHT = 1e-4
 class Skin(NamedTuple):
     """A mesh that an armature bends.
 
-    Attributes
-    ----------
-    subject : int
-        Index of the subject whose mesh it is.
-    armature : int
-        session_uid of the object that bends it.
-    rows : (b,) int64
-        Indices of the bones in the transforms, and maybe of the mesh's object, which carries vertices without
-        weights.
-    points : BlendedPoints
-        Vertices, carried by these.
+    subject : Index of the subject whose mesh it is.
+    armature : session_uid of the object that bends it.
+    rows : (b,) int64. Indices of the bones in the transforms, and maybe of the mesh's object, which carries
+        vertices without weights.
+    points : Vertices, carried by these.
     """
 
     subject: int
@@ -87,16 +81,11 @@ class BentMesh(NamedTuple):
 class SkinSource(NamedTuple):
     """Arrays read from a mesh to make a skin, with b bones that have a weight.
 
-    Attributes
-    ----------
-    mesh : BentMesh
-    rows : (b + 1,) int64
-        Indices of the bones in the transforms, and of the mesh's object.
-    to_bones : (b + 1, 4, 4) float64
-        Matrices from the space of the mesh to those of the bones at rest, and to its own.
+    rows : (b + 1,) int64. Indices of the bones in the transforms, and of the mesh's object.
+    to_bones : (b + 1, 4, 4) float64. Matrices from the space of the mesh to those of the bones at rest, and
+        to its own.
     weights : list of GroupWeights, (b,)
-    points : (n, 3) float64
-        Vertices.
+    points : (n, 3) float64. Vertices.
     """
 
     mesh: BentMesh
@@ -120,18 +109,11 @@ def read_skins(
 ) -> list[SkinSource]:
     """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
 
-    Parameters
-    ----------
-    meshes : sequence of BentMesh
-        Subjects that are known to be bent.
-    objects : mapping
-        Objects by their session_uids.
-    transforms : Transforms
-        Of the known objects and bones.
-    index_of : mapping
-        Their indices, as `TransformCurves` has them.
-    as_blocks : bool
-        Whether to read weights as blocks, within a step of a job.
+    meshes : Subjects that are known to be bent.
+    objects : Objects by their session_uids.
+    transforms : Of the known objects and bones.
+    index_of : Their indices, as `TransformCurves` has them.
+    as_blocks : Whether to read weights as blocks, within a step of a job.
     """
     groups = [_bone_groups(objects[mesh.uid], objects[mesh.armature]) for mesh in meshes]
     wanted = [(objects[mesh.uid], list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]

@@ -54,13 +54,10 @@ class TransformCurves:
 
     No reference to an object of Blender is kept.
 
-    Attributes
-    ----------
-    index_of : dict
-        Index of each known object in the transforms, by its session_uid; of a bone that was read, by that of
-        the armature's object and its name.
-    hidden_by : list of (CurveKeys or None)
-        The curve that hides and shows each known object, if there is one.
+    index_of : Index of each known object in the transforms, by its session_uid; of a bone that was read, by
+        that of the armature's object and its name.
+    hidden_by : list of (CurveKeys or None). The curve that hides and shows each known object, if there is
+        one.
     """
 
     def __init__(self) -> None:

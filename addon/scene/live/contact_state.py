@@ -17,12 +17,8 @@ from ..settings import DrawnShape, FitSettings
 class OwnedShapes(NamedTuple):
     """Shapes, each of which belongs to one subject.
 
-    Attributes
-    ----------
-    shape : Shape, batch (m,)
-        In world space. A subject has none, one, or several: the spheres of its tree.
-    owners : (m,) int
-        Index of the subject of each shape.
+    shape : Shape, batch (m,). In world space. A subject has none, one, or several: the spheres of its tree.
+    owners : (m,) int. Index of the subject of each shape.
     """
 
     shape: Shape
@@ -32,16 +28,10 @@ class OwnedShapes(NamedTuple):
 class MovedParts(NamedTuple):
     """Convex parts of subjects as Compute Bounds has fitted them.
 
-    Attributes
-    ----------
-    is_shown : (n,) bool
-        Whether the parts of each subject are these, instead of boxes.
-    shapes : tuple of OwnedShapes
-        Boxes, spheres and capsules.
-    edges : (k, 2, 3) float
-        Ends of the edges of hulls, in world space.
-    edge_owners : (k,) int
-        Subject of each edge.
+    is_shown : (n,) bool. Whether the parts of each subject are these, instead of boxes.
+    shapes : Boxes, spheres and capsules.
+    edges : (k, 2, 3) float. Ends of the edges of hulls, in world space.
+    edge_owners : (k,) int. Subject of each edge.
     """
 
     is_shown: Bools
@@ -53,16 +43,11 @@ class MovedParts(NamedTuple):
 class LiveShapes(NamedTuple):
     """Shapes and flags of n subjects at the current frame.
 
-    Attributes
-    ----------
-    shapes : mapping of shape name to OwnedShapes
-        One entry for each name that was requested, with the subjects that are present. Boxes are oriented
-        ones where the box of any subject lies along the axes of its object.
+    shapes : One entry for each name that was requested, with the subjects that are present. Boxes are
+        oriented ones where the box of any subject lies along the axes of its object.
     in_contact, selected, visible : (n,) bool
-    moved : bool
-        Whether any subject has another matrix, or other vertices, than at the update before.
-    parts : MovedParts or None
-        Convex parts to show instead of boxes of these. None where the boxes are tested, or without parts.
+    moved : Whether any subject has another matrix, or other vertices, than at the update before.
+    parts : Convex parts to show instead of boxes of these. None where the boxes are tested, or without parts.
     """
 
     shapes: Mapping[DrawnShape, OwnedShapes]
@@ -76,15 +61,9 @@ class LiveShapes(NamedTuple):
 class SubjectSnapshot(NamedTuple):
     """Everything that an update has read of n subjects, to compare two moments.
 
-    Attributes
-    ----------
-    matrices : (n, 4, 4) float
-        World matrices.
-    points : mapping of subject index to (k, 3) float32
-        Vertices, in the space of the object.
-    fits : sequence of n FitSettings
-    radii : (n,) float
-        Radii of spheres set as an override, otherwise 0.
+    matrices : (n, 4, 4) float. World matrices.
+    points : mapping of subject index to (k, 3) float32. Vertices, in the space of the object.
+    radii : (n,) float. Radii of spheres set as an override, otherwise 0.
     """
 
     matrices: Floats
@@ -114,13 +93,8 @@ _SINGLE_PRECISION = 2e-7
 class ContactTimes:
     """Intervals of a report's contacts, to evaluate at a frame. Static overlaps last for all time.
 
-    Parameters
-    ----------
-    report : ContactReport
-    count : int
-        Number of subjects n.
-    time : TimeSettings
-        Range that was scanned.
+    count : Number of subjects n.
+    time : Range that was scanned.
     """
 
     def __init__(self, report: ContactReport, count: int, time: TimeSettings) -> None:
@@ -156,12 +130,9 @@ def _tolerance(frame: float) -> float:
 def overlapping_subjects(owned: OwnedShapes, objects: Ints) -> Bools:
     """Return which subjects (n,) have a shape that overlaps a shape of another object.
 
-    Parameters
-    ----------
-    owned : OwnedShapes
-        Shapes of one kind.
-    objects : (n,) int
-        Number of the object of each subject: bones and loose parts of one object have the same.
+    owned : Shapes of one kind.
+    objects : (n,) int. Number of the object of each subject: bones and loose parts of one object have the
+        same.
     """
     in_contact = np.zeros(len(objects), dtype=bool)
     pairs = overlapping_pairs(owned.shape.aabb())

@@ -68,12 +68,8 @@ class LiveParts:
     def moved(self, is_shown: Bools, matrices: Floats) -> MovedParts:
         """Return the parts of subjects at their world matrices.
 
-        Parameters
-        ----------
-        is_shown : (n,) bool
-            Subjects that are present, and have the vertices of the result.
-        matrices : (n, 4, 4) float64
-            World matrices.
+        is_shown : (n,) bool. Subjects that are present, and have the vertices of the result.
+        matrices : (n, 4, 4) float64. World matrices.
         """
         placed, is_valid = decompose_matrices(matrices)
         difference = np.abs(placed.scale - self._scales)

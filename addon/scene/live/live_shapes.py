@@ -56,17 +56,10 @@ _MAX_COORDINATE = 1e15
 class LiveSubjects:
     """The subjects of one result, read from the scene whenever it changes. Holds no bpy object.
 
-    Parameters
-    ----------
-    result : Result
-        Its n subjects are read from the scene; its report has their contacts.
-    identities : sequence of n Identity
-        session_uids of the subjects' objects, which renaming and undo keep.
-
-    Attributes
-    ----------
-    owners : (n,) int
-        session_uid of the object that each subject comes from: of an instance, the object that makes it.
+    result : Its n subjects are read from the scene; its report has their contacts.
+    identities : session_uids of the subjects' objects, which renaming and undo keep.
+    owners : (n,) int. session_uid of the object that each subject comes from: of an instance, the object that
+        makes it.
     """
 
     def __init__(self, result: Result, identities: Sequence[Identity]) -> None:
@@ -143,23 +136,14 @@ class LiveSubjects:
         without `use_report`, or outside the range of the report, it is in contact if its `checked` shape
         overlaps one of another object.
 
-        Parameters
-        ----------
-        depsgraph : bpy.types.Depsgraph
-            Evaluated at the current frame.
-        fit : FitSettings
-            Settings of subjects that have none of their own.
-        drawn : collection of DrawnShape
-            Shapes to return.
-        checked : ShapeName
-            Shape that is tested for overlaps. It is returned, too.
-        use_report : bool
-            Whether contacts are those of the report, if the result has one.
-        changed_uids : collection of int or None
-            session_uids of objects whose vertices have changed since the last update; None to read all
-            objects.
-        keep_flags : bool
-            Whether nothing was selected, hidden or shown since the last update.
+        depsgraph : Evaluated at the current frame.
+        fit : Settings of subjects that have none of their own.
+        drawn : Shapes to return.
+        checked : Shape that is tested for overlaps. It is returned, too.
+        use_report : Whether contacts are those of the report, if the result has one.
+        changed_uids : session_uids of objects whose vertices have changed since the last update; None to read
+            all objects.
+        keep_flags : Whether nothing was selected, hidden or shown since the last update.
         """
         scene = depsgraph.scene
         names = list(dict.fromkeys([*drawn, checked]))

@@ -62,14 +62,10 @@ class FrameSnapshot(NamedTuple):
 class _Drag:
     """A drag of a fresh result's subjects.
 
-    Attributes
-    ----------
-    last_operator : int
-        The operator that had finished last when the drag began: a cancelled drag leaves it the last.
-    state_before : Staleness
-        State to return to if the drag is cancelled.
-    state_after : Staleness
-        RESTORABLE or STALE: state if the drag is confirmed.
+    last_operator : The operator that had finished last when the drag began: a cancelled drag leaves it the
+        last.
+    state_before : State to return to if the drag is cancelled.
+    state_after : RESTORABLE or STALE: state if the drag is confirmed.
     """
 
     last_operator: int
@@ -78,12 +74,7 @@ class _Drag:
 
 
 class StalenessMachine:
-    """Staleness of one result, from what its view layers showed when it was last fresh.
-
-    Attributes
-    ----------
-    state : Staleness
-    """
+    """Staleness of one result, from what its view layers showed when it was last fresh."""
 
     def __init__(self, state: Staleness = Staleness.FRESH) -> None:
         self.state = state
@@ -105,16 +96,10 @@ class StalenessMachine:
     ) -> None:
         """Take an edit of a subject into account.
 
-        Parameters
-        ----------
-        layer : ViewLayerKey
-            View layer in which the edit was noticed.
-        now : FrameSnapshot or None
-            The subjects after the edit; None if the view layer shows none.
-        is_dragging : bool
-            Whether the user is moving objects at this moment.
-        last_operator : int
-            Identifies the operator that finished last; see `depsgraph_updates`.
+        layer : View layer in which the edit was noticed.
+        now : The subjects after the edit; None if the view layer shows none.
+        is_dragging : Whether the user is moving objects at this moment.
+        last_operator : Identifies the operator that finished last; see `depsgraph_updates`.
         """
         if now is None:
             self.invalidate()

@@ -28,12 +28,9 @@ from .contact_state import OwnedShapes
 class TouchingPairs(NamedTuple):
     """Pairs of subjects whose shapes share a point, the deepest first.
 
-    Attributes
-    ----------
-    pairs : (m, 2) int64
-        Indices of subjects.
-    depths : (m,) float64
-        Length of the smallest translation that separates them, in world space; 0 if they only touch.
+    pairs : (m, 2) int64. Indices of subjects.
+    depths : (m,) float64. Length of the smallest translation that separates them, in world space; 0 if they
+        only touch.
     """
 
     pairs: Ints
@@ -54,12 +51,8 @@ def make_pair_filter(
 def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> TouchingPairs:
     """Find the pairs of subjects, of those that the filter includes, with overlapping shapes.
 
-    Parameters
-    ----------
-    owned : OwnedShapes
-        Shapes of one kind.
-    pair_filter : PairFilter
-        For all subjects.
+    owned : Shapes of one kind.
+    pair_filter : For all subjects.
     """
     pairs = overlapping_pairs(owned.shape.aabb())
     pairs = pairs[pair_filter.includes(*owned.owners[pairs].T)]
@@ -89,12 +82,8 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     A hair longer than the shortest, so that they do not touch in single precision either. For subjects of
     several parts, it is the shortest along any of 400 directions. Zero if the subjects do not overlap.
 
-    Parameters
-    ----------
-    owned : OwnedShapes
-        Shapes of one kind. Only spheres and oriented boxes can be several of one subject.
-    moved, fixed : int
-        Indices of both subjects.
+    owned : Shapes of one kind. Only spheres and oriented boxes can be several of one subject.
+    moved, fixed : Indices of both subjects.
     """
     first, second = (owned.shape[owned.owners == subject] for subject in (moved, fixed))
     rows = np.indices((first.shape[0], second.shape[0])).reshape(2, -1)
@@ -118,12 +107,8 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
 def _shortest_exit(offsets: Floats, radii: Floats) -> tuple[Floats, float]:
     """Return the direction (3,) in which points leave spheres around the origin soonest, and the distance.
 
-    Parameters
-    ----------
-    offsets : (n, 3) float
-        The points, which move together.
-    radii : (n,) float
-        The sphere that each has to leave.
+    offsets : (n, 3) float. The points, which move together.
+    radii : (n,) float. The sphere that each has to leave.
     """
     directions = _spiral()
     along = directions @ offsets.T

@@ -16,15 +16,11 @@ from ..blender.mesh_data import Geometry
 class FramePoses(NamedTuple):
     """Poses of subjects at one time. They are not changed once they have been read.
 
-    Attributes
-    ----------
-    time : float
-        In frames.
+    time : In frames.
     present : (m,) bool
-    matrices : (m, 4, 4) float64
-        World matrices; arbitrary for subjects that are not present.
-    moved : (m,) bool
-        Subjects whose matrix, vertices or faces have changed since the frame before; empty where unknown.
+    matrices : (m, 4, 4) float64. World matrices; arbitrary for subjects that are not present.
+    moved : (m,) bool. Subjects whose matrix, vertices or faces have changed since the frame before; empty
+        where unknown.
     """
 
     time: float
@@ -50,13 +46,8 @@ class CurrentGeometry(NamedTuple):
 class Reading(NamedTuple):
     """Subjects at one time.
 
-    Attributes
-    ----------
-    poses : FramePoses
-    geometry : dict
-        Current geometry of subjects that may deform.
-    unknown : list of InstanceKey
-        Instances that are no subject, if they may be others than at the time before.
+    geometry : Current geometry of subjects that may deform.
+    unknown : Instances that are no subject, if they may be others than at the time before.
     """
 
     poses: FramePoses

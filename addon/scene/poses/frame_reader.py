@@ -31,17 +31,10 @@ from .instance_reader import InstanceReader
 class _Nature(NamedTuple):
     """Ways in which subjects may change that instances of a kind are, or are members of.
 
-    Attributes
-    ----------
-    owner_uid : int
-        session_uid of the owner.
-    is_converted : bool
-        Whether it is a mesh that geometry nodes made of another type.
-    may_deform : bool
-    modifiers : Modifiers
-        Mesh to read.
-    padding_of : str or None
-        Name of the object if its padding may change.
+    owner_uid : session_uid of the owner.
+    is_converted : Whether it is a mesh that geometry nodes made of another type.
+    modifiers : Mesh to read.
+    padding_of : Name of the object if its padding may change.
     """
 
     owner_uid: int
@@ -68,15 +61,9 @@ class _Nature(NamedTuple):
 class _CurrentInstances(NamedTuple):
     """All instances at one time.
 
-    Attributes
-    ----------
-    table : InstanceTable
-    subject_of : (n,) int
-        Subject of each row that is a whole one; -1 for the others.
-    assembled : (k,) int
-        Rows that are members of merged subjects, or split by loose parts.
-    unknown : (u,) int
-        Rows that are no subject, if they may be others than at the time before.
+    subject_of : (n,) int. Subject of each row that is a whole one; -1 for the others.
+    assembled : (k,) int. Rows that are members of merged subjects, or split by loose parts.
+    unknown : (u,) int. Rows that are no subject, if they may be others than at the time before.
     """
 
     table: InstanceTable[Any]
@@ -88,45 +75,26 @@ class _CurrentInstances(NamedTuple):
 class FrameReader(SubjectReader):
     """Reads subjects at their first frame, then their poses in scenes that are evaluated at other times.
 
-    Attributes
-    ----------
-    subjects : sequence of Subject
-    with_triangles : container of int
-        Subjects whose triangles are read.
-    assembled_of : dict
-        Indices of the subjects that an instance is a loose part or member of.
-    uids : (n,) int
-        session_uid of each subject's object; of the instancing object for instances.
-    own_uids : frozenset of int
-        session_uids of the objects that are subjects themselves, or members of one.
-    is_walked : (n,) bool
-        Subjects without a world matrix of their own: instances and merged objects. They are read from the
-        dependency graph's instances in each frame.
-    may_deform : (n,) bool
-        Subjects whose vertices may move in local space.
-    modifiers : list of Modifiers
-        Mesh to read of each subject.
-    part_rows : dict
-        For loose parts that may deform: number of vertices of the whole mesh, and rows of the part.
-    bones : dict
-        Names of the bones, by subject, whose space the vertices of that subject are converted to. Vertices of
-        bones of instances, and of base meshes, stay in the space of their object.
-    faces : dict
-        Faces of subjects that may deform and whose triangles were read; of a loose part, of the whole mesh.
-    merged_triangles : dict
-        Triangles (t, 3) of merged subjects, if they were read.
-    animated_paddings : dict
-        Name of the object whose padding may change, by subject.
-    merged : list of int
-        Subjects that are several objects merged.
-    needs_walk : bool
-        Whether instances must be read in each frame.
-    unknown_keys : set of InstanceKey
-        What is visible at the first frame and is no subject.
-    instance_counts : dict
-        Number of instances by the full names of owner and object, at the first frame.
-    shared : list of SharedGeometry
-        Geometry at the first frame.
+    with_triangles : Subjects whose triangles are read.
+    assembled_of : Indices of the subjects that an instance is a loose part or member of.
+    uids : (n,) int. session_uid of each subject's object; of the instancing object for instances.
+    own_uids : session_uids of the objects that are subjects themselves, or members of one.
+    is_walked : (n,) bool. Subjects without a world matrix of their own: instances and merged objects. They
+        are read from the dependency graph's instances in each frame.
+    may_deform : (n,) bool. Subjects whose vertices may move in local space.
+    modifiers : Mesh to read of each subject.
+    part_rows : For loose parts that may deform: number of vertices of the whole mesh, and rows of the part.
+    bones : Names of the bones, by subject, whose space the vertices of that subject are converted to.
+        Vertices of bones of instances, and of base meshes, stay in the space of their object.
+    faces : Faces of subjects that may deform and whose triangles were read; of a loose part, of the whole
+        mesh.
+    merged_triangles : Triangles (t, 3) of merged subjects, if they were read.
+    animated_paddings : Name of the object whose padding may change, by subject.
+    merged : Subjects that are several objects merged.
+    needs_walk : Whether instances must be read in each frame.
+    unknown_keys : What is visible at the first frame and is no subject.
+    instance_counts : Number of instances by the full names of owner and object, at the first frame.
+    shared : Geometry at the first frame.
     """
 
     def __init__(

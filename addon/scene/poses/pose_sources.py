@@ -30,18 +30,11 @@ _Steps = Generator[None, None, None]
 class PoseSources:
     """Reads subjects at any time, each from the cheapest source that gives the same as the user's scene.
 
-    Attributes
-    ----------
-    is_played : bool
-        Whether frames are read from the user's scene, which is evaluated for each of them.
-    curves : CurvePoses or None
-        Subjects that follow curves; None until `choose` has found any.
-    is_elsewhere : (n,) bool
-        Subjects that can be read without the user's scene.
-    follow_curves : bool
-        Whether the poses of all subjects at all frames follow from curves.
-    reasons : dict
-        Why subjects are read from the user's scene, by the index of each that is.
+    is_played : Whether frames are read from the user's scene, which is evaluated for each of them.
+    curves : Subjects that follow curves; None until `choose` has found any.
+    is_elsewhere : (n,) bool. Subjects that can be read without the user's scene.
+    follow_curves : Whether the poses of all subjects at all frames follow from curves.
+    reasons : Why subjects are read from the user's scene, by the index of each that is.
     """
 
     def __init__(self, scene: bpy.types.Scene, reader: FrameReader, simulations: Simulations) -> None:
@@ -67,14 +60,10 @@ class PoseSources:
     ) -> _Steps:
         """Compare all sources at a few times, and choose; yields after each look at a scene.
 
-        Parameters
-        ----------
-        times : sequence of float
-            Increasing times that will be read, in frames.
-        is_selected : callable
-            Returns by its full name whether an object that is not shown yet would be a subject.
-        may_be_skinned : (n,) bool, optional
-            Subjects of which boxes at any time are enough, as curves of bones give them.
+        times : Increasing times that will be read, in frames.
+        is_selected : Returns by its full name whether an object that is not shown yet would be a subject.
+        may_be_skinned : (n,) bool. Subjects of which boxes at any time are enough, as curves of bones give
+            them.
         """
         is_own = self._find_own()
         if not is_own.any():

@@ -25,15 +25,10 @@ from .scene_dependence import reasons_by_object
 class ExpectedPoses(NamedTuple):
     """Poses of all subjects in the user's scene at one time.
 
-    Attributes
-    ----------
-    time : float
-        In frames.
+    time : In frames.
     is_shown : (n,) bool
-    matrices : (n, 4, 4) float64
-        World matrices.
-    vertices : dict
-        Digest of the vertices of each object that may deform, by its session_uid.
+    matrices : (n, 4, 4) float64. World matrices.
+    vertices : Digest of the vertices of each object that may deform, by its session_uid.
     """
 
     time: float
@@ -73,25 +68,16 @@ def _digests(
 class PrivatePoses:
     """Reads subjects in a private scene.
 
-    Attributes
-    ----------
-    is_known : (n,) bool
-        Subjects that are read there.
-    reasons : dict
-        Why subjects are not, that were candidates.
+    is_known : (n,) bool. Subjects that are read there.
+    reasons : Why subjects are not, that were candidates.
     """
 
     def __init__(self, scene: bpy.types.Scene, index: FrameReader, is_candidate: Bools) -> None:
         """Choose subjects that may be read there; nothing is created yet.
 
-        Parameters
-        ----------
-        scene : bpy.types.Scene
-            The user's scene.
-        index : FrameReader
-            All subjects.
-        is_candidate : (n,) bool
-            Subjects that are objects of their own.
+        scene : The user's scene.
+        index : All subjects.
+        is_candidate : (n,) bool. Subjects that are objects of their own.
         """
         self._index, self._source = index, scene.session_uid
         self.is_known: Bools = is_candidate.copy()

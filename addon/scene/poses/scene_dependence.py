@@ -28,12 +28,8 @@ _MATH_NAMES = frozenset(
 def reasons_by_object(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ID]) -> dict[int, str]:
     """Return why objects may look different in another scene, by their session_uid.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Their scene.
-    blocks : iterable of bpy.types.ID
-        Original data-blocks that were evaluated: the objects, and all that they depend on.
+    scene : Their scene.
+    blocks : Original data-blocks that were evaluated: the objects, and all that they depend on.
     """
     if changing(scene, SIMPLIFICATION):
         reason = "the simplification of the scene is animated"

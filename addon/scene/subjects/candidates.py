@@ -82,15 +82,10 @@ _DEFAULT_FIT = FitSettings()
 class SubjectCandidates:
     """All candidates: single ones, then the instances of each group.
 
-    Attributes
-    ----------
-    singles : list of SubjectCandidate
-    groups : list of (SubjectCandidate, (n, k) int64)
-        First of the instances of one object under one owner, and the sorted persistent ids of all.
-    names : list of str
-        Names to show of the single candidates, then of the instances.
-    table : InstanceTable
-        All that was visible.
+    groups : list of (SubjectCandidate, (n, k) int64). First of the instances of one object under one owner,
+        and the sorted persistent ids of all.
+    names : Names to show of the single candidates, then of the instances.
+    table : All that was visible.
     """
 
     def __init__(

@@ -56,26 +56,12 @@ def find_subjects(
 
     A merged collection is selected if any of its members is.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Scene of the dependency graph.
-    depsgraph : bpy.types.Depsgraph
-        Evaluated at the current frame.
-    selection : Selection
-        Filter of the visible objects.
-
-    Returns
-    -------
-    subjects : SubjectList
-        Sorted by name, then by id. Empty if the scene has none and the selection names none.
-    skipped : list of Skipped
-        Selected objects that are hidden, are colliders, or have no surface.
-
-    Raises
-    ------
-    SceneError
-        For a collection that does not exist, or a pattern that matches no subject.
+    scene : Scene of the dependency graph.
+    depsgraph : Evaluated at the current frame.
+    selection : Filter of the visible objects.
+    Returns subjects : Sorted by name, then by id. Empty if the scene has none and the selection names none.
+    Returns skipped : Selected objects that are hidden, are colliders, or have no surface.
+    Raises SceneError: for a collection that does not exist, or a pattern that matches no subject.
     """
     subjects, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, selection))
     return subjects, skipped

@@ -35,19 +35,12 @@ IDENTITY = np.eye(4)
 class SubjectGeometry(NamedTuple):
     """Geometry of one subject, and its fit settings.
 
-    Attributes
-    ----------
-    subject : int
-        Index of the subject.
-    geometry : Geometry
-        A merged subject is in world space, with an identity matrix.
-    fit : FitSettings
-    triangles : (t, 3) int32
-        Rows of its vertices, if triangles were requested.
-    frame : (4, 4) float64 or None
-        World matrix of its own frame if that is not the geometry's: that of a bone.
-    bone_scale : float
-        Least scale of that bone along any direction, compared with its rest pose.
+    subject : Index of the subject.
+    geometry : A merged subject is in world space, with an identity matrix.
+    triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
+    frame : (4, 4) float64 or None. World matrix of its own frame if that is not the geometry's: that of a
+        bone.
+    bone_scale : Least scale of that bone along any direction, compared with its rest pose.
     """
 
     subject: int
@@ -70,14 +63,9 @@ class MeshSource(NamedTuple):
 def read_mesh_source(item: VisibleInstance, fit: FitSettings, needs_triangles: bool) -> MeshSource:
     """Read what bounds of a visible object enclose: all its vertices, or its override.
 
-    Parameters
-    ----------
-    item : VisibleInstance
-        Object or instance to read.
-    fit : FitSettings
-        Settings of objects that have none of their own.
-    needs_triangles : bool
-        Whether to read triangles. An override has none.
+    item : Object or instance to read.
+    fit : Settings of objects that have none of their own.
+    needs_triangles : Whether to read triangles. An override has none.
     """
     shown = item.instance.object
     if not is_made_by_nodes(item.key) and has_own_settings(shown.original):

@@ -16,14 +16,9 @@ from .subject import Subject
 class Identity(NamedTuple):
     """Identity of a subject that survives renaming, by session_uids; -1 for a missing object.
 
-    Attributes
-    ----------
-    owner, shown : int
-        session_uid of the object that instances the subject, and of the object that is visible.
-    indices : tuple of int
-        Blender's persistent id of the instance.
-    members : tuple of Identity
-        Members of a merged subject.
+    owner, shown : session_uid of the object that instances the subject, and of the object that is visible.
+    indices : Blender's persistent id of the instance.
+    members : Members of a merged subject.
     """
 
     owner: int

@@ -19,10 +19,8 @@ from .subject_list import SubjectList
 class SubjectMatcher:
     """Finds the rows of tables that are subjects.
 
-    Attributes
-    ----------
-    assembled : dict of int to Subject
-        Subjects that are loose parts or merged collections, by their indices. They are not found here.
+    assembled : Subjects that are loose parts or merged collections, by their indices. They are not found
+        here.
     """
 
     def __init__(self, subjects: Sequence[Subject]) -> None:

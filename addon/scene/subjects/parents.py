@@ -28,21 +28,11 @@ def parent_finder(
     object whose parent is a bone are the first object of this bone, those of bones above it, and then those
     of the armature.
 
-    Parameters
-    ----------
-    candidates : SubjectCandidates
-        All candidates.
-    selected : (m,) int64
-        Rows of the selected ones.
-    ids : mapping of int to str
-        Ids of rows that are not the name.
-    scene : bpy.types.Scene
-        Scene of the objects.
-
-    Returns
-    -------
-    parent_of : callable
-        Its result is None for a candidate without such an ancestor.
+    candidates : All candidates.
+    selected : (m,) int64. Rows of the selected ones.
+    ids : Ids of rows that are not the name.
+    scene : Scene of the objects.
+    Returns parent_of : Its result is None for a candidate without such an ancestor.
     """
     return _Parents(candidates, selected, ids, scene).parent_of
 
@@ -50,17 +40,10 @@ def parent_finder(
 def armature_roots(scene: bpy.types.Scene, subjects: Iterable[Subject]) -> dict[str, tuple[str, ...]]:
     """Find the subjects without a parent that are below one armature, or deformed by it.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Scene of the objects.
-    subjects : iterable of Subject
-        Subjects with their parents.
-
-    Returns
-    -------
-    roots : dict of str to tuple of str
-        Ids of the subjects by the name of the armature. Only armatures with several such subjects.
+    scene : Scene of the objects.
+    subjects : Subjects with their parents.
+    Returns roots : Ids of the subjects by the name of the armature. Only armatures with several such
+        subjects.
     """
     if not any(item.type == "ARMATURE" for item in scene.objects):
         return {}

@@ -22,22 +22,15 @@ from .subject import Subject
 class SharedGeometry(NamedTuple):
     """Geometry of subjects that differ in their matrices alone.
 
-    Attributes
-    ----------
     subjects : (m,) int
-    points : (n, 3) float32
-        Vertices of each, in object space; float64 and in world space for a merged collection.
-    radius : float
-        Radius, in object space, of balls around the points that bounds enclose as well.
-    fit : FitSettings
-    triangles : (t, 3) int32
-        Rows of its vertices, if triangles were requested.
-    matrices : (m, 4, 4) float64
-        World matrices.
-    frame : (4, 4) float64 or None
-        World matrix of the own frame of its only subject, if that is another one: that of a bone.
-    bone_scale : float
-        As of `SubjectGeometry`.
+    points : (n, 3) float32. Vertices of each, in object space; float64 and in world space for a merged
+        collection.
+    radius : Radius, in object space, of balls around the points that bounds enclose as well.
+    triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
+    matrices : (m, 4, 4) float64. World matrices.
+    frame : (4, 4) float64 or None. World matrix of the own frame of its only subject, if that is another one:
+        that of a bone.
+    bone_scale : As of `SubjectGeometry`.
     """
 
     subjects: Ints
@@ -71,11 +64,7 @@ class SubjectReader:
     Settings and overrides of objects are read again each time, because they may have changed since the
     subjects were found.
 
-    Attributes
-    ----------
-    subjects : sequence of Subject
-    with_triangles : container of int
-        Indices of the subjects whose triangles are read.
+    with_triangles : Indices of the subjects whose triangles are read.
     """
 
     def __init__(

@@ -54,29 +54,14 @@ def make_scan_settings(
 ) -> ScanPairs:
     """Make the settings of a scan from the pair settings of the user, and the ignored pairs of the file.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Scene that contains the collections.
-    subjects : sequence of Subject
-        Subjects of the scan.
-    parents : sequence of str or None
-        Id of the parent of each subject.
-    settings : PairSettings
-        Names and collections of the pairs to test or skip.
-    is_pair_named : bool
-        Whether the subjects are two that the user chose, which are tested although one is the other's parent.
-    is_obstacle : (n,) bool, optional
-        Subjects of which two are no pair, for the number of skipped pairs.
-
-    Returns
-    -------
-    pairs : ScanPairs
-
-    Raises
-    ------
-    SceneError
-        For a pattern that matches no subject, or a pair that is ambiguous.
+    scene : Scene that contains the collections.
+    subjects : Subjects of the scan.
+    parents : Id of the parent of each subject.
+    settings : Names and collections of the pairs to test or skip.
+    is_pair_named : Whether the subjects are two that the user chose, which are tested although one is the
+        other's parent.
+    is_obstacle : (n,) bool. Subjects of which two are no pair, for the number of skipped pairs.
+    Raises SceneError: for a pattern that matches no subject, or a pair that is ambiguous.
     """
     patterns = NamePatterns(scene, subjects)
     groups = _Groups(patterns, settings)
@@ -106,16 +91,12 @@ def make_scan_settings(
 class _Skips:
     """Pairs that are skipped, for one reason after the other, and their numbers.
 
-    Attributes
-    ----------
     ignored : list of (int, int)
-    separate : (n,) int or None
-        Labels of subjects, as in `ScanSettings`. Each replaces those before, and skips their pairs too.
-    counts : dict
-        Number of pairs by the reason, without those that an earlier reason skips; reasons without pairs are
-        omitted.
-    filter : PairFilter
-        Pairs that are left.
+    separate : (n,) int or None. Labels of subjects, as in `ScanSettings`. Each replaces those before, and
+        skips their pairs too.
+    counts : Number of pairs by the reason, without those that an earlier reason skips; reasons without pairs
+        are omitted.
+    filter : Pairs that are left.
     """
 
     def __init__(self, group_a: Bools | None, group_b: Bools | None, subjects: Sequence[Subject]) -> None:

@@ -128,18 +128,10 @@ def objects_below(scene: bpy.types.Scene, pattern: str) -> list[bpy.types.Object
 
     Below an object are its children, their children, and objects that it deforms.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Scene of the objects.
-    pattern : str
-        Shell pattern of names.
-
-    Returns
-    -------
-    objects : list of bpy.types.Object or Message or None
-        The reason if no object is below. None if the pattern matches no object, or one that may have a
-        surface or instances.
+    scene : Scene of the objects.
+    pattern : Shell pattern of names.
+    Returns objects : The reason if no object is below. None if the pattern matches no object, or one that may
+        have a surface or instances.
     """
     items = [item for item in scene.objects if matches_pattern(pattern, name_of(item), full_name_of(item))]
     if not items or not all(_is_without_surface(item) for item in items):

@@ -21,16 +21,10 @@ from .subject import Subject
 class InstanceGroup:
     """Instances of one object under one owner, sorted by their persistent ids.
 
-    Attributes
-    ----------
-    owner, shown : str
-        Full names of the owner and of the object.
-    name : str
-        "Owner/Object": the name of each instance without its number.
-    kind, parent, axes, override
-        As of `Subject`, the same for all.
-    indices : (n, k) int64
-        Persistent ids, filled up with NO_INDEX.
+    owner, shown : Full names of the owner and of the object.
+    name : "Owner/Object": the name of each instance without its number.
+    kind, parent, axes, override : As of `Subject`, the same for all.
+    indices : (n, k) int64. Persistent ids, filled up with NO_INDEX.
     """
 
     owner: str
@@ -67,18 +61,11 @@ class SubjectColumns(NamedTuple):
 class SubjectList(Sequence[Subject]):
     """Subjects as a sequence, each made on access. An instance takes some 20 bytes.
 
-    Parameters
-    ----------
-    groups : sequence of InstanceGroup
-        All instances that share an object and an owner.
-    singles : sequence of Subject
-        All other subjects.
-    group_of : (n,) int32
-        Group of each row; -1 for a single subject.
-    numbers : (n,) int32
-        Number of each row in its group, or in `singles`.
-    ids : mapping of int to str
-        Ids by row of instances whose id is not their name.
+    groups : All instances that share an object and an owner.
+    singles : All other subjects.
+    group_of : (n,) int32. Group of each row; -1 for a single subject.
+    numbers : (n,) int32. Number of each row in its group, or in `singles`.
+    ids : Ids by row of instances whose id is not their name.
     """
 
     def __init__(
@@ -143,14 +130,9 @@ class SubjectList(Sequence[Subject]):
     def instance_groups(self) -> Iterator[tuple[tuple[str, str], NDArray[np.int64], Ints]]:
         """Yield the instances of each group.
 
-        Yields
-        ------
-        names : (str, str)
-            Full names of the owner and of the object.
-        indices : (n, k) int64
-            Persistent ids, sorted, filled up with NO_INDEX.
-        rows : (n,) int
-            Row of each; -1 for one that is not in this list.
+        Yields names : (str, str). Full names of the owner and of the object.
+        Yields indices : (n, k) int64. Persistent ids, sorted, filled up with NO_INDEX.
+        Yields rows : (n,) int. Row of each; -1 for one that is not in this list.
         """
         sizes = [len(group.indices) for group in self._groups]
         starts = np.cumsum([0, *sizes])

@@ -19,12 +19,8 @@ _BONE = r"pose\.bones" + _NAME
 class Switch(NamedTuple):
     """Properties by which the source of a motion is chosen.
 
-    Attributes
-    ----------
-    owner : str
-        Type of the data-block whose animation they are in: its keys, NLA and drivers.
-    paths : re.Pattern
-        Their data paths.
+    owner : Type of the data-block whose animation they are in: its keys, NLA and drivers.
+    paths : Their data paths.
     """
 
     owner: str

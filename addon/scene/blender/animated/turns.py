@@ -28,17 +28,10 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     Those of everything that the scene depends on count. Drivers, and what modifiers of curves other than
     cycles add to a value, have no keys.
 
-    Parameters
-    ----------
-    depsgraph : bpy.types.Depsgraph
-        Of the scene.
-    times : sequence of float
-        At least two increasing frames of the timeline.
-
-    Returns
-    -------
-    times : list of float
-        Increasing frames between the first and the last one, none of them whole or one of `times`.
+    depsgraph : Of the scene.
+    times : At least two increasing frames of the timeline.
+    Returns times : Increasing frames between the first and the last one, none of them whole or one of
+        `times`.
     """
     render = depsgraph.scene.render
     stretch = render.frame_map_new / render.frame_map_old

@@ -59,20 +59,12 @@ def ancestors_of_bones(item: bpy.types.Object) -> dict[str, tuple[str, ...]]:
 def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: float) -> PartRows:
     """Find the vertices of each bone of an evaluated object.
 
-    Parameters
-    ----------
-    evaluated : bpy.types.Object
-        With an armature.
-    modifiers : Modifiers
-        Mesh to read.
-    least_weight : float
-        A vertex belongs to the bone with its largest weight, the first of several. If this is below 1, it
-        also belongs to all other bones for which its weight is not 0 and at least this, in single precision.
-
-    Returns
-    -------
-    rows : PartRows
-        Of each of `deform_bones`, then of the vertices without weights of these bones.
+    evaluated : With an armature.
+    modifiers : Mesh to read.
+    least_weight : A vertex belongs to the bone with its largest weight, the first of several. If this is
+        below 1, it also belongs to all other bones for which its weight is not 0 and at least this, in single
+        precision.
+    Returns rows : Of each of `deform_bones`, then of the vertices without weights of these bones.
     """
     names = deform_bones(evaluated)
     groups = tuple(evaluated.vertex_groups[name].index for name in names)
@@ -111,12 +103,8 @@ LEAST_SCALE = 0.01
 class BoneFrame(NamedTuple):
     """Frame of a bone.
 
-    Attributes
-    ----------
-    matrix : (4, 4) float64
-        World matrix. The Y axis of a bone is along it.
-    scale : float
-        Least scale of the bone along any direction, compared with its rest pose.
+    matrix : (4, 4) float64. World matrix. The Y axis of a bone is along it.
+    scale : Least scale of the bone along any direction, compared with its rest pose.
     """
 
     matrix: Floats

@@ -45,17 +45,10 @@ def weights_of_meshes(
 ) -> list[list[GroupWeights]]:
     """Copy the weights of vertex groups of several original mesh objects.
 
-    Parameters
-    ----------
-    wanted : sequence
-        Objects with meshes that have no shape keys, and indices of different groups of each.
-    as_blocks : bool
-        Whether to copy them as blocks, within a step of a job: see `private_scene`. Otherwise in a loop.
-
-    Returns
-    -------
-    weights : list
-        For each object, one for each of its groups.
+    wanted : Objects with meshes that have no shape keys, and indices of different groups of each.
+    as_blocks : Whether to copy them as blocks, within a step of a job: see `private_scene`. Otherwise in a
+        loop.
+    Returns weights : For each object, one for each of its groups.
     """
     if not as_blocks:
         return [group_weights(item, "base", groups)[1] for item, groups in wanted]

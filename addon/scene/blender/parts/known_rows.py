@@ -24,12 +24,8 @@ from ..depsgraph_updates import updated_geometry_uids
 class PartRows(NamedTuple):
     """Vertices of the parts of a mesh.
 
-    Attributes
-    ----------
-    vertices : int
-        Number of vertices of the mesh.
-    rows : list of (k,) int
-        Rows of the vertices of each part, increasing.
+    vertices : Number of vertices of the mesh.
+    rows : list of (k,) int. Rows of the vertices of each part, increasing.
     """
 
     vertices: int

@@ -24,17 +24,9 @@ def loose_part_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints
 def rows_by_label(labels: NDArray[np.signedinteger[Any]], count: int = 0) -> list[Ints]:
     """Group rows by their label.
 
-    Parameters
-    ----------
-    labels : (n,) int
-        Labels from 0.
-    count : int
-        Least number of groups; those without rows are empty.
-
-    Returns
-    -------
-    rows : list of (k,) int
-        Rows with each label, in increasing order.
+    labels : (n,) int. Labels from 0.
+    count : Least number of groups; those without rows are empty.
+    Returns rows : list of (k,) int. Rows with each label, in increasing order.
     """
     sizes = np.bincount(labels, minlength=count)
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1]) if len(sizes) else []

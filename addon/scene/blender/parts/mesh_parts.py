@@ -17,20 +17,12 @@ from .loose_parts import loose_part_labels, rows_by_label
 class MeshPart(NamedTuple):
     """A part of a mesh.
 
-    Attributes
-    ----------
-    number : int
-        Place of its vertices in `part_rows`.
-    name : str
-        Its name after that of the object and a slash.
-    bone : str or None
-        Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
-    bone_weight : float or None
-        Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
-    override : OverrideShape or None
-        Kind of the override that it is, see `parts_of_overrides`; None for vertices.
-    ancestors : tuple of str
-        Names of the ancestors of its bone, the nearest first.
+    number : Place of its vertices in `part_rows`.
+    name : Its name after that of the object and a slash.
+    bone : Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
+    bone_weight : Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
+    override : Kind of the override that it is, see `parts_of_overrides`; None for vertices.
+    ancestors : Names of the ancestors of its bone, the nearest first.
     """
 
     number: int

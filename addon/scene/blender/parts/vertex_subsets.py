@@ -35,16 +35,9 @@ def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDAr
     those that Edit Mode shows: with the shape key that is edited and, for `modifiers` "evaluated", with the
     modifiers that Edit Mode shows. If these add or remove vertices, positions are without modifiers.
 
-    Parameters
-    ----------
-    evaluated : bpy.types.Object
-        Evaluated mesh object in Edit Mode.
-    modifiers : Modifiers
-        Mesh to read.
-
-    Returns
-    -------
-    points : (n, 3) float32
+    evaluated : Evaluated mesh object in Edit Mode.
+    modifiers : Mesh to read.
+    Returns points : (n, 3) float32
     """
     item = evaluated.original
     item.update_from_editmode()
@@ -78,25 +71,12 @@ def group_vertices(
 ) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) of a vertex group, in object space.
 
-    Parameters
-    ----------
-    evaluated : bpy.types.Object
-        Evaluated mesh-like object.
-    modifiers : Modifiers
-        Mesh to read. Modifiers can change weights, too.
-    group : str
-        Name of the group; empty for the active one.
-    threshold : float
-        Least weight of a vertex, in single precision. Vertices of weight 0 are never part.
-
-    Returns
-    -------
-    points : (n, 3) float32
-
-    Raises
-    ------
-    SceneError
-        If the object does not have the group, or no vertex of this weight in it.
+    evaluated : Evaluated mesh-like object.
+    modifiers : Mesh to read. Modifiers can change weights, too.
+    group : Name of the group; empty for the active one.
+    threshold : Least weight of a vertex, in single precision. Vertices of weight 0 are never part.
+    Returns points : (n, 3) float32
+    Raises SceneError: if the object does not have the group, or no vertex of this weight in it.
     """
     groups: Any = evaluated.original.vertex_groups
     if not group:

@@ -18,10 +18,7 @@ from .loose_parts import rows_by_label
 class GroupWeights(NamedTuple):
     """Weights of the vertices of a group that are not 0.
 
-    Attributes
-    ----------
-    rows : (n,) int64
-        Indices of the vertices, increasing.
+    rows : (n,) int64. Indices of the vertices, increasing.
     weights : (n,) float32
     """
 
@@ -34,21 +31,11 @@ def group_weights(
 ) -> tuple[int, list[GroupWeights]]:
     """Copy the weights of vertex groups of an evaluated object.
 
-    Parameters
-    ----------
-    evaluated : bpy.types.Object
-        Evaluated mesh-like object.
-    modifiers : Modifiers
-        Mesh to read. Modifiers can change weights, too.
-    groups : sequence of int
-        Indices of different groups.
-
-    Returns
-    -------
-    vertices : int
-        Number of vertices of the mesh.
-    weights : list of GroupWeights
-        One for each of the groups.
+    evaluated : Evaluated mesh-like object.
+    modifiers : Mesh to read. Modifiers can change weights, too.
+    groups : Indices of different groups.
+    Returns vertices : Number of vertices of the mesh.
+    Returns weights : One for each of the groups.
     """
     return read_mesh(evaluated, modifiers, lambda mesh: _read_in_loop(mesh, groups))
 
