@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from ..core import Aabb, Capsule, MotionKind, Obb, Shape, Sphere
+from ..core import Aabb, Capsule, Cylinder, MotionKind, Obb, Shape, Sphere
 from ..core.compound.convex_parts import MOST_PARTS
 from .options import (
     Choices,
@@ -79,9 +79,11 @@ class ShapeKind:
         Name, tooltip and Blender icon in the interface.
     switch : str
         Property of the Display panel that shows it in the viewport; empty if the viewport cannot show it.
-    tested_as : type or None
-        Class of the shapes that a contact scan tests, several for a sphere tree. None if it cannot test
-        them.
+    fitted_as : type or None
+        Class of the shapes that scans and views fit again at each frame, several for a sphere tree. None if
+        neither can.
+    is_tested : bool
+        Whether scans test it, not only views show it.
     is_plain : bool
         Whether `fitting.fit` fits it for bounds, to the vertices alone.
     """
@@ -90,8 +92,14 @@ class ShapeKind:
     description: str = ""
     icon: str = ""
     switch: str = ""
-    tested_as: type[Shape] | None = None
+    fitted_as: type[Shape] | None = None
+    is_tested: bool = True
     is_plain: bool = False
+
+    @property
+    def tested_as(self) -> type[Shape] | None:
+        """Class of the shapes that a contact scan tests; None if it cannot test them."""
+        return self.fitted_as if self.is_tested else None
 
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
@@ -105,7 +113,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         description="Bounding sphere. Suits rotating objects",
         icon="MESH_UVSPHERE",
         switch="show_spheres",
-        tested_as=Sphere,
+        fitted_as=Sphere,
         is_plain=True,
     ),
     "aabb": ShapeKind(
@@ -113,7 +121,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         description="Axis-aligned box. Suits walls and floors",
         icon="MESH_CUBE",
         switch="show_boxes",
-        tested_as=Aabb,
+        fitted_as=Aabb,
         is_plain=True,
     ),
     "obb": ShapeKind(
@@ -121,7 +129,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         description="Box along the object's own axes, which rotates with it",
         icon="ORIENTATION_LOCAL",
         switch="show_oriented_boxes",
-        tested_as=Obb,
+        fitted_as=Obb,
         is_plain=True,
     ),
     "spheres": ShapeKind(
@@ -129,7 +137,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         description="Hierarchy of small spheres that follows the shape of the object. Most accurate, slowest",
         icon="META_BALL",
         switch="show_sphere_trees",
-        tested_as=Sphere,
+        fitted_as=Sphere,
     ),
     "hull": ShapeKind(label="Convex Hulls"),
     "capsule": ShapeKind(
@@ -137,20 +145,22 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         description="Capsule along any axis, which rotates with the object. Suits limbs and characters",
         icon="MESH_CAPSULE",
         switch="show_capsules",
-        tested_as=Capsule,
+        fitted_as=Capsule,
     ),
     "cylinder": ShapeKind(
         label="Cylinders",
         description="Cylinder along any axis, which rotates with the object. Suits wheels and pillars",
         icon="MESH_CYLINDER",
         switch="show_cylinders",
+        fitted_as=Cylinder,
+        is_tested=False,
     ),
     "compound": ShapeKind(
         label="Convex Parts",
         description="Box of any direction around each convex part of the object, so that notches stay open",
         icon="MOD_EXPLODE",
         switch="show_parts",
-        tested_as=Obb,
+        fitted_as=Obb,
     ),
 }
 

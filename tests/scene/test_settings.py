@@ -9,8 +9,8 @@ import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrix
 from addon.scene.fitting.fit import PartVertices, fit_around_origins, fit_in_frame, plain_shapes
-from addon.scene.fitting.fit_cache import FitCache
 from addon.scene.fitting.local_and_world import fit_local_and_world
+from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.settings import (
     BOUND_SHAPES,
     SCANNED_SHAPES,
@@ -57,7 +57,7 @@ def test_fit_raises_for_kind_that_is_not_plain(shape):
 @pytest.mark.parametrize("shape", ["ball", "hull"])
 def test_fit_cache_raises_for_kind_that_cannot_be_scanned(shape):
     with pytest.raises(ValueError, match=shape):
-        FitCache(1, shape, FitSettings(), None, NO_SUBJECTS)
+        new_fits(1, shape, FitSettings(), None, NO_SUBJECTS)
 
 
 def test_viewport_shows_what_it_can_fit_again_at_each_frame():
@@ -66,5 +66,5 @@ def test_viewport_shows_what_it_can_fit_again_at_each_frame():
     assert set(shown) == set(get_args(DrawnShape))
     for name in shown:
         groups = [PartVertices.whole(8)] if name in SHAPES_OF_TRIANGLES else None
-        fits = FitCache(1, name, FitSettings(), groups, NO_SUBJECTS)
+        fits = new_fits(1, name, FitSettings(), groups, NO_SUBJECTS)
         assert not fits.fit([0], [Geometry(CUBE, np.eye(4))])

@@ -24,7 +24,7 @@ from ..blender.parts.bones import ALONG_BONE
 from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
-from ..fitting.fit_cache import FitCache
+from ..fitting.moved_fits import new_fits
 from ..fitting.own_frames import FitsInOwnFrames
 from ..fitting.part_groups import part_vertices
 from ..fitting.tree_parts import TreeVertices
@@ -186,7 +186,7 @@ class SceneMotion:
         self._known_shapes: KnownShapes | None = None
         # Times whose poses all follow from curves, and are computed together.
         self._unread: list[float] = []
-        self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
+        self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)

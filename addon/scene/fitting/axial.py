@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,13 @@ from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
 from .fit import in_own_frame, own_rotation, points_for_search
+from .fit_cache import Found
+from .motions import is_similarity
+
+FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
+    "capsule": capsule_from_points,
+    "cylinder": cylinder_from_points,
+}
 
 
 def fit_axial(
@@ -48,39 +55,28 @@ def fit_axial(
     return cylinder_around(found.center, found.axis, local)
 
 
+class _Line(NamedTuple):
+    """Axis (3,) of a subject in its space, and a point (3,) of the line of a capsule: its search takes a
+    hundred times as long as a fit along a line.
+    """
+
+    axis: Floats
+    point: Floats | None = None
+
+
 class AxialFits:
-    """Fits of capsules or cylinders, and the axes of all subjects that were fitted."""
+    """Fits of capsules or cylinders, and the lines of all subjects that were fitted.
 
-    def __init__(self, shape: DrawnShape, can_move: Callable[[Floats], bool]) -> None:
-        """Start without subjects.
+    Other axes at each sample would not turn with the subject, and the shape in between would be wrong.
+    """
 
-        Parameters
-        ----------
-        shape : DrawnShape
-            "capsule" or "cylinder".
-        can_move : callable
-            Decides whether a linear map (3, 3) keeps the form of vertices.
-        """
-        self._can_move = can_move
-        self._fit_points = capsule_from_points if shape == "capsule" else cylinder_from_points
-        # In object space. Other axes at each sample would not turn with the subject, and the shape in between
-        # would be wrong.
-        self._axes: dict[int, Floats] = {}
-        # Points of the lines of capsules, whose search takes a hundred times as long as a fit along a line.
-        self._points: dict[int, Floats] = {}
-        self._kept_axes, self._kept_points = self._axes, self._points
-
-    def keep_axes(self) -> None:
-        """Keep the axes as they are now, for `restart`."""
-        self._kept_axes, self._kept_points = dict(self._axes), dict(self._points)
-
-    def restart(self) -> None:
-        """Forget the axes that were found later."""
-        self._axes, self._points = dict(self._kept_axes), dict(self._kept_points)
+    def __init__(self, shape: DrawnShape) -> None:
+        self._fit_points = FITS_TO_POINTS[shape]
+        self.found: Found[_Line] = Found()
 
     def set_axis(self, subject: int, axis: Floats) -> None:
         """Set the axis (3,) of a subject that was not fitted yet, in its space."""
-        self._axes[subject] = axis
+        self.found[subject] = _Line(axis)
 
     def fit(
         self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, radii: Floats | None
@@ -114,12 +110,13 @@ class AxialFits:
             zip(subjects.tolist(), points, linear, strict=True)
         ):
             axis = self._axis_in_world(subject, matrix)
-            if axis is not None and subject in self._points:
-                shape: Capsule | Cylinder = self._refit(subject, vertices, matrix, axis)
+            point = self.found[subject].point if subject in self.found else None
+            if axis is not None and point is not None:
+                shape: Capsule | Cylinder = _refit(vertices, matrix, axis, point)
             elif axis is None:
                 # The search for an axis takes long, so subjects with the same vertices share its result.
                 key = vertices.tobytes()
-                shape = self._moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
+                shape = _moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
                 found.setdefault(key, (matrix, shape))
                 self._keep_line(subject, matrix, shape)
             else:
@@ -144,36 +141,37 @@ class AxialFits:
         direction = None if axis is None else axis @ turn[:3, :3]
         return fit_axial(self._fit_points, vertices, matrix, local, direction).transformed(turn)
 
-    def _refit(self, subject: int, vertices: NDArray[np.float32], matrix: Floats, axis: Floats) -> Capsule:
-        """Fit a capsule to vertices (n, 3) that may have moved, along the line of the subject."""
-        if not len(vertices):
-            raise EmptyGeometryError("no points")
-        points = transform_vectors(matrix, vertices.astype(np.float64))
-        return capsule_along(points, axis, matrix @ self._points[subject])
-
     def _axis_in_world(self, subject: int, matrix: Floats) -> Floats | None:
         """Return the image (3,) of a subject's axis; None where it has none, or a map flattens it."""
-        axis = self._axes.get(subject)
-        if axis is None:
+        if subject not in self.found:
             return None
-        image: Floats = matrix @ axis
+        image: Floats = matrix @ self.found[subject].axis
         return image if image.any() else None
 
     def _keep_line(self, subject: int, matrix: Floats, shape: Capsule | Cylinder) -> None:
         """Keep the line of a fit for later ones, unless the map (3, 3) is singular."""
         if np.linalg.matrix_rank(matrix) < 3:
             return
-        if subject not in self._axes:
-            self._axes[subject] = np.linalg.solve(matrix, shape.axis).astype(np.float64)
+        known = self.found.get(subject)
+        axis = known.axis if known else np.linalg.solve(matrix, shape.axis).astype(np.float64)
+        point = None
         if isinstance(shape, Capsule):
-            self._points[subject] = np.linalg.solve(matrix, shape.center).astype(np.float64)
+            point = np.linalg.solve(matrix, shape.center).astype(np.float64)
+        self.found[subject] = _Line(axis, point)
 
-    def _moved(
-        self, fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats
-    ) -> Capsule | Cylinder | None:
-        """Bring a fit, under a map (3, 3), to another map; None if that changes the form of the vertices."""
-        if fit is None or np.linalg.matrix_rank(fit[0]) < 3:
-            return None
-        motion = np.eye(4)
-        motion[:3, :3] = matrix @ np.linalg.inv(fit[0])
-        return fit[1].transformed(motion) if self._can_move(motion[:3, :3]) else None
+
+def _refit(vertices: NDArray[np.float32], matrix: Floats, axis: Floats, point: Floats) -> Capsule:
+    """Fit a capsule to vertices (n, 3) that may have moved, along an axis (3,) through a point (3,)."""
+    if not len(vertices):
+        raise EmptyGeometryError("no points")
+    points = transform_vectors(matrix, vertices.astype(np.float64))
+    return capsule_along(points, axis, matrix @ point)
+
+
+def _moved(fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats) -> Capsule | Cylinder | None:
+    """Bring a fit, under a map (3, 3), to another map; None if that changes the form of the vertices."""
+    if fit is None or np.linalg.matrix_rank(fit[0]) < 3:
+        return None
+    motion = np.eye(4)
+    motion[:3, :3] = matrix @ np.linalg.inv(fit[0])
+    return fit[1].transformed(motion) if is_similarity(motion[:3, :3]) else None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints
 from .fit import PartVertices, rounded_frame, smallest_box_axes
+from .fit_cache import Found
 
 
 class BoxAxes:
@@ -21,28 +22,18 @@ class BoxAxes:
     """
 
     def __init__(self) -> None:
-        """Start without subjects."""
-        self._axes: dict[int, Floats] = {}
-        self._kept_axes: dict[int, Floats] = {}
+        self.found: Found[Floats] = Found()
         self._known: dict[bytes, Floats] = {}
-
-    def keep(self) -> None:
-        """Keep the axes as they are now, for `restart`."""
-        self._kept_axes = dict(self._axes)
-
-    def restart(self) -> None:
-        """Forget the axes that were found later."""
-        self._axes = dict(self._kept_axes)
 
     def of_subjects(self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:
         """Axes (m, 3, 3) of the boxes of subjects (m,), whose linear maps are (m, 3, 3)."""
         found = []
         for subject, vertices, map_ in zip(subjects.tolist(), points, linear, strict=True):
-            axes = self._axes.get(subject)
+            axes = self.found.get(subject)
             if axes is None:
                 axes = smallest_box_axes(vertices, map_)
                 if not _is_flat(map_):
-                    self._axes[subject] = axes
+                    self.found[subject] = axes
             found.append(axes)
         return np.stack(found)
 
@@ -62,7 +53,7 @@ class BoxAxes:
     def _of_parts(self, subject: int, parts: PartVertices, points: NDArray[Any], linear: Floats) -> Floats:
         """Axes (p, 3, 3) of the boxes of one subject's parts."""
         count = len(parts.offsets) - 1
-        found = self._axes.get(subject)
+        found = self.found.get(subject)
         if found is None or len(found) < count:
             # Subjects with the same mesh and scale share their axes, whose search takes most of the time.
             scale = rounded_frame(linear)
@@ -75,7 +66,7 @@ class BoxAxes:
                 self._known[key] = np.stack(axes)
             found = self._known[key]
             if not _is_flat(linear):
-                self._axes[subject] = found
+                self.found[subject] = found
         return found[:count]
 
 

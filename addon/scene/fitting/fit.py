@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import (
-    Aabb,
     EmptyGeometryError,
     InvalidShapeError,
     Obb,
@@ -25,9 +24,10 @@ from ...core import (
 )
 from ...core.fitting.enclosing import spheres_from_sorted_groups
 from ...core.messages import message
-from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_columns, transform_vectors
+from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_columns, transform_vectors
 from ..blender.mesh_data import decompose_matrix
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
+from .columns import grown_by_point_radii
 
 
 class PartVertices(NamedTuple):
@@ -365,32 +365,6 @@ def transformed_points(points: Sequence[NDArray[np.float32]], linear: Floats) ->
 def per_point(values: Floats, counts: Ints) -> Floats:
     """Values of subjects (g, ...), repeated for each of their points; of one subject, left to broadcast."""
     return values[0] if len(values) == 1 else values.repeat(counts, axis=0)
-
-
-def grown_by_point_radii(shape: Shape, linear: Floats, radii: Floats) -> Shape:
-    """Shapes around points, grown to enclose a ball around each point.
-
-    Parameters
-    ----------
-    shape : Sphere, Aabb or Obb, batch (g,)
-        Shapes that enclose the points alone.
-    linear : (g, 3, 3) float64
-        Maps from object space to the space of the shapes, which make ellipsoids of the balls. Oriented boxes
-        grow by the extents of the ellipsoids along their own axes.
-    radii : (g,) float64
-        Radii of the balls in object space.
-    """
-    if not radii.any():
-        return shape
-    if isinstance(shape, Sphere):
-        return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
-    if isinstance(shape, Aabb):
-        extent = radii[:, None] * length(linear)
-        return Aabb(shape.min - extent, shape.max + extent)
-    if not isinstance(shape, Obb):
-        raise TypeError(f"cannot grow {type(shape).__name__}")
-    extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
-    return Obb(shape.center, shape.half_extents + extent, shape.rotation)
 
 
 def padded(shape: Shape, padding: float | Floats) -> Shape:

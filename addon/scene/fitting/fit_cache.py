@@ -1,9 +1,11 @@
-"""One fit for each of many subjects, made once and then brought to the subjects' matrices."""
+"""Fits of many subjects, made once and then brought to the subjects' matrices: what all kinds share."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +14,36 @@ from ...core import CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints, dot
 from ..blender.mesh_data import Geometry
 from ..curves.skin_poses import SkinBoxes
-from ..settings import DrawnShape, FitSettings
+from ..settings import FitSettings
+from .columns import AabbColumns, FitColumns
 from .fit import PartVertices, padded, padding_error
-from .moved_fits import MovedArrays, MovedFits
-from .world_boxes import AabbArrays, WorldBoxes
 
 _LEAST_SIZE = 1e-30
 """Scale of a matrix in single precision down to which all its digits count."""
 _THINNEST = 1e-4
 """Second largest scale of a matrix, relative to the largest, from which on turns follow from it."""
 
+_Value = TypeVar("_Value")
+Errors: TypeAlias = dict[int, CollisionBoundsError]
 
-class FitCache:
+
+class Found(dict[int, _Value], Generic[_Value]):
+    """What was found for each subject and later fits use again; `restart` returns to what was kept."""
+
+    _kept: dict[int, _Value] | None = None
+
+    def keep(self) -> None:
+        """Keep everything as it is now."""
+        self._kept = dict(self)
+
+    def restart(self) -> None:
+        """Return to what was kept, if anything was."""
+        if self._kept is not None:
+            self.clear()
+            self.update(self._kept)
+
+
+class FitCache(ABC):
     """Shapes of subjects 0 to n - 1, each with one part, a part for each of its groups of vertices, or none.
 
     Attributes
@@ -32,69 +52,59 @@ class FitCache:
         Whether each subject has a fit.
     owners : (N,) int
         Subject that each part belongs to.
+    has_parts : bool
+        Whether any subject may have more or fewer parts than one.
+    are_parts_alone : bool
+        Whether `fit` can fit some parts of a subject alone: nothing that it finds is shared between them.
     """
 
-    def __init__(
-        self,
-        count: int,
-        shape: DrawnShape,
-        settings: FitSettings | Sequence[FitSettings],
-        groups: list[PartVertices] | None,
-        without: Ints,
-    ) -> None:
-        """Make room for the fits of `count` subjects.
+    has_parts = False
+    are_parts_alone = False
 
-        Parameters
-        ----------
-        count : int
-            Number of subjects.
-        shape : DrawnShape
-            Shape of all subjects.
-        settings : FitSettings or sequence of FitSettings
-            Settings of all subjects, or of each. Oriented boxes have the subjects' own axes unless "world".
-        groups : list of PartVertices, optional
-            Parts of each subject, for sphere trees.
-        without : (k,) int
-            Subjects that get no shape.
-
-        Raises
-        ------
-        ValueError
-            For a kind of shape that is unknown, or that can neither be scanned nor shown.
-        """
-        each = [settings] * count if isinstance(settings, FitSettings) else list(settings)
-        # One number, as long as all have the same padding.
-        self._padding: float | Floats = np.array([one.padding for one in each])
-        if (self._padding == self._padding[:1]).all():
-            self._padding = float(self._padding[0]) if count else 0.0
+    def __init__(self, settings: Sequence[FitSettings], owners: Ints, columns: FitColumns) -> None:
+        """Make room for the fits of subjects with settings, as `new_fits`."""
+        count = len(settings)
+        self._padding = np.array([each.padding for each in settings], dtype=np.float64)
         self._points: dict[int, NDArray[np.float32]] = {}
+        self._radii = np.zeros(count)
         # Subjects that are fitted again, whatever their next vertices are.
         self._outdated: set[int] = set()
         self.is_fitted: Bools = np.zeros(count, dtype=bool)
         # Linear parts of the matrices at which the subjects were fitted.
         self._linear = np.zeros((count, 3, 3))
-        self._fits: WorldBoxes | MovedFits = (
-            WorldBoxes(count, without, self._points)
-            if shape == "aabb"
-            else MovedFits(shape, each, groups, without, self._points)
-        )
-        self.owners = self._fits.owners
-        self._counts = np.bincount(self.owners, minlength=count)
+        self.owners, self._columns = owners, columns
+        self._counts = np.bincount(owners, minlength=count)
+        self._found: tuple[Found[Any], ...] = ()
+
+    @abstractmethod
+    def _fit(
+        self,
+        subjects: Ints,
+        points: Sequence[NDArray[np.float32]],
+        linear: Floats,
+        errors: Errors,
+        is_wanted: Bools | None,
+    ) -> None:
+        """Fit shapes around the origins of subjects (m,); see `fit`. Adds to `errors`."""
+
+    @abstractmethod
+    def _follow(self, columns: Any, subjects: Ints, linear: Floats, changed: Ints, errors: Errors) -> None:
+        """Bring shapes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) differ."""
+
+    def _rows(self, subjects: Ints) -> Ints:
+        """Rows of all parts of subjects (m,), in their order."""
+        return subjects
 
     def by_part(self) -> FitCache:
         """Fits of all parts as they are now, each as the only part of a subject.
 
         They can be moved to matrices which differ from those of the fit by a rotation and a uniform scale.
         """
-        if isinstance(self._fits, WorldBoxes):
-            return self
         result, owners = copy(self), self.owners
-        result._fits, result._points = self._fits.by_part(), {}
-        result.owners = result._fits.owners
-        result._counts = np.ones(len(owners), dtype=np.int64)
+        result._points, result._found = {}, ()
+        result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
         result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
-        if not isinstance(self._padding, float):
-            result._padding = self._padding[owners]
+        result._padding, result._radii = self._padding[owners], self._radii[owners]
         return result
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
@@ -108,12 +118,14 @@ class FitCache:
 
     def keep_frames(self) -> None:
         """Keep the axes and the groups of vertices of all subjects as they are now, for `restart`."""
-        self._fits.keep_frames()
+        for found in self._found:
+            found.keep()
 
     def restart(self, subjects: Iterable[int]) -> None:
         """Fit some subjects again to the vertices that come next, with the axes and groups that were kept."""
         self._outdated.update(subjects)
-        self._fits.restart()
+        for found in self._found:
+            found.restart()
 
     @property
     def has_orientation(self) -> Bools:
@@ -128,9 +140,7 @@ class FitCache:
     @property
     def turns_with_subject(self) -> Bools:
         """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""
-        if isinstance(self._fits, WorldBoxes):
-            return np.zeros(len(self.is_fitted), dtype=bool)
-        return self._fits.turns_with_subject
+        return np.zeros(len(self.is_fitted), dtype=bool)
 
     def reach(self) -> Floats:
         """Largest distance (n,) of each subject's vertices from its origin, in its own space."""
@@ -155,21 +165,16 @@ class FitCache:
 
         reach : (m,) as `reach` returns it
         """
-        assert isinstance(self._fits, WorldBoxes), "other shapes have no kinks"
-        return self._fits.kinks(subjects, reach, begin, end)
+        raise TypeError("only boxes along the world's axes have kinks")
 
-    def set_axis(self, subject: int, axis: Floats) -> None:
+    def set_axis(self, subject: int, axis: Floats) -> None:  # noqa: B027  # as a rule there is none
         """Set the axis (3,) of a capsule or cylinder that was not fitted yet, in the space of its subject.
 
-        Other subjects have the axis of the smallest one.
+        Other subjects have the axis of the smallest one, and other shapes have none.
         """
-        if isinstance(self._fits, MovedFits):
-            self._fits.set_axis(subject, axis)
 
     def set_padding(self, subject: int, padding: float) -> None:
         """Set the padding of one subject, from now on."""
-        if isinstance(self._padding, float):
-            self._padding = np.full(len(self.is_fitted), self._padding)
         self._padding[subject] = padding
 
     @property
@@ -184,7 +189,7 @@ class FitCache:
         triangles: NDArray[np.int32],
         faces: NDArray[np.int32] | None,
     ) -> None:
-        """Build the sphere tree of one subject again, for its next fit; its number of spheres stays.
+        """Group the vertices of one subject again, for its next fit; its number of parts stays.
 
         Parameters
         ----------
@@ -193,17 +198,15 @@ class FitCache:
         points, triangles, faces : array
             As for `leaf_vertices`.
         """
-        assert isinstance(self._fits, MovedFits), "boxes have no parts"
-        self._fits.set_triangles(subject, points, triangles, faces)
+        raise TypeError("only sphere trees and compounds have parts")
 
     def groups_of(self, subject: int) -> PartVertices:
         """Return the groups of vertices of a subject with several parts."""
-        assert isinstance(self._fits, MovedFits), "boxes have no parts"
-        return self._fits.groups_of(subject)
+        raise TypeError("only sphere trees and compounds have parts")
 
     def fit(
         self, subjects: Sequence[int], geometries: Sequence[Geometry], is_wanted: Bools | None = None
-    ) -> dict[int, CollisionBoundsError]:
+    ) -> Errors:
         """Fit subjects again.
 
         Parameters
@@ -222,15 +225,15 @@ class FitCache:
         """
         linear = np.array([geometry.matrix[:3, :3] for geometry in geometries]).reshape(-1, 3, 3)
         points = [geometry.points for geometry in geometries]
-        radii = np.array([geometry.radius for geometry in geometries])
         index = np.array(subjects, dtype=np.int64)
-        errors: dict[int, CollisionBoundsError] = {}
-        if is_wanted is not None and isinstance(self._fits, MovedFits) and self._fits.are_parts_alone:
-            self._fits.fit(index, points, linear, radii, errors, is_wanted)
+        self._radii[index] = [geometry.radius for geometry in geometries]
+        errors: Errors = {}
+        if is_wanted is not None and self.are_parts_alone:
             self._outdated.update(subjects)
         else:
-            self._fits.fit(index, points, linear, radii, errors)
+            is_wanted = None
             self._outdated.difference_update(subjects)
+        self._fit(index, points, linear, errors, is_wanted)
         self._points.update(zip(subjects, points, strict=True))
         self._linear[index] = linear
         self.is_fitted[index] = True
@@ -241,7 +244,7 @@ class FitCache:
 
     def shapes_at(
         self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
-    ) -> tuple[Shape, dict[int, CollisionBoundsError]]:
+    ) -> tuple[Shape, Errors]:
         """Move the fits of subjects to their matrices, padding included.
 
         All vertices are inside. Subjects are fitted again where a fit cannot be moved.
@@ -264,40 +267,25 @@ class FitCache:
         """
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
-        arrays = self._fits.take(subjects)
-        errors: dict[int, CollisionBoundsError] = {}
+        columns, errors = self._columns.take(self._rows(subjects)), dict[int, CollisionBoundsError]()
         if replaced is not None:
             differs[replaced.rows] = False
         if differs.any():
             changed = np.flatnonzero(differs.any(axis=(1, 2)) & self.is_fitted[subjects])
             if len(changed):
-                self._fits.follow(arrays, subjects, linear, changed, errors)  # type: ignore[arg-type]  # its own
+                self._follow(columns, subjects, linear, changed, errors)
         if replaced is not None:
-            assert isinstance(arrays, AabbArrays), "only boxes along the world's axes are replaced"
-            arrays.min[replaced.rows] = replaced.low - offset[replaced.rows]
-            arrays.max[replaced.rows] = replaced.high - offset[replaced.rows]
+            assert isinstance(columns, AabbColumns), "only boxes along the world's axes are replaced"
+            columns.min[replaced.rows] = replaced.low - offset[replaced.rows]
+            columns.max[replaced.rows] = replaced.high - offset[replaced.rows]
         owners = subjects
-        if self._fits.has_parts:
+        if self.has_parts:
             owners = subjects.repeat(self._counts[subjects])
             offset = offset.repeat(self._counts[subjects], axis=0)
-        if isinstance(self._padding, float) and not self._padding:
-            return arrays.at(offset), errors
-        return self._padded(arrays, offset, owners, errors), errors
-
-    def _padded(
-        self,
-        arrays: MovedArrays | AabbArrays,
-        offset: Floats,
-        owners: Ints,
-        errors: dict[int, CollisionBoundsError],
-    ) -> Shape:
-        """Move shapes (k,) by offsets (k, 3) and pad them; owners (k,) that vanish are added to `errors`."""
-        padding = self._padding
-        if not isinstance(padding, float):
-            padding = padding[owners]
-        if np.min(padding, initial=0.0) < 0:
-            is_lost = arrays.enlarge_to(np.broadcast_to(np.maximum(-padding, 0.0), len(owners)))
-            amounts = np.broadcast_to(padding, len(is_lost))[is_lost]
-            for subject, amount in zip(owners[is_lost].tolist(), amounts, strict=True):
+        padding = self._padding[owners]
+        if (padding < 0).any():
+            is_lost = columns.enlarge_to(np.maximum(-padding, 0.0))
+            for subject, amount in zip(owners[is_lost].tolist(), padding[is_lost], strict=True):
                 errors.setdefault(subject, padding_error(amount))
-        return padded(arrays.at(offset), padding)
+        shapes: Shape = columns.at(offset)
+        return (padded(shapes, padding) if padding.any() else shapes), errors

@@ -20,9 +20,9 @@ from ...core.shapes import concatenated
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
 from ..subjects.geometry import moved_to_frame
+from .columns import grown_by_point_radii
 from .fit import (
     fit_in_frame,
-    grown_by_point_radii,
     padded,
     per_point,
     require_plain,

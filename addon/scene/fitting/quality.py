@@ -23,8 +23,8 @@ from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
 from ..subjects.geometry import read_vertices_of_fit
 from .fit import plain_shapes
-from .fit_cache import FitCache
 from .local_and_world import fit_local_and_world
+from .moved_fits import new_fits
 
 _TOUCHES = 1e-5
 """Largest distance from the surface at which a vertex counts as touching, as a part of the bound's size."""
@@ -135,7 +135,7 @@ def measure_fit(
 
 def _fit_axial(geometry: Geometry, shape: DrawnShape, settings: FitSettings) -> Shape:
     """Fit a capsule or cylinder in world space. Raises CollisionBoundsError."""
-    fits = FitCache(1, shape, settings, None, np.empty(0, dtype=np.int64))
+    fits = new_fits(1, shape, settings, None, np.empty(0, dtype=np.int64))
     errors = fits.fit([0], [geometry])
     if not errors:
         shapes, errors = fits.shapes_at(np.array([0]), geometry.matrix[None])

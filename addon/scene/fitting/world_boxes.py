@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
+from ...core import EmptyGeometryError, NonFiniteGeometryError
 from ...core.interval.box_kinks import (
     BLOCK_POINTS,
     kinks_of_outermost,
@@ -16,6 +15,9 @@ from ...core.interval.box_kinks import (
     outermost_points,
 )
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows, length
+from ..settings import FitSettings
+from .columns import AabbColumns
+from .fit_cache import Errors, FitCache
 
 _MANY_VERTICES = 1024
 """Vertices from which on those of one subject are computed alone, and the few that may be extreme are found
@@ -27,75 +29,40 @@ _SMALLEST = 1e-37
 _OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
 
-@dataclass
-class AabbArrays:
-    """Boxes along the world's axes: min (N, 3), max (N, 3)."""
+class WorldBoxes(FitCache):
+    """Boxes of subjects along the world's axes: that of subject k is in row k; see `new_fits`."""
 
-    min: Floats
-    max: Floats
+    _columns: AabbColumns
 
-    def enlarge_to(self, room: Floats) -> Bools:
-        """Enlarge boxes that are smaller than a half size (N,), and return which these were."""
-        sides = room[:, None]
-        is_smaller = ((self.max - self.min) / 2 < sides).any(axis=1)
-        self.min[is_smaller], self.max[is_smaller] = -2 * sides[is_smaller], 2 * sides[is_smaller]
-        return np.asarray(is_smaller)
-
-    def at(self, offset: Floats) -> Aabb:
-        """Boxes (N,) moved by offsets (N, 3)."""
-        return Aabb.unchecked(self.min + offset, self.max + offset)
-
-
-class WorldBoxes:
-    """Boxes of subjects 0 to n - 1 around their origins, at most one each.
-
-    Attributes
-    ----------
-    owners : (N,) int
-        Subjects that have a box.
-    has_parts : bool
-        False: no subject has more than one box.
-    """
-
-    has_parts = False
-
-    def __init__(self, count: int, without: Ints, vertices: Mapping[int, NDArray[np.float32]]) -> None:
-        """Make room for `count` boxes.
-
-        Parameters
-        ----------
-        count : int
-            Number of subjects.
-        without : (k,) int
-            Subjects that get no box, which `take` is never called for.
-        vertices : mapping
-            Vertices that each subject was fitted to last.
-        """
-        self.owners: Ints = np.delete(np.arange(count), without)
-        self._boxes = AabbArrays(np.zeros((count, 3)), np.zeros((count, 3)))
-        self._vertices = vertices
+    def __init__(self, settings: Sequence[FitSettings], owners: Ints, columns: AabbColumns) -> None:
+        super().__init__(settings, owners, columns)
         self._stacks: VertexStacks | None = None
-        self._radii = np.zeros(count)
 
-    def fit(
+    def by_part(self) -> WorldBoxes:
+        """See `FitCache`: each is the only part."""
+        return self
+
+    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
+        """See `FitCache`."""
+        return self._stacked().kinks(subjects, reach, begin, end)
+
+    def _fit(
         self,
         subjects: Ints,
         points: Sequence[NDArray[np.float32]],
         linear: Floats,
-        radii: Floats,
-        errors: dict[int, CollisionBoundsError],
+        errors: Errors,
+        is_wanted: Bools | None,
     ) -> None:
-        """Fit boxes to the vertices of subjects (m,); see `FitCache.fit`. Adds to `errors`."""
-        self._radii[subjects] = radii
         has_points = np.array([len(vertices) > 0 for vertices in points], dtype=bool)
         entries = np.flatnonzero(has_points)
         candidates = {entry: _extreme_candidates(points[entry], linear[entry]) for entry in entries.tolist()}
-        stacks = VertexStacks(candidates)
-        low, high = stacks.boxes(entries, linear[entries], radii[entries], is_reproducible=True)
+        radii = self._radii[subjects[entries]]
+        low, high = VertexStacks(candidates).boxes(entries, linear[entries], radii, is_reproducible=True)
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
         fitted = subjects[entries[is_finite]]
-        self._boxes.min[fitted], self._boxes.max[fitted] = low[is_finite], high[is_finite]
+        self._columns.min[fitted], self._columns.max[fitted] = low[is_finite], high[is_finite]
         for subject in subjects[~has_points].tolist():
             errors[subject] = EmptyGeometryError("no points")
         for subject in subjects[entries[~is_finite]].tolist():
@@ -104,33 +71,18 @@ class WorldBoxes:
             if self._stacks and (subject in errors or not self._stacks.replace(subject, vertices)):
                 self._stacks = None
 
-    def keep_frames(self) -> None:
-        """Do nothing: the axes are those of the world."""
-
-    def restart(self) -> None:
-        """Do nothing: the axes are those of the world."""
-
-    def take(self, subjects: Ints) -> AabbArrays:
-        """Copy the boxes of subjects (m,)."""
-        return AabbArrays(self._boxes.min[subjects], self._boxes.max[subjects])
-
-    def follow(
-        self,
-        boxes: AabbArrays,
-        subjects: Ints,
-        linear: Floats,
-        changed: Ints,
-        errors: dict[int, CollisionBoundsError],
+    def _follow(
+        self, columns: AabbColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
-        """Bring boxes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) are new."""
-        self._stacks = self._stacks or VertexStacks(self._vertices)
         rows = subjects[changed]
-        boxes.min[changed], boxes.max[changed] = self._stacks.boxes(rows, linear[changed], self._radii[rows])
+        columns.min[changed], columns.max[changed] = self._stacked().boxes(
+            rows, linear[changed], self._radii[rows]
+        )
 
-    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """See `FitCache.kinks`."""
-        self._stacks = self._stacks or VertexStacks(self._vertices)
-        return self._stacks.kinks(subjects, reach, begin, end)
+    def _stacked(self) -> VertexStacks:
+        """Vertices of all subjects, stacked when they are first needed."""
+        self._stacks = self._stacks or VertexStacks(self._points)
+        return self._stacks
 
 
 class VertexStacks:

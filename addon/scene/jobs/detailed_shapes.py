@@ -29,10 +29,10 @@ from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vect
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
 from ..fitting.axial import fit_axial
+from ..fitting.columns import grown_by_point_radii
 from ..fitting.convex_pieces import convex_pieces
 from ..fitting.fit import (
     cut_rounding,
-    grown_by_point_radii,
     padded,
     padding_error,
     points_for_search,

@@ -26,6 +26,7 @@ from ..blender.parts.bones import ALONG_BONE, LEAST_SCALE
 from ..blender.simulation import may_deform
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, shown_shape
 from ..fitting.fit_cache import FitCache
+from ..fitting.moved_fits import new_fits
 from ..fitting.part_groups import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
@@ -425,7 +426,7 @@ class LiveSubjects:
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
                 settings = list(map(along_world_by_default, settings))
-            fits = FitCache(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
+            fits = new_fits(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
             known = list(self._points)
             for index in self._bones:
                 if settings[index].modifiers == "evaluated":
