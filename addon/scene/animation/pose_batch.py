@@ -16,8 +16,7 @@ from ...formats import Skipped
 from ..blender.instances import InstanceKey
 from ..curves.skin_poses import SkinPoses
 from ..errors import describe_error
-from ..fitting.fit_cache import FitCache
-from ..fitting.own_frames import FitsInOwnFrames
+from ..fitting.fit_cache import FitCache, FitsInOwnFrames
 from ..poses.frame_poses import FramePoses
 from .obstacles import MeshObstacles
 

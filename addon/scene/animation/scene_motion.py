@@ -24,8 +24,8 @@ from ..blender.parts.bones import ALONG_BONE
 from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
+from ..fitting.fit_cache import FitsInOwnFrames
 from ..fitting.moved_fits import new_fits
-from ..fitting.own_frames import FitsInOwnFrames
 from ..fitting.part_groups import part_vertices
 from ..fitting.tree_parts import TreeVertices
 from ..poses.frame_poses import ChangedFaces, CurrentGeometry, FramePoses, Reading

@@ -6,11 +6,11 @@ In reading order:
 - `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
 - `columns`: shapes that are moved and grown in place, one class for each class of shape.
 - `motions`: linear maps that move fits.
-- `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two.
+- `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two,
+  or into the frames of the subjects.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
 - `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
   matrices instead of fitted again; and the choice between these and the boxes.
-- `own_frames`: the cached shapes in the frames of their subjects.
 - `axial`: capsules and cylinders along axes that turn with their subjects.
 - `box_axes`: axes of smallest boxes, which subjects and their parts keep when they are fitted again.
 - `tree_parts`: the vertices of the parts of a sphere tree.

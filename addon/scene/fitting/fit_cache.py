@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError, Shape
-from ...core.numeric.arrays import Bools, Floats, Ints, dot
-from ..blender.mesh_data import Geometry
+from ...core.numeric.arrays import Bools, Floats, Ints, dot, rotation_matrix
+from ..blender.mesh_data import Geometry, decompose_matrices
 from ..curves.skin_poses import SkinBoxes
 from ..settings import FitSettings
 from .columns import AabbColumns, FitColumns
@@ -22,6 +22,13 @@ _LEAST_SIZE = 1e-30
 """Scale of a matrix in single precision down to which all its digits count."""
 _THINNEST = 1e-4
 """Second largest scale of a matrix, relative to the largest, from which on turns follow from it."""
+
+_STEP = 2.0**-40
+"""Part of the largest number to which linear maps without their rotation are rounded.
+
+Removing a rotation leaves rounding errors, which would differ at each frame, and each subject would be fitted
+again.
+"""
 
 _Value = TypeVar("_Value")
 Errors: TypeAlias = dict[int, CollisionBoundsError]
@@ -289,3 +296,45 @@ class FitCache(ABC):
                 errors.setdefault(subject, padding_error(amount))
         shapes: Shape = columns.at(offset)
         return (padded(shapes, padding) if padding.any() else shapes), errors
+
+
+class FitsInOwnFrames:
+    """The fits of a cache, in the frames of the subjects: those of `local` shapes in documents.
+
+    Such a frame is the world matrix of its subject without scale and shear.
+    """
+
+    def __init__(self, fits: FitCache) -> None:
+        self._fits = fits
+
+    @property
+    def owners(self) -> Ints:
+        """See `FitCache`."""
+        return self._fits.owners
+
+    @property
+    def is_fitted(self) -> Bools:
+        """See `FitCache`."""
+        return self._fits.is_fitted
+
+    def shapes_at(
+        self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
+    ) -> tuple[Shape, dict[int, CollisionBoundsError]]:
+        """Scale the fits of subjects (m,) as their world matrices (m, 4, 4) do; see `FitCache.shapes_at`.
+
+        All vertices are inside, but for rounding errors of 1e-12 of their distance from the origin.
+        """
+        assert replaced is None, "boxes of bent meshes are along the world's axes"
+        return self._fits.shapes_at(subjects, _without_pose(matrices))
+
+
+def _without_pose(matrices: Floats) -> Floats:
+    """World matrices (m, 4, 4) without their rotation and translation."""
+    placements, _ = decompose_matrices(matrices)
+    turns = rotation_matrix(placements.rotation)
+    linear = np.einsum("mji,mjk->mik", turns, matrices[:, :3, :3])
+    size = np.abs(linear).max(axis=(1, 2), initial=0.0)[:, None, None]
+    step = _STEP * np.exp2(np.ceil(np.log2(np.where(size > 0, size, 1.0))))
+    result = np.tile(np.eye(4), (len(matrices), 1, 1))
+    result[:, :3, :3] = np.rint(linear / step) * step
+    return result
