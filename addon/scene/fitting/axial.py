@@ -14,7 +14,7 @@ from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
 from .fit import in_own_frame, own_rotation, points_for_search
-from .fit_cache import Found
+from .fit_cache import FoundBefore
 from .motions import is_similarity
 
 FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
@@ -72,7 +72,7 @@ class AxialFits:
 
     def __init__(self, shape: DrawnShape) -> None:
         self._fit_points = FITS_TO_POINTS[shape]
-        self.found: Found[_Line] = Found()
+        self.found: FoundBefore[_Line] = FoundBefore()
 
     def set_axis(self, subject: int, axis: Floats) -> None:
         """Set the axis (3,) of a subject that was not fitted yet, in its space."""

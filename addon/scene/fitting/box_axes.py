@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints
 from .fit import PartVertices, rounded_frame, smallest_box_axes
-from .fit_cache import Found
+from .fit_cache import FoundBefore
 
 
 class BoxAxes:
@@ -22,7 +22,7 @@ class BoxAxes:
     """
 
     def __init__(self) -> None:
-        self.found: Found[Floats] = Found()
+        self.found: FoundBefore[Floats] = FoundBefore()
         self._known: dict[bytes, Floats] = {}
 
     def of_subjects(self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:

@@ -34,7 +34,7 @@ _Value = TypeVar("_Value")
 Errors: TypeAlias = dict[int, CollisionBoundsError]
 
 
-class Found(dict[int, _Value], Generic[_Value]):
+class FoundBefore(dict[int, _Value], Generic[_Value]):
     """What was found for each subject and later fits use again; `restart` returns to what was kept."""
 
     _kept: dict[int, _Value] | None = None
@@ -81,7 +81,7 @@ class FitCache(ABC):
         self._linear = np.zeros((count, 3, 3))
         self.owners, self._columns = owners, columns
         self._counts = np.bincount(owners, minlength=count)
-        self._found: tuple[Found[Any], ...] = ()
+        self._found: tuple[FoundBefore[Any], ...] = ()
 
     @abstractmethod
     def _fit(

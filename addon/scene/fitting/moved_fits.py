@@ -29,7 +29,7 @@ from .fit import (
     grouped_by_settings,
     in_batches,
 )
-from .fit_cache import Errors, FitCache, Found
+from .fit_cache import Errors, FitCache, FoundBefore
 from .motions import (
     MAX_RESIDUAL,
     Motions,
@@ -150,7 +150,7 @@ class MovedFits(FitCache):
         self._is_along_world = np.zeros(count, dtype=bool)
         if groups is None and columns.has_rotation:
             self._is_along_world[:] = [each.axes == "world" for each in settings]
-        self._groups = None if groups is None else Found(enumerate(groups))
+        self._groups = None if groups is None else FoundBefore(enumerate(groups))
         self._box_axes = BoxAxes()
         self._axial = AxialFits(shape) if shape in AXIAL_SHAPES else None
         found = (self._groups, self._box_axes.found, self._axial and self._axial.found)
