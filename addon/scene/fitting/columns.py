@@ -56,8 +56,8 @@ class FitColumns(ABC):
 
     def at(self, offset: Floats) -> Any:
         """Shapes (N,) moved by offsets (N, 3)."""
-        center, *others = vars(self).values()
-        return self.kind.unchecked(center + offset, *others)
+        center, *remaining = vars(self).values()
+        return self.kind.unchecked(center + offset, *remaining)
 
     @abstractmethod
     def enlarge_to(self, room: Floats) -> Bools:

@@ -35,7 +35,7 @@ Errors: TypeAlias = dict[int, CollisionBoundsError]
 
 
 class FoundBefore(dict[int, _Value], Generic[_Value]):
-    """What was found for each subject and later fits use again; `restart` returns to what was kept."""
+    """Results of searches for each subject, which later fits use again; `restart` returns to those kept."""
 
     _kept: dict[int, _Value] | None = None
 
