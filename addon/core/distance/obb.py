@@ -17,9 +17,9 @@ boxes and capsules are solved as pairs of boxes, and the radii are subtracted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ..numeric.arrays import (
     perpendicular,
     transform_vectors,
 )
+from ..numeric.batch import method_of_kind
 from ..numeric.tolerances import LENGTH_ROUNDING, SAME_DISTANCE
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import world_points
@@ -343,13 +344,24 @@ def box_and_radius(shape: Rounded) -> tuple[Obb, Floats]:
     Returns box : Obb, batch (...). Without width for capsules, and without any size for spheres.
     Returns radius : (...) float64. 0 for boxes.
     """
-    if isinstance(shape, Aabb | Obb):
-        return shape.oriented(), np.zeros(shape.shape)
-    if isinstance(shape, Sphere):
-        axes = np.broadcast_to(np.eye(3), (*shape.shape, 3, 3))
-        return Obb.unchecked(shape.center, np.zeros_like(shape.center), axes), shape.radius
+    return method_of_kind(_BOXES_AND_RADII, shape)(shape)
+
+
+def _point_and_radius(shape: Sphere) -> tuple[Obb, Floats]:
+    axes = np.broadcast_to(np.eye(3), (*shape.shape, 3, 3))
+    return Obb.unchecked(shape.center, np.zeros_like(shape.center), axes), shape.radius
+
+
+def _segment_and_radius(shape: Capsule) -> tuple[Obb, Floats]:
     side = perpendicular(shape.axis)
     axes = np.stack([side, cross(shape.axis, side), shape.axis], axis=-1)
     half = np.zeros_like(shape.center)
     half[..., 2] = shape.half_length
     return Obb.unchecked(shape.center, half, axes), shape.radius
+
+
+_BOXES_AND_RADII: dict[type, Callable[[Any], tuple[Obb, Floats]]] = {
+    **{kind: lambda shape: (shape.oriented(), np.zeros(shape.shape)) for kind in (Aabb, Obb)},
+    Sphere: _point_and_radius,
+    Capsule: _segment_and_radius,
+}

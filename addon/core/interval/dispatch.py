@@ -12,6 +12,8 @@ stays farther apart than the clearance and its deviation needs no exact separati
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..distance.dispatch import separation
@@ -58,22 +60,32 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
     Raises InvalidShapeError: for other pairs than of spheres, boxes, oriented boxes, capsules, or spheres
         and a mesh.
     """
-    a, b = pairs.a_start, pairs.b_start
-    if isinstance(b, Obb | Capsule):
-        return contact_bounds(pairs)
-    if isinstance(a, Sphere) and isinstance(b, TriangleMesh):
-        return interval_contacts_with_mesh(pairs, clearance, deviation)
-    if isinstance(a, Sphere) and isinstance(b, Sphere):
-        return interval_contacts_of_spheres(pairs, clearance)
-    if not (isinstance(a, Aabb) and isinstance(b, Aabb)):
-        raise InvalidShapeError(
-            f"a scan follows spheres, boxes and capsules, not {type(a).__name__} and {type(b).__name__}"
-        )
+    kinds = type(pairs.a_start), type(pairs.b_start)
+    if kinds not in _FIRST_PASS:
+        names = " and ".join(kind.__name__ for kind in kinds)
+        raise InvalidShapeError(f"a scan follows spheres, boxes and capsules, not {names}")
+    return _FIRST_PASS[kinds](pairs, clearance, deviation)
+
+
+def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> IntervalContacts:
+    """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
     enter, leave = pairs.overlap_span(clearance)
     time = closest_time(*pairs)
     least = pairs.separation_at(time)
     ends = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
     return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
+
+
+_FIRST_PASS: dict[tuple[type, type], Callable[[PairMotion, float, Floats], IntervalContacts]] = {
+    (Sphere, Sphere): lambda pairs, clearance, deviation: interval_contacts_of_spheres(pairs, clearance),
+    (Aabb, Aabb): lambda pairs, clearance, deviation: _interval_contacts_of_boxes(pairs, clearance),
+    (Sphere, TriangleMesh): interval_contacts_with_mesh,
+    **{
+        (one, other): lambda pairs, clearance, deviation: contact_bounds(pairs)
+        for one in (Obb, Capsule)
+        for other in (Obb, Capsule)
+    },
+}
 
 
 def rows_of_second_pass(

@@ -8,11 +8,13 @@ estimate without it, and a kink half way through an interval needs all of it. Ap
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..numeric.arrays import Floats, length
+from ..numeric.batch import method_of_kind
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from ..sweep.interpolation import arc, rotation_angle, rotation_axis_angle
 
@@ -31,28 +33,45 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
         norm is not less than their sum.
     """
     per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
-    if isinstance(start, Sphere) and isinstance(end, Sphere):
-        change = np.concatenate([end.center - start.center, (end.radius - start.radius)[..., None]], axis=-1)
-    elif isinstance(start, Aabb) and isinstance(end, Aabb):
-        change = np.concatenate([end.min - start.min, end.max - start.max], axis=-1)
-    elif isinstance(start, Capsule) and isinstance(end, Capsule):
-        change = np.zeros((*start.shape, 9))
-        change[..., :3] = end.center - start.center
-        change[..., 3] = np.sqrt(2) * (end.half_length - start.half_length)
-        change[..., 4] = np.sqrt(2) * (end.radius - start.radius)
-        axis, angle = arc(start.axis, end.axis)
-        change[..., 6:] = axis * (angle * np.maximum(start.half_length, end.half_length))[..., None]
-    else:
-        assert isinstance(start, Obb) and isinstance(end, Obb)
-        change = np.zeros((*start.shape, 9))
-        change[..., :3] = end.center - start.center
-        change[..., 3:6] = end.half_extents - start.half_extents
-        turns = (start.rotation != end.rotation).any(axis=(-2, -1))
-        if turns.any():
-            axis, angle = rotation_axis_angle(start.rotation[turns], end.rotation[turns])
-            radius = np.maximum(length(start.half_extents[turns]), length(end.half_extents[turns]))
-            change[turns, 6:] = axis * (angle * radius)[..., None]
-    return np.asarray(change * per_frame)
+    return np.asarray(method_of_kind(_CHANGES, start)(start, end) * per_frame)
+
+
+def _change_of_spheres(start: Sphere, end: Sphere) -> Floats:
+    return np.concatenate([end.center - start.center, (end.radius - start.radius)[..., None]], axis=-1)
+
+
+def _change_of_boxes(start: Aabb, end: Aabb) -> Floats:
+    return np.concatenate([end.min - start.min, end.max - start.max], axis=-1)
+
+
+def _change_of_oriented_boxes(start: Obb, end: Obb) -> Floats:
+    change = np.zeros((*start.shape, 9))
+    change[..., :3] = end.center - start.center
+    change[..., 3:6] = end.half_extents - start.half_extents
+    turns = (start.rotation != end.rotation).any(axis=(-2, -1))
+    if turns.any():
+        axis, angle = rotation_axis_angle(start.rotation[turns], end.rotation[turns])
+        radius = np.maximum(length(start.half_extents[turns]), length(end.half_extents[turns]))
+        change[turns, 6:] = axis * (angle * radius)[..., None]
+    return change
+
+
+def _change_of_capsules(start: Capsule, end: Capsule) -> Floats:
+    change = np.zeros((*start.shape, 9))
+    change[..., :3] = end.center - start.center
+    change[..., 3] = np.sqrt(2) * (end.half_length - start.half_length)
+    change[..., 4] = np.sqrt(2) * (end.radius - start.radius)
+    axis, angle = arc(start.axis, end.axis)
+    change[..., 6:] = axis * (angle * np.maximum(start.half_length, end.half_length))[..., None]
+    return change
+
+
+_CHANGES: dict[type, Callable[[Any, Any], Floats]] = {
+    Sphere: _change_of_spheres,
+    Aabb: _change_of_boxes,
+    Obb: _change_of_oriented_boxes,
+    Capsule: _change_of_capsules,
+}
 
 
 def velocity_change(before: Velocities, after: Velocities) -> Floats:
@@ -97,22 +116,31 @@ def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Float
     return result
 
 
-def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
+def rotation_sagitta(start: Shape, end: Shape) -> Floats:
     """Compute the sagitta of rotation: the largest distance of corners or ends of axes from their chords.
 
     Exact up to float64 rounding for a rotation at a constant rate.
 
     start, end : Shape, batch (...). Samples at both ends of the interval.
-    Returns sagitta : (...) float64, or 0.0. In the unit of the shapes; 0.0 for other shapes than oriented
-        boxes and capsules.
+    Returns sagitta : (...) float64, or 0 for spheres and boxes along the axes. In the unit of the shapes.
     """
-    if isinstance(start, Capsule) and isinstance(end, Capsule):
-        reach = np.maximum(start.half_length, end.half_length)
-        return np.asarray(reach * (1 - np.cos(arc(start.axis, end.axis)[1] / 2)))
-    if not (isinstance(start, Obb) and isinstance(end, Obb)):
-        return 0.0
-    radius = np.maximum(length(start.half_extents), length(end.half_extents))
-    return np.asarray(radius * (1 - np.cos(rotation_angle(start, end) / 2)))
+    reach, angle = method_of_kind(_ROTATIONS, start)(start, end)
+    return np.asarray(reach * (1 - np.cos(angle / 2)))
+
+
+_ROTATIONS: dict[type, Callable[[Any, Any], tuple[Floats | float, Floats | float]]] = {
+    Sphere: lambda start, end: (0.0, 0.0),
+    Aabb: lambda start, end: (0.0, 0.0),
+    Obb: lambda start, end: (
+        np.maximum(length(start.half_extents), length(end.half_extents)),
+        rotation_angle(start, end),
+    ),
+    Capsule: lambda start, end: (
+        np.maximum(start.half_length, end.half_length),
+        arc(start.axis, end.axis)[1],
+    ),
+}
+"""By kind, the largest distance of a corner or an end from the center, and the angle of rotation."""
 
 
 def parabola_overshoot(rise: Floats, sagitta: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, cross, dot, normalized, transform_vectors
+from ..numeric.batch import method_of_kind
 from ..numeric.table import Table
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.aabb import time_within_clearance_aabb_aabb
@@ -56,12 +58,8 @@ class PairMotion(Table):
         """
         if not np.any(clearance):
             return time_of_impact(*self)
-        a0, a1, b0, b1 = self
-        if isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb):
-            return time_within_clearance_obb_obb(a0, a1, b0, b1, clearance)
-        if isinstance(a0, Aabb) and isinstance(a1, Aabb) and isinstance(b0, Aabb) and isinstance(b1, Aabb):
-            return time_within_clearance_aabb_aabb(a0, a1, b0, b1, clearance)
-        return time_of_impact(*self.padded(clearance))
+        kernel = _WITHIN_CLEARANCE.get(type(self.a_start))
+        return time_of_impact(*self.padded(clearance)) if kernel is None else kernel(*self, clearance)
 
     def at(self, time: Floats) -> tuple[Solid, Solid]:
         """Both shapes at `time` (..., m) in [0, 1]."""
@@ -94,6 +92,13 @@ class PairMotion(Table):
         before, after = self.separation_at(np.stack([earlier, time]))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(time > earlier, (before - after) / (time - earlier), 0.0)
+
+
+_WITHIN_CLEARANCE: dict[type, Callable[..., Floats]] = {
+    Obb: time_within_clearance_obb_obb,
+    Aabb: time_within_clearance_aabb_aabb,
+}
+"""Kinds whose clearance has rounded corners; others are padded."""
 
 
 class PairImpact(NamedTuple):
@@ -160,31 +165,47 @@ def surface_velocity(start: Solid, end: Solid, now: Solid, point: Floats) -> Flo
     point : (m, 3) float64. Points on the surface of `now`.
     Returns velocity : (m, 3) float64. In lengths per interval.
     """
-    if isinstance(start, Sphere) and isinstance(end, Sphere) and isinstance(now, Sphere):
-        growth = (end.radius - start.radius)[:, None]
-        return np.asarray(end.center - start.center + growth * normalized(point - now.center))
-    if isinstance(start, Aabb) and isinstance(end, Aabb) and isinstance(now, Aabb):
-        part = _part(point - now.min, now.max - now.min)
-        return (end.min - start.min) * (1 - part) + (end.max - start.max) * part
-    if isinstance(start, Obb) and isinstance(end, Obb) and isinstance(now, Obb):
-        path = RotationPath.between(start.rotation, end.rotation)
-        arm = point - now.center
-        local = transform_vectors(np.swapaxes(now.rotation, -1, -2), arm)
-        part = 2 * _part(local + now.half_extents, 2 * now.half_extents) - 1
-        growth = transform_vectors(now.rotation, part * (end.half_extents - start.half_extents))
-        return end.center - start.center + cross(path.axis * path.angle[:, None], arm) + growth
-    if isinstance(start, Capsule) and isinstance(end, Capsule) and isinstance(now, Capsule):
-        arm = point - now.center
-        about, angle = arc(start.axis, end.axis)
-        along = np.clip(dot(arm, now.axis), -now.half_length, now.half_length)
-        outward = normalized(arm - along[:, None] * now.axis)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = np.where(now.half_length > 0, along / now.half_length, 0.0)
-        growth = (part * (end.half_length - start.half_length))[:, None] * now.axis
-        growth = growth + (end.radius - start.radius)[:, None] * outward
-        return np.asarray(end.center - start.center + cross(about * angle[:, None], arm) + growth)
-    assert isinstance(now, TriangleMesh), "scans have no other shapes"
-    return np.zeros(point.shape)
+    return np.asarray(method_of_kind(_SURFACE_VELOCITIES, start)(start, end, now, point))
+
+
+def _velocity_on_sphere(start: Sphere, end: Sphere, now: Sphere, point: Floats) -> Floats:
+    growth = (end.radius - start.radius)[:, None]
+    return np.asarray(end.center - start.center + growth * normalized(point - now.center))
+
+
+def _velocity_on_box(start: Aabb, end: Aabb, now: Aabb, point: Floats) -> Floats:
+    part = _part(point - now.min, now.max - now.min)
+    return (end.min - start.min) * (1 - part) + (end.max - start.max) * part
+
+
+def _velocity_on_oriented_box(start: Obb, end: Obb, now: Obb, point: Floats) -> Floats:
+    path = RotationPath.between(start.rotation, end.rotation)
+    arm = point - now.center
+    local = transform_vectors(np.swapaxes(now.rotation, -1, -2), arm)
+    part = 2 * _part(local + now.half_extents, 2 * now.half_extents) - 1
+    growth = transform_vectors(now.rotation, part * (end.half_extents - start.half_extents))
+    return end.center - start.center + cross(path.axis * path.angle[:, None], arm) + growth
+
+
+def _velocity_on_capsule(start: Capsule, end: Capsule, now: Capsule, point: Floats) -> Floats:
+    arm = point - now.center
+    about, angle = arc(start.axis, end.axis)
+    along = np.clip(dot(arm, now.axis), -now.half_length, now.half_length)
+    outward = normalized(arm - along[:, None] * now.axis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(now.half_length > 0, along / now.half_length, 0.0)
+    growth = (part * (end.half_length - start.half_length))[:, None] * now.axis
+    growth = growth + (end.radius - start.radius)[:, None] * outward
+    return np.asarray(end.center - start.center + cross(about * angle[:, None], arm) + growth)
+
+
+_SURFACE_VELOCITIES: dict[type, Callable[[Any, Any, Any, Floats], Floats]] = {
+    Sphere: _velocity_on_sphere,
+    Aabb: _velocity_on_box,
+    Obb: _velocity_on_oriented_box,
+    Capsule: _velocity_on_capsule,
+    TriangleMesh: lambda start, end, now, point: np.zeros(point.shape),
+}
 
 
 def _part(offset: Floats, size: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
 from ..numeric.arrays import Bools, Floats, dot, length
 from ..numeric.table import Table
-from ..shapes import Capsule, Obb, concatenated
+from ..shapes import Obb, concatenated
 from ..sweep.interpolation import ObbMotion, rotation_angle
 from ..sweep.obb import boxes_in_motion
 from .linearity import parabola_overshoot
@@ -45,8 +45,6 @@ class RoundedPairs(NamedTuple):
     def of(cls, pairs: PairMotion) -> RoundedPairs:
         """Split pairs of oriented boxes or capsules."""
         a0, a1, b0, b1 = pairs
-        assert isinstance(a0, Obb | Capsule) and isinstance(a1, Obb | Capsule)
-        assert isinstance(b0, Obb | Capsule) and isinstance(b1, Obb | Capsule)
         first, last, r0, r1 = boxes_in_motion(a0, a1)
         start, end, s0, s1 = boxes_in_motion(b0, b1)
         return cls(first, last, start, end, r0 + s0, r1 + s1)
@@ -209,8 +207,6 @@ def interval_contacts_of_rotating(
 def _contact_spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]:
     """Begin and end (m,) of contact, NaN for none."""
     a0, a1, b0, b1 = pairs
-    assert isinstance(a0, Obb | Capsule) and isinstance(a1, Obb | Capsule)
-    assert isinstance(b0, Obb | Capsule) and isinstance(b1, Obb | Capsule)
     # Both directions of time in one batch.
     directions = (concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0)))
     both = PairMotion(*directions)

@@ -49,8 +49,7 @@ def minimum_separation_with_mesh(pairs: PairMotion, cutoff: Floats) -> tuple[Flo
     Returns least : (m,) float64. Infinite where it is not below the cutoff.
     Returns time : (m,) float64. In [0, 1]; 0 where the least is infinite.
     """
-    a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
-    assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
+    a0, a1, mesh, _ = pairs
     least, least_time = np.full(a0.shape, np.inf), np.zeros(a0.shape)
     # Most spheres are far from every triangle, which is quicker to see from boxes than from distances.
     padding = np.maximum(cutoff, 0)
@@ -68,12 +67,11 @@ def minimum_separation_with_mesh(pairs: PairMotion, cutoff: Floats) -> tuple[Flo
 
 def _stays_within(pairs: PairMotion, distance: Floats) -> Bools:
     """Mask (m,) of pairs whose separation is at most `distance` (m,), which may be negative, all the time."""
-    a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
-    assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
+    a0, a1, mesh, _ = pairs
     result = np.minimum(a0.radius, a1.radius) + distance >= 0
     padding = distance[result]
     result[result] = _overlaps_throughout(a0[result].padded(padding), a1[result].padded(padding), mesh)
-    return result
+    return np.asarray(result)
 
 
 def _overlaps_throughout(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bools:
@@ -99,12 +97,6 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> Interva
     Returns contacts : IntervalContacts, (m,). Times in [0, 1].
     """
     a0, a1, b0, b1 = pairs
-    assert (
-        isinstance(a0, Sphere)
-        and isinstance(a1, Sphere)
-        and isinstance(b0, Sphere)
-        and isinstance(b1, Sphere)
-    )
     p, end = b0.center - a0.center, b1.center - a1.center
     r, r_end = a0.radius + b0.radius, a1.radius + b1.radius
     size = np.maximum(np.maximum(np.abs(p).max(axis=-1), np.abs(end).max(axis=-1)), np.maximum(r, r_end))

@@ -6,7 +6,7 @@ axes of all fields at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from .arguments import as_batch_shape
 from .arrays import Floats, Ints, as_floats
 
 _Self = TypeVar("_Self", bound="Batched")
+_Method = TypeVar("_Method")
 
 
 class Batched:
@@ -185,6 +186,15 @@ def stacked(shapes: Iterable[_Self]) -> _Self:
         )
     arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].field_shapes}
     return listed[0]._with_arrays(arrays)
+
+
+def method_of_kind(methods: Mapping[type, _Method], shape: object) -> _Method:
+    """Find the method for the kind of a shape in a table. Raises InvalidShapeError for another kind."""
+    method = methods.get(type(shape))
+    if method is None:
+        kinds = ", ".join(kind.__name__ for kind in methods)
+        raise InvalidShapeError(f"shape: {kinds} have a method here, not {type(shape).__name__}")
+    return method
 
 
 def _is_row_index(index: Any, axes: int) -> bool:
