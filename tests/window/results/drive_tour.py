@@ -192,7 +192,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from find_contacts(driver)
     yield from use_contacts(driver)
 
-    driver.settings.box_axes = "smallest"
+    driver.settings.box_axes = "world"
     yield from driver.move_to_viewport()
     yield from driver.press_keys("ctrl+s")
     yield from driver.wait_until(lambda: not bpy.data.is_dirty, "the file is saved")

@@ -187,7 +187,7 @@ def test_export_button_writes_the_shown_result(tour: Recording, name: str, conta
 
 def test_file_keeps_settings_overrides_and_markers_but_no_results(tour: Recording) -> None:
     note = tour.notes["reopened"]
-    assert (note["settings"]["scope"], note["settings"]["box_axes"]) == ("VISIBLE", "smallest")
+    assert (note["settings"]["scope"], note["settings"]["box_axes"]) == ("VISIBLE", "world")
     for key in ("override", "center", "half_extents"):
         assert note[key] == tour.notes["resize redone"][key]
     assert note["markers"] == tour.notes["markers added"]["markers"]
