@@ -21,17 +21,9 @@ _MAX_MEASUREMENTS = 1000
 
 @dataclass(frozen=True)
 class FitMeasurement:
-    """Measurement of one object's bounds.
+    """Measurement of one object's bounds, with the settings and shapes of Compute Bounds at its time.
 
-    Attributes
-    ----------
-    quality : FitQuality
-    fit : FitSettings
-        Settings of Compute Bounds at the time of the measurement.
-    shapes : tuple of BoundShape
-        Shapes that are measured.
-    stale : bool
-        Whether the object has changed since.
+    It is stale if the object has changed since.
     """
 
     quality: FitQuality

@@ -64,12 +64,7 @@ class TimeLeft:
 
 
 class RunningJob:
-    """State of one job: a contact scan, or the computation of swept bounds.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds, from any start.
+    """State of one job: a contact scan, or the computation of swept bounds. `clock` returns seconds.
 
     Attributes
     ----------

@@ -94,14 +94,7 @@ def common_prefix(names: Iterable[str]) -> str:
 def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
     """Shorten a name until it fits: first by words of its prefix, then in the middle.
 
-    Parameters
-    ----------
-    name : str
-        Of an object.
-    prefix : str
-        Begin of the name, as `shared_prefixes` returns it.
-    fits : callable
-        Return whether a text fits. Shorter texts fit better.
+    The prefix is the begin of the name that `shared_prefixes` returns. Shorter texts fit better.
     """
     if fits(name):
         return name

@@ -229,26 +229,10 @@ def draw_data_from_shapes(
 ) -> DrawData:
     """Make the draw data of live shapes, without labels and marker.
 
-    Strong lines mark contact by form, for those who cannot distinguish the colors. The active pair always has
-    them.
-
-    Parameters
-    ----------
-    live : LiveShapes
-        Current shapes of all subjects.
-    drawn : sequence of str
-        Names of shapes; later ones are drawn below earlier ones.
-    checked : str
-        Name of the shape checked for contact; all others are faint.
-    colors : OverlayColors
-        Those of free subjects and of subjects in contact are used.
-    active : sequence of int
-        Both subjects of the pair of the active row; all others are fainter. Empty without one.
-
-    Raises
-    ------
-    TypeError
-        For shapes that cannot be drawn.
+    Raises TypeError for shapes that cannot be drawn. Strong lines mark contact by form, for those who cannot
+    distinguish the colors. The active pair always has them; while there is one, all other subjects are
+    fainter. Of the shapes in `drawn`, later ones are below earlier ones, and all but the one checked for
+    contact are faint.
     """
     bright = colors.of_subjects(live.in_contact, active)
     strong = live.in_contact.copy()
@@ -298,19 +282,8 @@ def draw_data_from_envelopes(result: Result, envelopes: Result, color: Sequence[
 class Additions(NamedTuple):
     """Values drawn in addition to bounds; each is needed only if its option is on.
 
-    Attributes
-    ----------
-    names : sequence of str
-        Current names of all subjects.
-    active : sequence of int
-        Both subjects of the active row; empty without one.
-    contact : Contact or None
-        The active contact.
-    ghosts : DrawData or None
-        The active pair at its first contact.
-    envelopes : DrawData
-    marker_color : sequence of float
-        Of the mark at the active contact.
+    Current names of all subjects, both subjects of the active row (empty without one), the active contact,
+    its pair at its first frame, envelopes, and the color of the mark at the active contact.
     """
 
     names: Sequence[str]
@@ -322,18 +295,9 @@ class Additions(NamedTuple):
 
 
 def compose_draw_data(bounds: DrawData, live: LiveShapes, additions: Additions, display: Any) -> DrawData:
-    """Compose the draw data of a scene.
+    """Compose the draw data of a scene, with the additions that its display settings show.
 
-    Parameters
-    ----------
-    bounds : DrawData
-        Bounds of all subjects; see `draw_data_from_shapes`.
-    live : LiveShapes
-        Shapes of all subjects, and whether each is selected and visible.
-    additions : Additions
-        Labels, marker, ghosts and envelopes.
-    display : COLLISION_BOUNDS_PG_display
-        Display settings.
+    `display` is a COLLISION_BOUNDS_PG_display. `live` has the selected and visible subjects.
     """
     data = bounds.of_subjects(live.selected) if display.only_selected else bounds
     if display.show_names:

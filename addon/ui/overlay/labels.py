@@ -27,25 +27,11 @@ _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 def screen_rectangles(
     positions: NDArray[np.float32], sizes: NDArray[np.float32], matrix: Floats, viewport: tuple[int, int]
 ) -> tuple[Floats, Floats, Ints]:
-    """Project boxes into a view, and return those whose center is inside it.
+    """Project boxes into a view: return rectangles, depths and indices of those whose center is inside it.
 
-    Parameters
-    ----------
-    positions, sizes : (n, 3) float32
-        Centers and half extents, in world space.
-    matrix : (4, 4) float
-        From world space to the view's clip space.
-    viewport : (width, height)
-        Of the view, in pixels.
-
-    Returns
-    -------
-    rectangles : (m, 4) float64
-        Left, bottom, right and top of each, in pixels from the bottom left of the view.
-    depths : (m,) float64
-        Of the centers; the nearest is the least.
-    indices : (m,) int
-        The box of each.
+    `positions` and `sizes` (n, 3) are centers and half extents in the world; `matrix` leads to the view's
+    clip space. Rectangles (m, 4) are left, bottom, right and top in pixels from the bottom left of the view.
+    The nearest has the least depth (m,).
     """
     clip = _to_clip(positions.astype(np.float64), matrix)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -69,27 +55,12 @@ def _to_clip(points: Floats, matrix: Floats) -> Floats:
 def place_labels(
     rectangles: Floats, widths: Floats, height: float, free: tuple[float, float, float, float]
 ) -> list[Floats]:
-    """Place labels next to rectangles, in order, each where no label before it is.
+    """Place labels next to rectangles (n, 4) in pixels, the most important first, each where no label is yet.
 
     No label covers the middle of its rectangle, or of one that has a label before it. Of the places around a
-    rectangle, the label gets the one that covers the fewest middles. A label that would leave the view is
-    moved inside.
-
-    Parameters
-    ----------
-    rectangles : (n, 4) float
-        Of what is labeled, the most important first, in pixels.
-    widths : (n,) float
-        Of the labels.
-    height : float
-        Of all labels.
-    free : (left, bottom, right, top)
-        Part of the view that labels may be in.
-
-    Returns
-    -------
-    placed : list of n (4,) arrays
-        Left, bottom, right and top of each label; an empty array for a label without room.
+    rectangle, the label gets the one that covers the fewest middles. A label that would leave the part of the
+    view that is free (left, bottom, right, top) is moved inside. `widths` are (n,), `height` is that of all.
+    Returns left, bottom, right and top of each label; an empty array for a label without room.
     """
     labels, middles = np.empty((2, 0, 4))
     placed = [np.empty(0)] * len(rectangles)

@@ -38,14 +38,8 @@ _IN_MATRIX_AXES = np.array([1, 1, 1, 0] * 3 + [0] * 4, dtype=np.float32)
 class Style(NamedTuple):
     """Style that draw data is drawn in.
 
-    Attributes
-    ----------
-    line_width : float
-        In pixels; 0 for no lines.
-    line_opacity, face_opacity : float
-        From 0 to 1.
-    in_front : bool
-        Whether to draw over everything, instead of hiding what is behind objects.
+    Lines are `line_width` pixels wide, 0 for none; opacities are from 0 to 1. With `in_front`, shapes are
+    drawn over everything, instead of hidden behind objects.
     """
 
     line_width: float
@@ -70,18 +64,10 @@ class RowsBySize(NamedTuple):
 
 
 def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int]) -> RowsBySize:
-    """Return the rows of instances that may be visible, by size; those outside the view are culled.
+    """Return the rows (n, 4, 4) of instances that may be visible, by size; those outside the view are culled.
 
-    Conservative: an instance with a corner in the view is never culled.
-
-    Parameters
-    ----------
-    rows : (n, 4, 4) float32
-        Instances of one unit mesh.
-    view : (4, 4) float
-        From world space to Blender's clip space, as in gpu.matrix.
-    viewport : (width, height)
-        In pixels.
+    Conservative: an instance with a corner in the view is never culled. `view` (4, 4) leads from the world to
+    Blender's clip space, as in gpu.matrix; the viewport is in pixels.
     """
     if not len(rows):
         return RowsBySize(rows, rows, rows)

@@ -24,20 +24,8 @@ def subject_at(
 ) -> int | None:
     """Return the subject with the line that is nearest to the mouse; None without one within reach.
 
-    Parameters
-    ----------
-    data : DrawData
-        Everything that the view draws.
-    is_included : (n,) bool
-        Whether each subject is searched.
-    matrix : (4, 4) float
-        From world space to the view's clip space.
-    viewport : (width, height)
-        Of the view, in pixels.
-    mouse : (x, y)
-        Pixels from the bottom left of the view.
-    reach : float
-        Largest distance, in pixels.
+    Only subjects for which `is_included` (n,) holds are searched. `matrix` leads from the world to the view's
+    clip space; the mouse is in pixels from the bottom left of the view, and the reach in pixels.
     """
     best, nearest = None, reach
     for name, instances in data.by_mesh.items():

@@ -31,19 +31,8 @@ def record_snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
 def on_edit(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, edited_uids: set[int], moved: bool) -> bool:
     """Pass an edit to the state machine; return whether the staleness of the result has changed.
 
-    A subject that moves makes a result stale. So does a subject that is edited without moving, such as by
-    a key at another frame.
-
-    Parameters
-    ----------
-    scene : Scene
-        The scene whose result is concerned.
-    layer : ViewLayer
-        View layer that was updated.
-    edited_uids : set of int
-        session_uids of edited objects.
-    moved : bool
-        Whether the last update found that a subject has moved.
+    A subject that moves makes a result stale. So does a subject that is edited without moving, such as by a
+    key at another frame. `moved` is what the last update of the view layer has found.
     """
     result_id = settings_on(scene).result_id
     if not edited_uids:

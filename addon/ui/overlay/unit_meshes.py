@@ -185,12 +185,7 @@ class SurfaceMesh(NamedTuple):
 def stretched_capsules(points: Floats, to_world: Floats) -> Floats:
     """Return points (n, m, 3) of capsules in the frames of instances, as the shader computes them.
 
-    Parameters
-    ----------
-    points : (m, 3) float
-        Of the unit mesh.
-    to_world : (n, 3, 4) float
-        Matrices of the instances.
+    `points` (m, 3) are those of the unit mesh, `to_world` (n, 3, 4) the matrices of the instances.
     """
     sizes = np.sqrt((to_world[:, :, :3] ** 2).sum(axis=1))
     cap = np.divide(sizes[:, 0], sizes[:, 2], out=np.ones(len(sizes)), where=sizes[:, 2] > 0)[:, None]

@@ -62,21 +62,9 @@ def update_overlay(
 ) -> bool:
     """Update the overlay of a view layer to the frame of its evaluated depsgraph.
 
-    Parameters
-    ----------
-    scene : Scene
-        The scene to update.
-    depsgraph : Depsgraph
-        Evaluated depsgraph of the view layer.
-    changed_uids : collection of int
-        session_uids of objects whose vertices have changed since the last update.
-    keep_flags : bool
-        Whether nothing was selected, hidden or shown since the last update.
-
-    Returns
-    -------
-    moved : bool
-        Whether any subject may have moved or have other vertices.
+    `changed_uids` are the session_uids of objects whose vertices have changed since the last update. With
+    `keep_flags`, nothing was selected, hidden or shown since. Returns whether any subject may have moved or
+    have other vertices.
     """
     settings = settings_on(scene)
     result = _displayed_result(scene, settings)

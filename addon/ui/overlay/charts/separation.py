@@ -75,10 +75,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 def segments(curve: SeparationCurve) -> tuple[Floats, Floats]:
     """Divide a curve into straight segments above and below zero, cut where it goes through zero.
 
-    Returns
-    -------
-    above, below : (n, 2, 2) float64
-        Frame and separation of both ends. Samples without a value have no segments.
+    Both are (n, 2, 2): frame and separation of both ends. Samples without a value have no segments.
     """
     times, values = curve.frames, curve.values
     crosses = np.flatnonzero(values[:-1] * values[1:] < 0)

@@ -27,25 +27,10 @@ def graph_pixels(
     colors: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]],
     thickness: int = 1,
 ) -> NDArray[np.float32]:
-    """Draw a graph.
+    """Draw a graph in (width, height) pixels, with a vertical line at the playhead.
 
-    Parameters
-    ----------
-    curve : SeparationCurve
-        What is drawn.
-    size : (int, int)
-        Width and height in pixels.
-    playhead : float
-        Frame with a vertical line.
-    colors : three of (red, green, blue)
-        Of lines, of contact and of the playhead.
-    thickness : int
-        Of lines, in pixels.
-
-    Returns
-    -------
-    pixels : (height, width, 4) float32
-        The lowest row first.
+    `colors` are those of lines, of contact and of the playhead. Lines are `thickness` pixels thick. Returns
+    (height, width, 4) float32, the lowest row first.
     """
     width, height = size
     line, contact, now = (np.array((*color[:3], 1.0), dtype=np.float32) for color in colors)
@@ -103,23 +88,8 @@ def graph_icons(
 ) -> list[int]:
     """Return icons of the parts of a graph, from left to right, for `template_icon`, which draws squares.
 
-    Parameters
-    ----------
-    curve : SeparationCurve or None
-        None for an empty graph.
-    side : int
-        Width and height of an icon, in pixels.
-    count : int
-        Number of icons.
-    playhead : float
-        Frame with a vertical line.
-    context : bpy.types.Context
-        With the theme.
-
-    Returns
-    -------
-    icons : list of int
-        Empty without a window, where Blender has no icons.
+    Without a curve the graph is empty. Icons have `side` pixels. None without a window, where Blender has no
+    icons.
     """
     if bpy.app.background:
         return []

@@ -33,15 +33,8 @@ _LEAST_OPACITY, _MOST_OPACITY = 0.35, 0.9
 class ContactBars(NamedTuple):
     """Bars of the intervals of all contacts.
 
-    Attributes
-    ----------
-    spans : (n, 2) float64
-        First and last frame of each interval.
-    rows : (n,) int64
-        Row of each: 0 is the pair with the deepest contact.
-    opacities : (n,) float64
-    contacts : (n,) int64
-        Index of the contact of each, in the report.
+    First and last frame (n, 2) of each interval, its row, 0 for the pair with the deepest contact, its
+    opacity, and the index of its contact in the report.
     """
 
     spans: Floats
@@ -61,21 +54,10 @@ class ContactBars(NamedTuple):
         return cls(np.stack([spans.start, spans.end], axis=1), rows, opacities[rows], order[rows])
 
     def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> Floats:
-        """Place the bars in a region.
+        """Return left, bottom, right and top (n, 4) of each bar; rows without room share the last row.
 
-        Parameters
-        ----------
-        to_pixels : (float, float)
-            Pixel of frame 0, and pixels of a frame.
-        height : float
-            Of the region, in pixels.
-        scale : float
-            Of the interface.
-
-        Returns
-        -------
-        rectangles : (n, 4) float64
-            Left, bottom, right and top of each bar. Those of rows without room are in the last row.
+        `to_pixels` is the pixel of frame 0, and the pixels of a frame; `height` is in pixels, `scale` that of
+        the interface.
         """
         first_top = max(height - _BELOW_TOP * scale, _BAR * scale)
         room = max(int(min(_PART * height, first_top) / (_ROW * scale)), 1)
