@@ -246,12 +246,19 @@ def to_markdown(table: Table, measured: Sequence[RowTimes], skipped: Mapping[str
 
 
 def to_ratios(table: Table, measured: Sequence[RowTimes]) -> str:
-    """Return the table in Markdown, with ratios to the time of the first competitor in place of times."""
+    """Return the table in Markdown, with ratios to the time of the first competitor in place of times.
+
+    Of the rows of one series, which differ in size only, the largest with the most peers is included.
+    """
     first, *peers = [competitor.name for competitor in table.competitors]
     has_targets = any(m.row.targets for m in measured)
     lines = [[table.first_column, *peers, *(["goal"] * has_targets)]]
     lines.append(["---"] + ["---:"] * len(peers) + ["---"] * has_targets)
+    by_size = sorted(measured, key=lambda m: (len(m.times), m.row.size))
+    of_series = {m.row.series: m for m in by_size}
     for m in measured:
+        if m.row.series and m is not of_series[m.row.series]:
+            continue
         cells = [m.row.label, *(_ratio(m.times.get(name), m.times.get(first)) for name in peers)]
         if has_targets:
             excesses = [target.excess(m.times, first) for target in m.row.targets]

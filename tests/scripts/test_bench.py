@@ -68,11 +68,13 @@ def test_table_has_ratios_growth_and_goals():
     )
 
 
-def test_ratios_have_no_times_and_the_factor_of_the_worst_goal():
+def test_ratios_have_one_row_of_a_series_and_the_factor_of_the_worst_goal():
     table = Table("t", "n", (Competitor("project", lambda _: print), Competitor("peer", lambda _: print)), [])
     targets = [Target(3, "peer", faster=True), Target(0.5, "peer"), Target(1e-3)]
     rows = [
-        RowTimes(Row("10", int, 10, targets=targets), {"project": 2e-3, "peer": 8e-3}, "odd"),
+        RowTimes(Row("1", int, 1, series="s"), {"project": 2e-3, "peer": 8e-3}, ""),
+        RowTimes(Row("10", int, 10, targets=targets, series="s"), {"project": 2e-3, "peer": 8e-3}, "odd"),
+        RowTimes(Row("50", int, 50, series="s"), {"project": 2e-3}, ""),
         RowTimes(Row("20", int, 20, targets=targets[:2]), {"project": 2e-3, "peer": 8e-3}, ""),
         RowTimes(Row("100", int, 100), {"project": 30e-3}, ""),
     ]
