@@ -21,7 +21,7 @@ from ..blender.object_settings import object_fit_settings, weight_of_bones
 from ..blender.parts.bones import LEAST_SCALE
 from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..blender.simulation import Simulations
-from ..poses.scene_dependence import reasons_by_object
+from ..poses.private_poses import reasons_by_object
 from ..settings import FitSettings
 from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space
 from ..subjects.reader import SubjectReader

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import NamedTuple
 
 import bpy
@@ -17,7 +16,7 @@ from ..blender.instances import InstanceKey
 from ..curves.skin_poses import SkinPoses
 from ..errors import describe_error
 from ..fitting.fit_cache import FitCache, FitsInOwnFrames
-from ..poses.frame_poses import FramePoses
+from ..poses.frame_reader import FramePoses
 from .obstacles import MeshObstacles
 
 _MAX_COORDINATE = 1e15
@@ -76,15 +75,14 @@ class SkipLog:
 
     def cleared_copy(self) -> SkipLog:
         """Copy the log without its records."""
-        other = copy(self)
-        other._reasons, other._late, other.known, other.events = {}, {}, set(self.known), []
+        other = SkipLog(self._names, self.accepts)
+        other.known = set(self.known)
         return other
 
     def duplicate(self) -> SkipLog:
         """Copy the log with its records, to which entries can be added independently."""
-        other = copy(self)
-        other._reasons, other._late = dict(self._reasons), dict(self._late)
-        other.known, other.events = set(self.known), list(self.events)
+        other = self.cleared_copy()
+        other._reasons, other._late, other.events = dict(self._reasons), dict(self._late), list(self.events)
         return other
 
     @property

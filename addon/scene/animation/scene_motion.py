@@ -18,18 +18,16 @@ from ..blender.frames import scene_by_uid
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
-from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
 from ..blender.parts.bones import ALONG_BONE
-from ..blender.simulation import Simulations
+from ..blender.simulation import Simulations, may_have_instances
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitsInOwnFrames
 from ..fitting.moved_fits import new_fits
 from ..fitting.part_groups import part_vertices
 from ..fitting.tree_parts import TreeVertices
-from ..poses.frame_poses import ChangedFaces, CurrentGeometry, FramePoses, Reading
-from ..poses.frame_reader import FrameReader
+from ..poses.frame_reader import ChangedFaces, CurrentGeometry, FramePoses, FrameReader, Reading
 from ..poses.pose_sources import PoseSources
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry, with_size

@@ -11,8 +11,7 @@ In reading order:
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.
 - `overrides`: boxes and spheres that replace the vertices of an object.
-- `node_trees`: nodes that occur in node trees, such as those that make instances.
-- `simulation`: objects that are simulated or depend on a simulation, and objects that may deform.
+- `simulation`: objects that may deform, show instances, are simulated, or depend on a simulation.
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
 - `private_scene`: a scene with some objects alone, which exists only while a job takes a step.

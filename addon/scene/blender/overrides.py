@@ -43,9 +43,7 @@ class Override(NamedTuple):
     @property
     def points(self) -> NDArray[np.float32]:
         """Points (n, 3) that bounds are fitted to: corners of the box, or center of the sphere."""
-        if self.shape == "sphere":
-            return self.center[None]
-        return self.center + UNIT_BOX_CORNERS.astype(np.float32) * self.half_extents
+        return self.center[None] if self.shape == "sphere" else self.corners
 
     @property
     def radius(self) -> float:
@@ -125,10 +123,8 @@ def override_around(points: NDArray[np.float32], shape: OverrideShape) -> Overri
 
 def points_outside(overrides: Sequence[Override], points: NDArray[np.float32]) -> Bools:
     """Return which points (n, 3) in object space are outside all overrides, by more than rounding."""
-    outside = np.ones(len(points), dtype=bool)
-    for override in overrides:
-        outside &= _points_outside_one(override, points)
-    return outside
+    outside = [_points_outside_one(override, points) for override in overrides]
+    return np.logical_and.reduce([np.ones(len(points), dtype=bool), *outside])
 
 
 def _points_outside_one(override: Override, points: NDArray[np.float32]) -> Bools:

@@ -37,9 +37,8 @@ from ..subjects.geometry import (
     in_bone_space,
     read_vertices_of_fit,
 )
-from ..subjects.identities import Identity, with_current_names
 from ..subjects.reader import SubjectReader
-from ..subjects.subject import Subject
+from ..subjects.subject import Identity, Subject, with_current_names
 from .contact_state import (
     ContactTimes,
     LiveShapes,

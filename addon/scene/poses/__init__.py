@@ -3,9 +3,7 @@
 Modules in reading order:
 
 - `instance_reader`: all instances frame by frame; again only what may have changed.
-- `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
-- `frame_reader`: reads subjects of any kind frame by frame, in scenes that are evaluated at their time.
-- `scene_dependence`: objects that depend on more of their scene than what is evaluated with them.
+- `frame_reader`: reads poses and vertices of subjects frame by frame, in scenes evaluated at their time.
 - `private_poses`: reads subjects in a private scene, compared with the user's scene at a few times.
 - `pose_sources`: the cheapest source of each subject that gives the same as the user's scene.
 

@@ -17,8 +17,7 @@ from ..blender.private_scene import PrivateScene, go_to_within_step
 from ..blender.simulation import Simulations
 from ..curves.curve_poses import CurvePoses, read_curve_poses, times_to_compare
 from ..curves.transform_curves import may_show_more, read_visibility
-from .frame_poses import EvaluatedSubject, FramePoses, Reading
-from .frame_reader import FrameReader
+from .frame_reader import EvaluatedSubject, FramePoses, FrameReader, Reading
 from .private_poses import ExpectedPoses, PrivatePoses
 
 _FRAMES, _MATRICES = 8, 1 << 12

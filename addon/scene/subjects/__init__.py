@@ -3,15 +3,13 @@
 In reading order:
 
 - `selection`: filters by names, by collection, and by the selection in the viewport; objects below others.
-- `subject`: the record of a subject.
+- `subject`: the record of a subject, and its identity, by which it is found again after renaming.
 - `subject_list`: very many subjects in little memory.
 - `candidates`: everything visible that could be a subject, with its name and id.
 - `parents`: the nearest ancestors that are subjects, by the tree of objects and of bones.
 - `find`: the subjects of a selection, and the objects that are skipped.
 - `geometry`: vertices and matrices of a subject, read from a visible instance.
-- `matching`: the subjects that all instances are, found by arrays.
-- `reader`: reads the geometry of all subjects, each mesh of instances once.
-- `identities`: subjects that are found again after renaming.
+- `reader`: finds subjects among all instances by arrays, and reads the geometry of each mesh once.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 
 The room may import `core`, `formats`, `scene.blender` and the settings, errors and progress of `scene`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from ..blender.object_settings import collider_owner, is_collider, is_marked_col
 from ..errors import SceneError
 from ..progress import run_to_end
 from ..settings import Selection
-from .candidates import SubjectCandidates, find_subject_candidates
+from .candidates import SubjectCandidate, SubjectCandidates, find_subject_candidates
 from .parents import parent_finder
 from .selection import matches_names, matches_pattern, owner_filter
 from .subject import Subject
@@ -75,9 +75,14 @@ def find_in_parts(
     candidates = yield from find_subject_candidates(scene, depsgraph, selection.weight_of_bones)
     selected = candidates.selected(selection, is_owner_selected)
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
-    skipped = _skipped(scene, shown, selection, is_owner_selected)
-    skipped += _in_background(depsgraph, selection, is_owner_selected)
-    skipped += _without_surface(scene, candidates.table, shown, selection, is_owner_selected)
+
+    def is_selected(name: str, owner: str) -> bool:
+        return is_owner_selected(owner) and matches_names(selection, name, owner)
+
+    skipped = list(_skipped(scene, shown, is_selected))
+    for owner, name, reason in _without_surface(scene, depsgraph, candidates.table, shown):
+        if is_selected(name, owner):
+            skipped.append(Skipped(name, reason))
     for pattern in selection.patterns:
         if not any(matches_pattern(pattern, *candidates.names_of(row)) for row in selected.tolist()):
             reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
@@ -101,19 +106,10 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
     rows = np.array(order, dtype=np.int64)
     rows = rows[is_selected[rows]]
     parent_of = parent_finder(candidates, selected, ids, scene)
-    subjects = []
-    for row, entry in enumerate(candidates.singles):
-        name = candidates.names[row]
-        id = ids.get(row, name)
-        ancestor = None if entry.members and not entry.key[2] else parent_of(entry)
-        parent = None if ancestor == id else ancestor  # its own id: a member of the subject itself
-        subject = Subject(
-            entry.key, id, name, entry.kind, parent, None, entry.members, entry.axes, entry.override
-        )
-        if entry.part is not None:
-            number, _, bone, weight, override, _ = entry.part
-            subject = replace(subject, part=number, override=override, bone=bone, bone_weight=weight)
-        subjects.append(subject)
+    singles = [
+        _single(entry, candidates.names[row], ids.get(row, candidates.names[row]), parent_of)
+        for row, entry in enumerate(candidates.singles)
+    ]
     groups = [
         InstanceGroup(
             *first.key[:2],
@@ -126,67 +122,58 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
         )
         for first, keys in candidates.groups
     ]
-    group_of, numbers = candidates.group_of(rows)
-    of_instances = {}
-    if ids:
-        of_instances = {new: ids[old] for new, old in enumerate(rows.tolist()) if old in ids}
-    return SubjectList(groups, subjects, group_of, numbers, of_instances)
+    of_instances = {new: ids[old] for new, old in enumerate(rows.tolist() if ids else ()) if old in ids}
+    return SubjectList(groups, singles, *candidates.group_of(rows), of_instances)
+
+
+def _single(
+    entry: SubjectCandidate, name: str, id: str, parent_of: Callable[[SubjectCandidate], str | None]
+) -> Subject:
+    """Make the subject of a candidate that is in no group."""
+    ancestor = None if entry.members and not entry.key[2] else parent_of(entry)
+    parent = None if ancestor == id else ancestor  # its own id: a member of the subject itself
+    subject = Subject(
+        entry.key, id, name, entry.kind, parent, None, entry.members, entry.axes, entry.override
+    )
+    if entry.part is None:
+        return subject
+    number, _, bone, weight, override, _ = entry.part
+    return replace(subject, part=number, override=override, bone=bone, bone_weight=weight)
 
 
 def _skipped(
-    scene: bpy.types.Scene,
-    shown: Collection[str],
-    selection: Selection,
-    is_owner_selected: Callable[[str], bool],
-) -> list[Skipped]:
-    """Return the selected objects that are hidden, are colliders, or have no surface."""
-    skipped = []
+    scene: bpy.types.Scene, shown: Collection[str], is_selected: Callable[[str, str], bool]
+) -> Iterator[Skipped]:
+    """Yield the selected objects that are hidden, are colliders, or have no surface."""
     for item in scene.objects:
         name, full_name = name_of(item), full_name_of(item)
-        if full_name in shown or not is_owner_selected(full_name):
-            continue
-        if not matches_names(selection, name, full_name):
+        if full_name in shown or not is_selected(name, full_name):
             continue
         if is_collider(item):
             is_known = is_marked_collider(item) or collider_owner(item) is not None
-            skipped.append(Skipped(name, IS_COLLIDER if is_known else HAS_NAME_OF_COLLIDER))
+            yield Skipped(name, IS_COLLIDER if is_known else HAS_NAME_OF_COLLIDER)
         elif missing := missing_reason(item):
-            skipped.append(Skipped(name, missing))
+            yield Skipped(name, missing)
         elif item.type in MESH_LIKE:
-            skipped.append(Skipped(name, HIDDEN))
+            yield Skipped(name, HIDDEN)
         elif item.type in UNSUPPORTED_REASONS:
-            skipped.append(Skipped(name, UNSUPPORTED_REASONS[item.type]))
-    return skipped
-
-
-def _in_background(
-    depsgraph: bpy.types.Depsgraph, selection: Selection, is_owner_selected: Callable[[str], bool]
-) -> list[Skipped]:
-    """Return the objects of background scenes that would be selected if they were in the scene."""
-    return [
-        Skipped(name_of(item), IN_BACKGROUND)
-        for item in background_objects(depsgraph)
-        if is_owner_selected(full_name_of(item))
-        and matches_names(selection, name_of(item), full_name_of(item))
-    ]
+            yield Skipped(name, UNSUPPORTED_REASONS[item.type])
 
 
 def _without_surface(
     scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
     table: InstanceTable[Any],
     shown: Collection[str],
-    selection: Selection,
-    is_owner_selected: Callable[[str], bool],
-) -> list[Skipped]:
-    """Return what selected objects show together with their surface, or instance, that has none itself."""
-    entries = [(owner, name, UNSUPPORTED_REASONS[kind]) for owner, name, kind in table.without_surface]
-    entries += [
-        (name, name_of(item), PARTICLES_REASON)
-        for item in scene.objects
-        if shows_particles(item) and (name := full_name_of(item)) in shown
-    ]
-    return [
-        Skipped(name, reason)
-        for owner, name, reason in entries
-        if is_owner_selected(owner) and matches_names(selection, name, owner)
-    ]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the owner's full name, name and reason of what is shown but has no surface in the scene.
+
+    Objects of background scenes, and what objects, or instances, show together with their surface.
+    """
+    for item in background_objects(depsgraph):
+        yield full_name_of(item), name_of(item), IN_BACKGROUND
+    for owner, name, kind in table.without_surface:
+        yield owner, name, UNSUPPORTED_REASONS[kind]
+    for item in scene.objects:
+        if shows_particles(item) and (name := full_name_of(item)) in shown:
+            yield name, name_of(item), PARTICLES_REASON

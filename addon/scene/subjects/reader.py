@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,13 +11,111 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints
-from ..blender.instance_table import InstanceTable, instances_at, read_instance_table, rows_by_mesh
+from ..blender.instance_table import NO_INDEX, InstanceTable, instances_at, read_instance_table, rows_by_mesh
+from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry
 from ..progress import run_to_end
 from ..settings import FitSettings
 from .geometry import SubjectAssembler, SubjectGeometry, read_mesh_source
-from .matching import SubjectMatcher
 from .subject import Subject
+from .subject_list import SubjectList
+
+
+class SubjectMatcher:
+    """Finds the rows of tables that are subjects.
+
+    assembled : Subjects that are loose parts or merged collections, by their indices. They are not found
+        here.
+    """
+
+    def __init__(self, subjects: Sequence[Subject]) -> None:
+        """Prepare to find subjects."""
+        self.assembled: dict[int, Subject] = {}
+        self._whole: dict[InstanceKey, int] = {}
+        self._assembled_names: set[tuple[str, str]] = set()
+        of_names: dict[tuple[str, str], list[tuple[tuple[int, ...], int]]] = defaultdict(list)
+        for index, subject in (
+            subjects.singles() if isinstance(subjects, SubjectList) else enumerate(subjects)
+        ):
+            if subject.part is not None or subject.members:
+                self.assembled[index] = subject
+                self._assembled_names |= {key[:2] for key in subject.members or (subject.key,)}
+            elif subject.key[2]:
+                of_names[subject.key[:2]].append((subject.key[2], index))
+            else:
+                self._whole[subject.key] = index
+        self._names: dict[tuple[str, str], int] = {}
+        ids: list[NDArray[np.int64]] = []
+        rows: list[Ints] = []
+        if isinstance(subjects, SubjectList):
+            for names, indices, group_rows in subjects.instance_groups():
+                self._names[names] = len(ids)
+                ids.append(indices)
+                rows.append(group_rows)
+        for names, entries in of_names.items():
+            self._names[names] = len(ids)
+            entries.sort()
+            ids.append(_padded([list(indices) for indices, _ in entries]))
+            rows.append(np.array([index for _, index in entries], dtype=np.int64))
+        self._group = np.repeat(np.arange(len(ids)), [len(each) for each in ids])
+        self._ids = _concatenated(ids)
+        self._subjects = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+
+    def subjects_of(self, table: InstanceTable[Any]) -> Ints:
+        """Subject (n,) of each row of a table; -1 for none.
+
+        Of instances with the same key, each is the last subject with that key if there are more or fewer of
+        them than subjects.
+        """
+        found = np.full(len(table.kind_of), -1, dtype=np.int64)
+        group_of_kind = [self._names.get(kind.key[:2], -1) if kind.key[2] else -1 for kind in table.kinds]
+        group = np.array([*group_of_kind, -1], dtype=np.int64)[table.kind_of]
+        rows = np.flatnonzero(group >= 0)
+        rows = table.sorted_rows(rows, group[rows])
+        ids = table.indices[rows]
+        width = max(ids.shape[1], self._ids.shape[1])
+        ids, known = _widened(ids, width), _widened(self._ids, width)
+        if np.array_equal(group[rows], self._group) and np.array_equal(ids, known):
+            found[rows] = self._subjects
+        elif len(rows):
+            every = np.column_stack(
+                [np.concatenate([self._group, group[rows]]), np.concatenate([known, ids])]
+            )
+            code = np.unique(every, axis=0, return_inverse=True)[1].reshape(-1)
+            subject_of = np.full(len(every), -1, dtype=np.int64)
+            subject_of[code[: len(known)]] = self._subjects
+            found[rows] = subject_of[code[len(known) :]]
+        is_whole = np.array([not kind.key[2] for kind in table.kinds] + [False], dtype=bool)
+        for row in np.flatnonzero(is_whole[table.kind_of]).tolist() if self._whole else ():
+            found[row] = self._whole.get(table.kinds[table.kind_of[row]].key, -1)
+        return found
+
+    def assembled_rows(self, table: InstanceTable[Any]) -> Ints:
+        """Rows (m,) of a table that may be members of merged collections, or are split by loose parts."""
+        if not self._assembled_names:
+            return np.empty(0, dtype=np.int64)
+        related = [kind.key[:2] in self._assembled_names for kind in table.kinds]
+        return np.flatnonzero(np.array([*related, False], dtype=bool)[table.kind_of])
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Rows of numbers, filled up with NO_INDEX."""
+    width = max(map(len, rows))
+    return np.array([[*row, *[NO_INDEX] * (width - len(row))] for row in rows], dtype=np.int64)
+
+
+def _widened(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Rows of persistent ids, filled up with NO_INDEX to a width."""
+    if ids.shape[1] == width:
+        return ids
+    return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=NO_INDEX)
+
+
+def _concatenated(ids: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Concatenate the persistent ids of several groups, filled up to one width."""
+    width = max((each.shape[1] for each in ids), default=0)
+    empty = np.empty((0, width), dtype=np.int64)
+    return np.concatenate([empty, *(_widened(each, width) for each in ids)])
 
 
 class SharedGeometry(NamedTuple):

@@ -20,7 +20,7 @@ from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ...scene.live.staleness import StalenessMachine, ViewLayerKey
-from ...scene.subjects.identities import Identity, identify_subjects
+from ...scene.subjects.subject import Identity, identify_subjects
 from .draw_data import DrawData
 from .painter import Painter
 

@@ -20,7 +20,7 @@ def _live(case: Keyed) -> tuple[Any, Any, Any]:
     from addon.scene.jobs.bounds import compute_bounds
     from addon.scene.live.live_shapes import LiveSubjects
     from addon.scene.settings import BoundsSettings, FitSettings
-    from addon.scene.subjects.identities import identify_subjects
+    from addon.scene.subjects.subject import identify_subjects
     from addon.ui.overlay.draw_data import OverlayColors, draw_data_from_shapes
 
     scene.frame_set(1)

@@ -9,7 +9,7 @@ import pytest
 from addon import registration
 from addon.scene.jobs import result_store
 from addon.scene.live.live_shapes import LiveSubjects
-from addon.scene.subjects.identities import identify_subjects
+from addon.scene.subjects.subject import identify_subjects
 from addon.ui.properties.scene import fit_settings
 from tests.scene.building import (
     add_vertices,

@@ -12,7 +12,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live.live_shapes import LiveSubjects
 from addon.scene.poses import frame_reader
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
-from addon.scene.subjects.identities import identify_subjects
+from addon.scene.subjects.subject import identify_subjects
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, evaluated_vertices, heaviest, rotate_bones
 from tests.scene.building import CUBE, play

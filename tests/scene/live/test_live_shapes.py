@@ -14,7 +14,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live import live_shapes
 from addon.scene.live.live_shapes import LiveSubjects
 from addon.scene.settings import SCANNED_SHAPES, BoundsSettings, ContactSettings, FitSettings, Selection
-from addon.scene.subjects.identities import identify_subjects
+from addon.scene.subjects.subject import identify_subjects
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones

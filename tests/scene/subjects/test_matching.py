@@ -10,7 +10,7 @@ from addon.scene.blender.instance_table import read_instance_table
 from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import find_subjects
-from addon.scene.subjects.matching import SubjectMatcher
+from addon.scene.subjects.reader import SubjectMatcher
 from tests.scene.blender.test_instance_table import build_mixed_scene
 from tests.scene.building import open_empty_file
 from tests.scene.jobs.test_many_instances import MAKERS

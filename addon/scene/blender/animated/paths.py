@@ -10,18 +10,23 @@ import bpy
 
 def animated_paths(owner: Any) -> Iterator[str]:
     """Paths of the properties of a data-block that have keys, in the NLA too, or drivers."""
-    animation = owner.animation_data
+    if owner.animation_data is not None:
+        yield from (curve.data_path for curve in owner.animation_data.drivers)
+    for user in users_of_actions(owner):
+        yield from (curve.data_path for curve in curves_of_action(user))
+
+
+def users_of_actions(owner: Any) -> Iterator[Any]:
+    """Iterate over the animation of a data-block and its strips, which use actions."""
+    animation = getattr(owner, "animation_data", None)
     if animation is None:
         return
-    yield from (curve.data_path for curve in animation.drivers)
+    yield animation
     strips = [strip for track in animation.nla_tracks for strip in track.strips]
-    users = [animation]
     while strips:
         strip = strips.pop()
-        users.append(strip)
+        yield strip
         strips += strip.strips
-    for user in users:
-        yield from (curve.data_path for curve in curves_of_action(user))
 
 
 def curves_of_action(user: Any) -> Iterator[bpy.types.FCurve]:

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ....core.numeric.arrays import Bools, Floats
-from .paths import curves_of_action
+from .paths import curves_of_action, users_of_actions
 
 _MOST = 10_000
 """Cycles or repeats up to which the keys of a curve are repeated. More would take too long for their use."""
@@ -36,7 +36,7 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     render = depsgraph.scene.render
     stretch = render.frame_map_new / render.frame_map_old
     span = times[0] / stretch, times[-1] / stretch
-    users = (user for block in depsgraph.ids for user in _users(block.original))
+    users = (user for block in depsgraph.ids for user in users_of_actions(block.original))
     found = [turns for user in users for turns in _turns_of(user, span)]
     turns = np.unique(np.concatenate([*found, []]) * stretch)
     given = np.array(times)
@@ -45,19 +45,6 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     turns = turns[is_between & (np.abs(turns - np.round(turns)) > _NEAR)]
     result: list[float] = turns[np.diff(turns, prepend=-np.inf) > _NEAR].tolist()
     return result
-
-
-def _users(owner: Any) -> Iterator[Any]:
-    """Iterate over the animation of a data-block and its strips, which use actions."""
-    animation = getattr(owner, "animation_data", None)
-    if animation is None:
-        return
-    yield animation
-    strips = [strip for track in animation.nla_tracks for strip in track.strips]
-    while strips:
-        strip = strips.pop()
-        yield strip
-        strips += strip.strips
 
 
 def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:

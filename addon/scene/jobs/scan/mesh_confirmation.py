@@ -39,7 +39,7 @@ from ...blender.instance_table import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
 from ...blender.simulation import may_deform
 from ...curves.curve_poses import CurvePoses
-from ...poses.frame_poses import EvaluatedSubject
+from ...poses.frame_reader import EvaluatedSubject
 from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
 from ...subjects.subject import Subject

@@ -19,7 +19,7 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live.live_shapes import LiveSubjects
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings
-from addon.scene.subjects.identities import identify_subjects
+from addon.scene.subjects.subject import identify_subjects
 from tests.scene.sampling import (
     add_points,
     box_points,
