@@ -17,7 +17,7 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_choice, require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_array, as_point_sets, length, require_finite
 from ..numeric.tolerances import LENGTH_ROUNDING
-from ..shapes import Aabb, Sphere
+from ..shapes import Aabb, Sphere, stacked
 from .farthest_point import farthest_point, largest_distance
 from .minimal_sphere import minimal_sphere
 from .minimal_sphere_batch import PointGroups, minimal_spheres
@@ -101,7 +101,7 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
     if method == "centroid":
         center = center + _mean_offset(p, center)
     elif method == "ritter":
-        center = ritter_center(p, center, float((high * 0.5 - low * 0.5).max()))
+        center = _ritter_center(p, center, float((high * 0.5 - low * 0.5).max()))
     radius = largest_distance(p, center)
     require_finite(np.array(radius), "sphere radius")
     return Sphere.unchecked(center, radius)
@@ -169,19 +169,9 @@ def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMet
     p, bounds = _groups(points, offsets)
     if len(bounds) < 2:
         return Sphere.unchecked(np.empty((0, 3)), np.empty(0))
-    if method == "minimal":
-        centers, radii = minimal_spheres(p, bounds)
-    else:
-        columns = np.array(p[bounds[0] : bounds[-1]].T, dtype=np.float64, order="C")
-        groups = PointGroups(columns, np.diff(bounds))
-        local, middle, extent = groups.scaled_to_unit()
-        offset = np.zeros_like(middle)
-        if method == "centroid":
-            offset = np.add.reduceat(local.columns, local.starts, axis=1) / local.counts
-        elif method == "ritter":
-            offset = ritter_centers(local)
-        centers = (middle + offset * extent).T
-        radii = groups.largest_distances(centers)
+    if method != "minimal":
+        return stacked(sphere_from_points(p[begin:end], method) for begin, end in pairwise(bounds.tolist()))
+    centers, radii = minimal_spheres(p, bounds)
     require_finite(radii, "sphere radius")
     return Sphere.unchecked(centers, radii)
 
@@ -252,9 +242,8 @@ def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
     sets = math.prod(batch)
     if sets and count >= _FOLD_FROM:
         # Fit large sets one by one, because folding makes that faster.
-        spheres = [sphere_from_points(point_set, method) for point_set in points.reshape(-1, count, 3)]
-        centers, radii = np.stack([s.center for s in spheres]), np.stack([s.radius for s in spheres])
-        return Sphere.unchecked(centers, radii).reshaped(tuple(batch))
+        flat = points.reshape(-1, count, 3)
+        return stacked(sphere_from_points(each, method) for each in flat).reshaped(tuple(batch))
     if sets == 0:
         return Sphere.unchecked(np.empty((*batch, 3)), np.empty(batch))
     rows = points.reshape(-1, 3)
@@ -339,7 +328,7 @@ def _mean_offset(points: NDArray[Any], center: Floats) -> Floats:
     return total
 
 
-def ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats:
+def _ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats:
     """Compute the center of Ritter's sphere: between two distant points, then moved toward those outside.
 
     points : (n, 3) float32 or float64. Finite.
@@ -352,7 +341,7 @@ def ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats
     if not 1e-15 < extent < 1e15:
         # Scale to unit size, where squares neither over- nor underflow, not even in float32.
         local = (points.astype(np.float64) - middle) / extent
-        return middle + ritter_center(local, np.zeros(3), 1.0) * extent
+        return middle + _ritter_center(local, np.zeros(3), 1.0) * extent
     first, _ = farthest_point(points, points[0].astype(np.float64))
     second, distance = farthest_point(points, first)
     center, radius = first * 0.5 + second * 0.5, distance * 0.5
@@ -363,22 +352,3 @@ def ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats
         radius = (radius + distance) / 2
         center = point + (center - point) * (radius / distance)
     return center
-
-
-def ritter_centers(groups: PointGroups) -> Floats:
-    """Return Ritter's centers (3, g) of groups of points of unit size."""
-    first, _ = groups.farthest(groups.columns[:, groups.starts])
-    second, squared = groups.farthest(groups.columns[:, first])
-    centers: Floats = (groups.columns[:, first] + groups.columns[:, second]) * 0.5
-    radii = np.sqrt(squared) * 0.5
-    for _ in range(_MAX_PIVOTS):
-        index, squared = groups.farthest(centers)
-        distances = np.sqrt(squared)
-        outside = distances > radii * (1 + _NO_GROWTH)
-        if not outside.any():
-            break
-        point = groups.columns[:, index[outside]]
-        radii[outside] = (radii[outside] + distances[outside]) / 2
-        moved = point + (centers[:, outside] - point) * (radii[outside] / distances[outside])
-        centers[:, outside] = moved
-    return centers

@@ -11,8 +11,7 @@ Each pair is in units of its size, so that tolerances are absolute and squares n
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,6 @@ is kept fixed in world directions."""
 _MAX_REFINEMENTS = 2
 
 _FIXED, _OF_A, _OF_B, _EDGES = range(4)
-PairKind = Literal["boxes", "sphere", "rounded"]
-"""Two boxes, a sphere and a box, or two boxes with a radius around them."""
 
 
 class BoxPairMotion(Table, last=True):
@@ -158,23 +155,9 @@ class GapAxis(NamedTuple):
         return result
 
 
-def largest_gap(motion: BoxPairMotion, time: Floats, kind: PairKind) -> tuple[Floats, GapAxis]:
+def largest_gap(motion: BoxPairMotion, time: Floats, is_rounded: bool) -> tuple[Floats, GapAxis]:
     """Largest gap (n,) along any axis that is searched at `time` (n,), and that axis."""
-    return _LARGEST_GAPS[kind](motion, time)
-
-
-def _largest_gap_of_sphere(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
-    """Gap (n,) between sphere and box, and its axis; -inf for a center inside the box."""
-    offset, half, rotation, radius = motion.at(time)
-    count = len(time)
-    unused = np.zeros(count, dtype=np.int64)
-    local = -(rotation[1] * offset[:, None]).sum(axis=0)
-    outside = local - np.clip(local, -half[1], half[1])
-    distance = np.sqrt((outside * outside).sum(axis=0))
-    direction = np.divide(-outside, distance, out=np.zeros_like(outside), where=distance > 0)
-    gap = np.where(distance > 0, distance - radius, -np.inf)
-    world = (rotation[1] * direction).sum(axis=1)
-    return gap, GapAxis(gap, world, np.full(count, _OF_B), direction, unused, unused, np.ones(count))
+    return (_largest_gap_of_rounded if is_rounded else _largest_gap_of_boxes)(motion, time)
 
 
 def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
@@ -216,13 +199,6 @@ def _largest_gap_of_rounded(motion: BoxPairMotion, time: Floats) -> tuple[Floats
     gap, axis = separation_and_axis(first, second)
     gap = gap - radius
     return gap, GapAxis(gap, axis.T, np.full(count, _FIXED), axis.T, unused, unused, np.ones(count))
-
-
-_LARGEST_GAPS: dict[PairKind, Callable[[BoxPairMotion, Floats], tuple[Floats, GapAxis]]] = {
-    "boxes": _largest_gap_of_boxes,
-    "sphere": _largest_gap_of_sphere,
-    "rounded": _largest_gap_of_rounded,
-}
 
 
 def safe_step(motion: BoxPairMotion, time: Floats, axis: GapAxis, trial: Floats) -> tuple[Floats, Bools]:

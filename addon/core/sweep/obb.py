@@ -17,13 +17,13 @@ from ..numeric.tolerances import CHAIN_ROUNDING, LENGTH_ROUNDING
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import local_points
 from .aabb import gap_entry_time
-from .gap_advancement import BoxPairMotion, PairKind, largest_gap, safe_step
+from .gap_advancement import BoxPairMotion, largest_gap, safe_step
 from .impact import ImpactStatus
 from .interpolation import rotated_onto
 from .sphere_sphere import time_of_impact_sphere_sphere
 
 _CHUNK_PAIRS = 2048
-_MAX_STEPS: dict[PairKind, int] = {"boxes": 100, "sphere": 100, "rounded": 300}
+_MAX_STEPS, _MAX_ROUNDED_STEPS = 100, 300
 """Steps after which a pair is UNRESOLVED. Most pairs need two to eight.
 More are needed only by pairs that slide along each other within rounding errors of a contact, and by rounded
 ones that turn where their closest points change places."""
@@ -64,7 +64,7 @@ def time_within_clearance_obb_obb(
     Returns time : (n,) float64. NaN for never.
     """
     radius = np.broadcast_to(np.asarray(clearance, dtype=np.float64), a_start.shape)
-    return advance((a_start, a_end, b_start, b_end), radius, radius, kind="rounded")[0]
+    return advance((a_start, a_end, b_start, b_end), radius, radius, is_rounded=True)[0]
 
 
 def time_of_impact_sphere_obb(
@@ -94,14 +94,13 @@ def time_of_impact_sphere_obb(
     rows = np.flatnonzero(rotates)
     if len(rows):
         a0, a1, b0, b1 = a0[rows], a1[rows], b0[rows], b1[rows]
-        # A sphere is a box of zero extent with contact at a gap of its radius. Its rotation has no effect.
-        p0, p1 = (Obb.unchecked(s.center, np.zeros_like(s.center), b0.rotation) for s in (a0, a1))
-        times[rows], status[rows] = advance((p0, p1, b0, b1), a0.radius, a1.radius, kind="sphere")
+        (p0, r0), (p1, r1) = box_and_radius(a0), box_and_radius(a1)
+        times[rows], status[rows] = advance((p0, p1, b0, b1), r0, r1, is_rounded=True)
     return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
 def advance(
-    boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats, kind: PairKind = "boxes"
+    boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats, is_rounded: bool = False
 ) -> tuple[Floats, Ints]:
     """Advance pairs of boxes, with a radius around them, to contact.
 
@@ -109,7 +108,7 @@ def advance(
 
     boxes : four Obb, batch (n,). The first box at times 0 and 1, then the second.
     radius_start, radius_end : (n,) float64. Sum of the radii around both boxes at times 0 and 1.
-    kind : "boxes" have no radius; of a "sphere" pair, the first box has no size.
+    is_rounded : Whether boxes have a radius.
     Returns time : (n,) float64. NaN for never.
     Returns status : (n,) int64. Values of ImpactStatus.
     """
@@ -123,13 +122,13 @@ def advance(
     time = begin[near]
     trial = 1 - time
     active = np.arange(len(near))
-    for _ in range(_MAX_STEPS[kind]):
+    for _ in range(_MAX_ROUNDED_STEPS if is_rounded else _MAX_STEPS):
         continuing = []
         for start in range(0, len(active), _CHUNK_PAIRS):
             rows = active[start : start + _CHUNK_PAIRS]
             part = motion if len(rows) == len(near) else motion.take(rows)
             now, stretch = time[rows], trial[rows]
-            gap, axis = largest_gap(part, now, kind)
+            gap, axis = largest_gap(part, now, is_rounded)
             touching = gap <= LENGTH_ROUNDING
             times[near[rows[touching]]] = now[touching]
             rotates = (part.angle[:, touching] > 0).any(axis=0)
@@ -192,7 +191,7 @@ def time_of_impact_capsule_shape(
         for start, end in ((a_start, a_end), (b_start, b_end))
     )
     radius_start, radius_end = (one + other for one, other in zip(a_radii, b_radii, strict=True))
-    times, status = advance((a0, a1, b0, b1), radius_start, radius_end, kind="rounded")
+    times, status = advance((a0, a1, b0, b1), radius_start, radius_end, is_rounded=True)
     return times.reshape(batch), status.reshape(batch)
 
 

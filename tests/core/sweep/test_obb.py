@@ -170,7 +170,7 @@ def test_curvature_bound_holds_for_an_offset_that_doubles():
     placed = ((0, np.eye(3)), (0, turn), (1, np.eye(3)), (2, np.eye(3)))
     boxes = tuple(Obb([[x, 0, 0]], [small], [rotation]) for x, rotation in placed)
     motion = BoxPairMotion.of(boxes, np.zeros(1), np.zeros(1))
-    _, axis = largest_gap(motion, np.zeros(1), "boxes")
+    _, axis = largest_gap(motion, np.zeros(1), is_rounded=False)
     bound = gap_curvature_bound(motion, axis, np.ones(1)) / motion.offset[0]
     assert 2 * np.pi**2 <= bound <= 2 * np.pi**2 + 2 * np.pi + 1e-3
 
@@ -210,7 +210,7 @@ def test_gap_along_an_axis_never_curves_more_than_its_bound(growth, speed, oppos
         return gap
 
     for trial in (1.0, 0.1):
-        _, axis = largest_gap(motion, np.zeros(count), "boxes")
+        _, axis = largest_gap(motion, np.zeros(count), is_rounded=False)
         bound = gap_curvature_bound(motion, axis, np.full(count, trial))
         curvature = [
             (gap_at(axis, time - step) + gap_at(axis, time + step) - 2 * gap_at(axis, time)) / step**2
