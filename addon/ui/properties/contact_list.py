@@ -57,70 +57,55 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
 
 
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
-    """A row of the contact list: a contact or a near miss."""
+    """A row of the contact list: a contact or a near miss. The panel shows its values as texts.
+
+    Times are frames, each with its uncertainty in frames: of the bounds, of the first contact of the meshes
+    (`mesh_frame`), and from which the meshes are closer than the clearance (`closer_frame`).
+
+    Attributes
+    ----------
+    value : float
+        Greatest penetration depth of the bounds, the gap within the clearance as a negative number, or the
+        gap of a near miss.
+    is_grazing : bool
+        Whether the gap is no larger than the rounding of coordinates.
+    linear : bool
+        Whether the motion between frames was taken for linear.
+    meshes : str
+        Result of the verification on meshes, see `not_verified` for the reason of "UNKNOWN".
+    is_mesh_sampled : bool
+        Whether the result for the meshes is an estimate from samples.
+    mesh_clearance : float
+        Clearance within which the meshes were tested, 0 for touching only.
+    index : int
+        Index in the contacts or near misses of the report.
+    """
 
     tooltip: StringProperty(name="Pair", description="Everything about this pair", get=_tooltip)
-
-    a: StringProperty(name="A", description="First object of the pair")
-    b: StringProperty(name="B", description="Second object of the pair")
-    frame: FloatProperty(
-        name="Frame",
-        description="Frame of the first contact of bounds, or of their closest approach",
-        precision=3,
-    )
-    value: FloatProperty(
-        name="Depth or Gap", description="Greatest penetration depth of bounds, or the gap of a near miss"
-    )
-    is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
-    is_grazing: BoolProperty(
-        name="Grazing", description="The gap is no larger than the rounding of coordinates"
-    )
-    tunnelling: BoolProperty(name="Tunnelling", description="No whole frame shows this contact")
-    at_start: BoolProperty(name="At Start", description="In contact at the first frame")
-    uncertainty: FloatProperty(name="Uncertainty", description="Uncertainty of the contact time, in frames")
-    linear: BoolProperty(name="Linear", description="Based on linear motion between frames")
+    a: StringProperty()
+    b: StringProperty()
+    frame: FloatProperty(precision=3)
+    value: FloatProperty()
+    is_near_miss: BoolProperty()
+    is_grazing: BoolProperty()
+    tunnelling: BoolProperty()
+    at_start: BoolProperty()
+    uncertainty: FloatProperty()
+    linear: BoolProperty()
     meshes: EnumProperty(
-        name="Meshes",
-        description="Result of the verification on meshes",
-        translation_context=CONTEXT,
-        items=(
-            ("UNKNOWN", "Not Verified", "Not verified on meshes", 0),
-            ("TOUCH", "Touch", "The meshes touch", 1),
-            ("NEVER", "Never", "The bounds are in contact, the meshes are not", 2),
-            ("CLOSER", "Closer", "The meshes come closer than the clearance and do not touch", 3),
-        ),
+        items=[(name, "", "", number) for number, name in enumerate(("UNKNOWN", "TOUCH", "NEVER", "CLOSER"))]
     )
-    not_verified: StringProperty(
-        name="Not Verified",
-        description="Why the meshes could not be verified, as documents name it",
-        translation_context=CONTEXT,
-    )
-    mesh_frame: FloatProperty(
-        name="Mesh Frame", description="Frame of the first contact of the meshes", precision=3
-    )
-    mesh_uncertainty: FloatProperty(
-        name="Mesh Uncertainty", description="Uncertainty of the contact time of the meshes, in frames"
-    )
-    is_mesh_sampled: BoolProperty(
-        name="Meshes Sampled", description="The result for the meshes is an estimate from samples"
-    )
-    mesh_clearance: FloatProperty(
-        name="Mesh Clearance",
-        description="Clearance within which the meshes were tested, 0 for touching only",
-    )
-    closer_frame: FloatProperty(
-        name="Closer Frame",
-        description="Frame from which the meshes are closer than the clearance",
-        precision=3,
-    )
-    closer_uncertainty: FloatProperty(
-        name="Closer Uncertainty",
-        description="Uncertainty of the frame from which the meshes are closer than the clearance, in frames",
-    )
-    index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
+    not_verified: StringProperty()
+    mesh_frame: FloatProperty(precision=3)
+    mesh_uncertainty: FloatProperty()
+    is_mesh_sampled: BoolProperty()
+    mesh_clearance: FloatProperty()
+    closer_frame: FloatProperty(precision=3)
+    closer_uncertainty: FloatProperty()
+    index: IntProperty()
     hidden: BoolProperty(name="Hide", description="Hide this row")
-    accepted: BoolProperty(name="Accepted", description="Contacts of this pair are accepted")
-    comment: StringProperty(name="Comment", description="Why they are accepted", translation_context=CONTEXT)
+    accepted: BoolProperty()
+    comment: StringProperty()
 
 
 class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
