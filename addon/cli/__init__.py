@@ -13,8 +13,7 @@ Modules in reading order:
 - `commands`: one function for each command.
 - `input_checks`: inputs that Blender did not read or run: scripts, libraries and files.
 - `job_runner`: runs a job and stops it on Ctrl-C.
-- `result_writer`: writes the file and the table in parts.
-- `report_writer`: writes the file and the table of a check.
+- `result_writer`: writes the file and the table.
 - `progress_line`: progress indicator for a terminal.
 
 May import `core`, `formats` and `scene`. `bpy` and what needs it are imported by a command that opens a

@@ -32,8 +32,7 @@ from .errors import UsageError
 from .input_checks import print_warning, report_inputs
 from .job_runner import run_job
 from .progress_line import ProgressLine
-from .report_writer import write_report
-from .result_writer import WritingProgress, write_result
+from .result_writer import WritingProgress, write_report, write_result
 from .session_folder import create_session_folder_parent
 
 if TYPE_CHECKING:

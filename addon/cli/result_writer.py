@@ -1,10 +1,10 @@
-"""Writes the result of a command in parts, because it can have a million objects: the file, and the table."""
+"""Writes the result of a command: the file and the table, in parts, because it can have a million objects."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -13,6 +13,7 @@ from ..formats import (
     DocumentError,
     ExportOptions,
     compare_contacts,
+    dumps,
     file_text,
     replaced_after,
 )
@@ -182,3 +183,23 @@ def _printed_lines(
         yield comparison
     if options.output is not None:
         yield f"\nWritten: {single_line(options.output)}\n"
+
+
+def write_report(document: Mapping[str, Any], options: argparse.Namespace, out: TextIO, table: str) -> None:
+    """Write a report to the output file, if there is one, and its table to `out`.
+
+    If the output is standard output, only the document is written there.
+    """
+    text = dumps(document)
+    with contextlib.ExitStack() as output_file:
+        if options.output == "-":
+            out.write(text)
+        elif options.output is not None:
+            output_file.enter_context(replaced_after(Path(options.output), text))
+        if options.output != "-" and not options.quiet:
+            out.write(table)
+            if options.output is not None:
+                out.write(f"\nWritten: {single_line(options.output)}\n")
+        # The file is unchanged if standard output is full, or after Ctrl-C.
+        finish_output(out)
+        ignore_late_signals()
