@@ -34,7 +34,7 @@ def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
     objects : ObjectColumns
         Other objects are unchanged, and so are shapes in world space.
     """
-    is_bone = np.array([bool(bone) for bone in objects.bones], dtype=bool)
+    is_bone = np.array([bool(bone) for bone in objects.bone], dtype=bool)
     turn = _turn(space)
     if turn is None or not is_bone.any():
         return objects

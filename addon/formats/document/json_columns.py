@@ -1,4 +1,4 @@
-"""JSON text of many objects with the same members, from columns: one template for each way to break lines.
+"""Many objects with the same members, from columns: as JSON values, and as their text.
 
 The text is that of `json_writer`, which breaks an object that does not fit a line. Which objects do is found
 for all rows at once, from the lengths of their texts. Rows that break in the same way have one template, and
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ..rounding import to_lists
 from .json_numbers import rows_of_numbers
-from .json_writer import WIDTH, broken_text, key_text
+from .json_writer import WIDTH, broken_text, key_text, value_text
 
 _string_text: Callable[[str], str] = json.encoder.encode_basestring
 
@@ -25,57 +26,41 @@ _OMITTED = "%.0s"
 """Takes a text and writes nothing."""
 
 
-class TextColumn(NamedTuple):
-    """Texts of n values.
+class NumberColumn(NamedTuple):
+    """Numbers (n,), or lists of numbers (n, c), most of them rounded to `decimals`.
 
-    Attributes
-    ----------
-    texts : sequence of str
-        Any text for a value that is not present.
-    lengths : (n,) int
-        Their lengths, without brackets.
-    brackets : str
-        Two brackets around each text; or none.
-    is_present : (n,) bool or None
-        Which rows have the value; None for all.
+    is_present : (n,) which rows have the value; None for all
     """
 
-    texts: Sequence[str]
-    lengths: Ints
-    brackets: str = ""
+    values: Floats
+    decimals: int
+    is_present: Bools | None = None
+
+
+class ValueColumn(NamedTuple):
+    """Any JSON values (n,)."""
+
+    values: Sequence[Any]
     is_present: Bools | None = None
 
 
 class ObjectColumn(NamedTuple):
-    """Members of n objects, by key; `is_present` as of `TextColumn`."""
+    """Objects (n,): their members by key."""
 
-    members: Mapping[str, TextColumn | ObjectColumn]
+    members: Mapping[str, Column]
     is_present: Bools | None = None
 
 
-Column: TypeAlias = TextColumn | ObjectColumn
+Column: TypeAlias = NumberColumn | ValueColumn | ObjectColumn
 
 
-def number_column(values: Floats, decimals: int) -> TextColumn:
-    """Numbers (n,), or lists of numbers (n, c), see `lists_of_numbers`."""
-    rows = values.reshape(len(values), -1)
-    return TextColumn(*rows_of_numbers(rows, decimals), "[]" if values.ndim > 1 else "")
+class _Texts(NamedTuple):
+    """Texts (n,) of values, with their lengths without brackets, and brackets around each, if any."""
 
-
-def string_column(values: Sequence[str]) -> TextColumn:
-    """Texts as JSON strings."""
-    return text_column(list(map(_string_text, values)))
-
-
-def repeated_string_column(values: Sequence[str | None]) -> TextColumn:
-    """Few different strings, or null."""
-    text_of = {value: "null" if value is None else _string_text(value) for value in set(values)}
-    return text_column(list(map(text_of.__getitem__, values)))
-
-
-def text_column(texts: Sequence[str]) -> TextColumn:
-    """Finished texts, which are longer than a line if they are broken."""
-    return TextColumn(texts, np.fromiter(map(len, texts), np.int64, len(texts)))
+    values: Sequence[str]
+    lengths: Ints
+    brackets: str
+    is_present: Bools | None
 
 
 def spread(column: Column, rows: Ints, count: int) -> Column:
@@ -85,18 +70,49 @@ def spread(column: Column, rows: Ints, count: int) -> Column:
     is_present = np.zeros(count, dtype=bool)
     is_present[rows] = True
     if isinstance(column, ObjectColumn):
-        members = {key: spread(member, rows, count) for key, member in column.members.items()}
-        return ObjectColumn(members, is_present)
-    texts, lengths = [""] * count, np.zeros(count, dtype=np.int64)
-    for row, text in zip(rows.tolist(), column.texts, strict=True):
-        texts[row] = text
-    lengths[rows] = column.lengths
-    return TextColumn(texts, lengths, column.brackets, is_present)
+        return ObjectColumn(
+            {key: spread(each, rows, count) for key, each in column.members.items()}, is_present
+        )
+    if isinstance(column, NumberColumn):
+        numbers = np.zeros((count, *column.values.shape[1:]))
+        numbers[rows] = column.values
+        return NumberColumn(numbers, column.decimals, is_present)
+    values = [None] * count
+    for row, value in zip(rows.tolist(), column.values, strict=True):
+        values[row] = value
+    return ValueColumn(values, is_present)
 
 
-def object_texts(column: ObjectColumn, indent: str) -> list[str]:
+def present(values: Sequence[Any]) -> ValueColumn | None:
+    """Return values of which None is not written; None if that is all."""
+    is_present = np.array([value is not None for value in values], dtype=bool)
+    return ValueColumn(values, is_present) if is_present.any() else None
+
+
+def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
+    """Return `count` objects as dicts."""
+    columns = {
+        key: object_values(each, count)
+        if isinstance(each, ObjectColumn)
+        else to_lists(each.values)
+        if isinstance(each, NumberColumn)
+        else each.values
+        for key, each in objects.members.items()
+    }
+    if not columns:
+        return [{} for _ in range(count)]
+    entries = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    for key, each in objects.members.items():
+        if each.is_present is not None:
+            for row in np.flatnonzero(~each.is_present).tolist():
+                del entries[row][key]
+    return entries
+
+
+def object_texts(objects: ObjectColumn, indent: str) -> list[str]:
     """Text of each object; its first line follows `indent`, which is written already."""
-    texts = [leaf.texts for leaf in _leaves(column)]
+    column = _texts_of(objects, indent)
+    texts = [leaf.values for leaf in _leaves(column)]
     flags: list[Bools] = []
     _measure(column, flags, len(texts[0]))
     first, pattern = _patterns(flags)
@@ -105,6 +121,22 @@ def object_texts(column: ObjectColumn, indent: str) -> list[str]:
     if len(templates) == 1:
         return list(map(templates[0].__mod__, rows))
     return [templates[each] % row for each, row in zip(pattern.tolist(), rows, strict=True)]
+
+
+def _texts_of(column: Any, indent: str) -> Any:
+    """Convert the values of a column, or of all members, to texts on lines after `indent`."""
+    if isinstance(column, ObjectColumn):
+        deeper = {key: _texts_of(each, indent + " ") for key, each in column.members.items()}
+        return ObjectColumn(deeper, column.is_present)
+    if isinstance(column, NumberColumn):
+        rows = column.values.reshape(len(column.values), -1)
+        brackets = "[]" if column.values.ndim > 1 else ""
+        return _Texts(*rows_of_numbers(rows, column.decimals), brackets, column.is_present)
+    texts = [
+        _string_text(value) if type(value) is str else "null" if value is None else value_text(value, indent)
+        for value in column.values
+    ]
+    return _Texts(texts, np.fromiter(map(len, texts), np.int64, len(texts)), "", column.is_present)
 
 
 def _patterns(flags: Sequence[Bools]) -> tuple[list[int], Ints]:
@@ -120,23 +152,23 @@ def _patterns(flags: Sequence[Bools]) -> tuple[list[int], Ints]:
     return first, pattern
 
 
-def _leaves(column: Column) -> Iterator[TextColumn]:
-    if isinstance(column, TextColumn):
+def _leaves(column: Any) -> Iterator[_Texts]:
+    if isinstance(column, _Texts):
         yield column
         return
     for member in column.members.values():
         yield from _leaves(member)
 
 
-def _measure(column: Column, flags: list[Bools], count: int) -> Ints:
+def _measure(column: Any, flags: list[Bools], count: int) -> Ints:
     """Length (n,) of each value on one line, 0 if not present.
 
     Appends whether it is present, and whether it fits a line if it is an object.
     """
     is_present = np.ones(count, dtype=bool) if column.is_present is None else column.is_present
     flags.append(is_present)
-    if isinstance(column, TextColumn):
-        return (column.lengths + len(column.brackets)) * is_present
+    if isinstance(column, _Texts):
+        return np.asarray((column.lengths + len(column.brackets)) * is_present)
     fits = np.zeros(count, dtype=bool)
     flags.append(fits)
     size = np.zeros(count, dtype=np.int64)
@@ -147,13 +179,13 @@ def _measure(column: Column, flags: list[Bools], count: int) -> Ints:
     # Two brackets, and as many separators as members but one; an object without members has none.
     size = np.maximum(size, 2)
     fits[:] = size <= WIDTH
-    return size * is_present
+    return np.asarray(size * is_present)
 
 
-def _template(column: Column, flags: list[bool], indent: str) -> str:
+def _template(column: Any, flags: list[bool], indent: str) -> str:
     """Template of a value, which takes the flags that `_measure` appends from the end of a list."""
     is_present = flags.pop()
-    if isinstance(column, TextColumn):
+    if isinstance(column, _Texts):
         return f"{column.brackets[:1]}%s{column.brackets[1:]}" if is_present else _OMITTED
     fits = flags.pop()
     members = []

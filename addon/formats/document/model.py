@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -174,18 +174,18 @@ class ObjectColumns(NamedTuple):
 
     Attributes
     ----------
-    ids, names, kinds, parents, overrides : sequence of n
+    id, name, kind, parent, override : sequence of n
     translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
     local, world, envelope, local_envelope : mapping of str to ShapeColumn
         By the keys of SHAPE_TYPES; without those that no object has.
-    bones, all_frames, bone_weights : sequence of n
+    bone, all_frames, bone_weight : sequence of n
     """
 
-    ids: Sequence[str]
-    names: Sequence[str]
-    kinds: Sequence[str]
-    parents: Sequence[str | None]
-    overrides: Sequence[str | None]
+    id: Sequence[str]
+    name: Sequence[str]
+    kind: Sequence[str]
+    parent: Sequence[str | None]
+    override: Sequence[str | None]
     translation: Floats
     rotation: Floats
     scale: Floats
@@ -193,30 +193,41 @@ class ObjectColumns(NamedTuple):
     world: Mapping[str, ShapeColumn]
     envelope: Mapping[str, ShapeColumn]
     local_envelope: Mapping[str, ShapeColumn]
-    bones: Sequence[str | None]
+    bone: Sequence[str | None]
     all_frames: Sequence[bool]
-    bone_weights: Sequence[float | None]
+    bone_weight: Sequence[float | None]
 
     @classmethod
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
         """Collect the columns of objects."""
-        return cls(
-            [entry.id for entry in objects],
-            [entry.name for entry in objects],
-            [entry.kind for entry in objects],
-            [entry.parent for entry in objects],
-            [entry.override for entry in objects],
-            _stacked([entry.translation for entry in objects], 3),
-            _stacked([entry.rotation for entry in objects], 4),
-            _stacked([entry.scale for entry in objects], 3),
-            shape_columns([entry.local for entry in objects]),
-            shape_columns([entry.world for entry in objects]),
-            shape_columns([entry.envelope for entry in objects]),
-            shape_columns([entry.local_envelope for entry in objects]),
-            [entry.bone for entry in objects],
-            [entry.all_frames for entry in objects],
-            [entry.bone_weight for entry in objects],
-        )
+        columns: dict[str, Any] = {name: [getattr(entry, name) for entry in objects] for name in cls._fields}
+        for name, size in (("translation", 3), ("rotation", 4), ("scale", 3)):
+            columns[name] = _stacked(columns[name], size)
+        for name in SHAPE_GROUPS:
+            columns[name] = shape_columns(columns[name])
+        return cls(**columns)
+
+    def objects(self) -> Iterator[ObjectBounds]:
+        """Yield the objects, each with its shapes in the order of the columns."""
+        columns = self._asdict()
+        for name in SHAPE_GROUPS:
+            columns[name] = _shapes_by_row(columns[name], len(self.id))
+        for row in zip(*columns.values(), strict=True):
+            yield ObjectBounds(**dict(zip(columns, row, strict=True)))
+
+
+SHAPE_GROUPS = ("local", "world", "envelope", "local_envelope")
+"""Attributes of objects that are shapes."""
+
+
+def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:
+    """Shapes of each of several objects."""
+    by_row: list[list[Any]] = [[] for _ in range(count)]
+    for rows, shapes in columns.values():
+        each = shapes.to_list() if isinstance(shapes, Shape) else shapes
+        for row, shape in zip(rows.tolist(), each, strict=True):
+            by_row[row].append(shape)
+    return list(map(tuple, by_row))
 
 
 def _stacked(rows: Sequence[Any], *shape: int) -> Floats:
@@ -255,7 +266,7 @@ class SortedObjects(Sequence[ObjectBounds]):
     def names(self) -> dict[str, str]:
         """Names of all objects by id."""
         columns = self.columns(0, len(self))
-        return dict(zip(columns.ids, columns.names, strict=True))
+        return dict(zip(columns.id, columns.name, strict=True))
 
 
 @dataclass(frozen=True)

@@ -5,34 +5,19 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ...core import (
-    Aabb,
-    Capsule,
-    ConvexHull,
-    Cylinder,
-    Obb,
-    Sphere,
-    SphereTree,
-)
-from ...core.compound.convex_parts import Compound
 from ...core.messages import message
-from ...core.numeric.arrays import Floats
-from ..spaces import Space, matrix_from_quaternion
+from ..spaces import Space
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
 from ..wording import single_line
 from .contacts import ContactReader
-from .joint_frames import from_joint_frame
 from .model import (
     CollisionResponse,
     DocumentContents,
-    DocumentShape,
     InputWarning,
     ObjectBounds,
     Origin,
@@ -45,7 +30,8 @@ from .model import (
     read_skipped_pairs,
     response_of,
 )
-from .source_numbers import with_source_numbers
+from .objects import read_object
+from .tracks import read_track
 
 
 @dataclass(frozen=True)
@@ -113,8 +99,8 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     """
     require_document(document)
     space = Space.from_document(document["space"])
-    reader = _Reader(space, space.inverse())
-    objects = tuple(reader.object(entry) for entry in document["objects"])
+    to_blender = space.inverse()
+    objects = tuple(read_object(entry, space, to_blender) for entry in document["objects"])
     time, generator, source = document["time"], document["generator"], document["source"]
     end, extras = time["frameEnd"], document["extras"]
     partial = _partial(extras.get("partial"), end)
@@ -132,11 +118,11 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         TimeSettings(
             time["fps"], time["frameStart"], time["frameEnd"], time["frameStep"], time["referenceFrame"]
         ),
-        ContactReader(space, reader.to_blender, time["fps"]).scanned(
+        ContactReader(space, to_blender, time["fps"]).scanned(
             document, [entry.id for entry in objects], end if was_stopped else None
         ),
         partial,
-        tuple(reader.track(entry) for entry in document["tracks"]),
+        tuple(read_track(entry, space, to_blender) for entry in document["tracks"]),
         _known_ids(extras.get("straightBetweenFrames"), {entry.id for entry in objects}),
         tuple(
             InputWarning(entry["kind"], entry["name"], entry["message"])
@@ -193,102 +179,3 @@ def _partial(extra: Any, end: float) -> Partial | None:
     untested = extra.get("meshesNotAsked", 0)
     untested = untested if isinstance(untested, int) else 0
     return Partial(extra["plannedEnd"], untested) if untested or extra["plannedEnd"] != end else None
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """Converts entries of a document to Blender's units.
-
-    Attributes
-    ----------
-    source_space : Space
-        The document's.
-    to_blender : Space
-        Its inverse.
-    """
-
-    source_space: Space
-    to_blender: Space
-
-    def object(self, entry: Mapping[str, Any]) -> ObjectBounds:
-        transform = entry["transform"]
-        in_document = ObjectBounds(
-            entry["id"],
-            entry["name"],
-            entry["type"],
-            entry["parent"],
-            _floats(transform["translation"]),
-            _floats(transform["rotation"])[[3, 0, 1, 2]],
-            _floats(transform["scale"]),
-            _shapes(entry["local"]),
-            _shapes(entry["world"]),
-            entry.get("override"),
-            _shapes(entry.get("envelope", {})),
-            local_envelope=_shapes(entry.get("envelope", {}).get("local", {})),
-            bone=entry.get("bone"),
-            all_frames=entry.get("allFrames", False),
-            bone_weight=None if "boneWeight" not in entry else float(entry["boneWeight"]),
-        )
-        space = self.to_blender
-        in_blender = replace(
-            in_document,
-            translation=space.vectors(in_document.translation),
-            rotation=space.quaternion(in_document.rotation)[[3, 0, 1, 2]],
-            scale=space.scale_factors(in_document.scale),
-            local=tuple(space.shape(shape) for shape in in_document.local),
-            world=tuple(space.shape(shape) for shape in in_document.world),
-            envelope=tuple(space.shape(shape) for shape in in_document.envelope),
-            local_envelope=tuple(space.shape(shape) for shape in in_document.local_envelope),
-        )
-        in_bone_axes = from_joint_frame(in_blender, self.source_space)
-        return with_source_numbers(in_bone_axes, in_document, self.source_space)
-
-    def track(self, entry: Mapping[str, Any]) -> Track:
-        sphere, box = entry.get("sphere"), entry.get("aabb")
-        in_document = Track(
-            entry["object"],
-            _floats(entry["frames"]),
-            None if sphere is None else Sphere(_rows(sphere["centers"]), sphere["radii"]),
-            None if box is None else Aabb(_rows(box["mins"]), _rows(box["maxs"])),
-        )
-        in_blender = replace(
-            in_document,
-            sphere=None if in_document.sphere is None else self.to_blender.sphere(in_document.sphere),
-            aabb=None if in_document.aabb is None else self.to_blender.aabb(in_document.aabb),
-        )
-        return with_source_numbers(in_blender, in_document, self.source_space)
-
-
-def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Shapes of a group, in the document's space."""
-    shapes: list[DocumentShape] = []
-    if box := group.get("aabb"):
-        shapes.append(Aabb(box["min"], box["max"]))
-    if oriented := group.get("obb"):
-        # Not orthonormalized again, see `Space.obb`.
-        rotation = matrix_from_quaternion(oriented["rotation"])
-        shapes.append(Obb.unchecked(oriented["center"], oriented["halfExtents"], rotation))
-    if sphere := group.get("sphere"):
-        shapes.append(Sphere(sphere["center"], sphere["radius"]))
-    for key, kind in (("capsule", Capsule), ("cylinder", Cylinder)):
-        if axial := group.get(key):
-            # Not normalized again, see `Space.axial`.
-            fields = (_floats(axial[name]) for name in ("center", "axis", "halfLength", "radius"))
-            shapes.append(kind.unchecked(*fields))
-    if hull := group.get("hull"):
-        shapes.append(ConvexHull(_floats(hull["vertices"]), np.array(hull["faces"], dtype=np.int64)))
-    if parts := group.get("compound"):
-        shapes.append(Compound(tuple(_shapes(part)[0] for part in parts)))
-    if tree := group.get("spheres"):
-        children = [node["children"] or (-1, -1) for node in tree]
-        centers = _rows([node["center"] for node in tree])
-        shapes.append(SphereTree(centers, [node["radius"] for node in tree], children))
-    return tuple(shapes)
-
-
-def _floats(values: Any) -> Floats:
-    return np.array(values, dtype=np.float64)
-
-
-def _rows(vectors: Any) -> Floats:
-    return _floats(vectors).reshape(-1, 3)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..spaces import Space
 from .json_numbers import lists_of_numbers
 from .json_writer import compact_json, object_text, rows_text
 from .model import Track
-from .source_numbers import IDENTITY_SPACE, restore_source_numbers
+from .source_numbers import IDENTITY_SPACE, restore_source_numbers, with_source_numbers
 
 
 class _ShapeNumbers(NamedTuple):
@@ -132,3 +133,24 @@ class WrittenTracks(Sequence[dict[str, Any]]):
 
 def _counts(shapes: Sequence[Sphere | Aabb | None]) -> Ints:
     return np.array([0 if shape is None else shape.shape[0] for shape in shapes], dtype=np.int64)
+
+
+def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:
+    """Convert a track of a document to Blender's units, as `read_object`."""
+    sphere, box = entry.get("sphere"), entry.get("aabb")
+    in_document = Track(
+        entry["object"],
+        np.array(entry["frames"], dtype=np.float64),
+        None if sphere is None else Sphere(_rows(sphere["centers"]), sphere["radii"]),
+        None if box is None else Aabb(_rows(box["mins"]), _rows(box["maxs"])),
+    )
+    in_blender = replace(
+        in_document,
+        sphere=None if in_document.sphere is None else to_blender.sphere(in_document.sphere),
+        aabb=None if in_document.aabb is None else to_blender.aabb(in_document.aabb),
+    )
+    return with_source_numbers(in_blender, in_document, space)
+
+
+def _rows(vectors: Any) -> Floats:
+    return np.array(vectors, dtype=np.float64).reshape(-1, 3)

@@ -111,7 +111,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
 
 def _objects(contents: DocumentContents, options: WriteOptions) -> WrittenObjects:
     precision = options.decimals, max(options.decimals, UNIT_DECIMALS)
-    return WrittenObjects(contents.objects, options.space, *precision, contents.responses)
+    return WrittenObjects(contents.objects, options.space, precision, contents.responses)
 
 
 def _played(played: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -111,27 +111,7 @@ class BoundsTable(SortedObjects):
             for index in indices:
                 yield from self._entries(range(index, index + 1))
             return
-        columns = self.columns(indices.start, indices.stop)
-        local, world = (_shapes_by_row(group, len(indices)) for group in (columns.local, columns.world))
-        identities = zip(columns.ids, columns.names, columns.kinds, columns.parents, strict=True)
-        placements = zip(columns.translation, columns.rotation, columns.scale, strict=True)
-        shapes = zip(local, world, columns.overrides, strict=True)
-        of_bones = zip(columns.bones, columns.all_frames, columns.bone_weights, strict=True)
-        rows = zip(identities, placements, shapes, of_bones, strict=True)
-        for identity, placed, fitted, (bone, all_frames, weight) in rows:
-            yield ObjectBounds(
-                *identity, *placed, *fitted, bone=bone, all_frames=all_frames, bone_weight=weight
-            )
-
-
-def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:
-    """Shapes of each of several objects, in the order in which they were fitted."""
-    by_row: list[list[Any]] = [[] for _ in range(count)]
-    for rows, shapes in columns.values():
-        each = shapes.to_list() if isinstance(shapes, Shape) else shapes
-        for row, shape in zip(rows.tolist(), each, strict=True):
-            by_row[row].append(shape)
-    return list(map(tuple, by_row))
+        yield from self.columns(indices.start, indices.stop).objects()
 
 
 class BoundsColumns:

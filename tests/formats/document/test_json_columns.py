@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from addon.formats.document.json_columns import (
+    NumberColumn,
     ObjectColumn,
-    number_column,
+    ValueColumn,
     object_texts,
-    repeated_string_column,
+    object_values,
     spread,
-    string_column,
-    text_column,
 )
 from addon.formats.document.json_writer import value_text
 from tests.tiers import times
@@ -32,17 +31,17 @@ def test_text_matches_that_of_plain_dicts(seed):
     radii = np.around(rng.uniform(0, 9, count), 6)
     has_shape, has_long = (np.flatnonzero(rng.random(count) < share) for share in (0.5, rng.random()))
     long_lists = [[float(number) for number in range(rng.integers(1, 60))] for _ in has_long]
-    shape = {"center": number_column(vectors[has_shape], 6), "radius": number_column(radii[has_shape], 6)}
-    long_texts = text_column([value_text({"rows": [row, row]}, "   ") for row in long_lists])
+    shape = {"center": NumberColumn(vectors[has_shape], 6), "radius": NumberColumn(radii[has_shape], 6)}
+    rows = ValueColumn([{"rows": [row, row]} for row in long_lists])
     column = ObjectColumn(
         {
-            "100 % name": string_column(names),
-            "kind": repeated_string_column(kinds),
-            "at": number_column(vectors, 6),
+            "100 % name": ValueColumn(names),
+            "kind": ValueColumn(kinds),
+            "at": NumberColumn(vectors, 6),
             "shapes": ObjectColumn(
                 {
                     "sphere": spread(ObjectColumn(shape), has_shape, count),
-                    "long": spread(long_texts, has_long, count),
+                    "long": spread(rows, has_long, count),
                 },
             ),
         }
@@ -57,14 +56,16 @@ def test_text_matches_that_of_plain_dicts(seed):
             shapes["long"] = {"rows": [rows, rows]}
         members = {"100 % name": names[row], "kind": kinds[row], "at": vectors[row].tolist()}
         expected.append({**members, "shapes": shapes})
+    assert object_values(column, count) == expected
     texts = object_texts(column, " ")
     assert [json.loads(text) for text in texts] == expected
     assert texts == [value_text(entry, " ") for entry in expected]
 
 
 def test_objects_without_a_member_are_written_without_it():
-    column = spread(ObjectColumn({"a": string_column(["x"]), "b": string_column(["y"])}), np.array([1]), 3)
-    whole = ObjectColumn({"id": string_column(["1", "2", "3"]), "both": column})
+    column = spread(ObjectColumn({"a": ValueColumn(["x"]), "b": ValueColumn(["y"])}), np.array([1]), 3)
+    whole = ObjectColumn({"id": ValueColumn(["1", "2", "3"]), "both": column})
+    assert object_values(whole, 3) == [{"id": "1"}, {"id": "2", "both": {"a": "x", "b": "y"}}, {"id": "3"}]
     assert object_texts(whole, "") == [
         '{"id": "1"}',
         '{"id": "2", "both": {"a": "x", "b": "y"}}',
