@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ..core import Clearance, Contact
 from ..formats.wording import message_line
 from ..scene.jobs import result_store
 from ..scene.jobs.pair_separation import SeparationCurve
 from ..scene.jobs.result import Result
 from . import job_state
-from .contact_rows import active_row
+from .contact_rows import active_row, entry_of_row
 from .properties.scene import SceneSettings
 from .translation import iface_, n_, translated
 
@@ -25,12 +24,11 @@ _PLAYED = n_("Click Compute: the scene is played")
 
 
 class ActivePair(NamedTuple):
-    """The pair of the active row: result and its id, indices of both subjects, and contact or near miss."""
+    """The pair of the active row: id of the result, the result, and the indices of both subjects."""
 
     result_id: str
     result: Result
     pair: tuple[int, int]
-    entry: Contact | Clearance
 
 
 class _State:
@@ -42,13 +40,13 @@ class _State:
 
 def active_pair(settings: SceneSettings) -> ActivePair | None:
     """Return the pair of the active row; None without one, or if the session has lost its result."""
-    row = active_row(settings)
-    result = result_store.get(settings.result_id).contacts
-    if row is None or result is None or result.report is None:
+    entry, result = (
+        entry_of_row(settings, active_row(settings)),
+        result_store.get(settings.result_id).contacts,
+    )
+    if entry is None or result is None:
         return None
-    entries = result.report.clearances if row.is_near_miss else result.report.contacts
-    entry: Contact | Clearance = entries[row.index]
-    return ActivePair(settings.result_id, result, (entry.a, entry.b), entry)
+    return ActivePair(settings.result_id, result, (entry.a, entry.b))
 
 
 def active_curve(settings: SceneSettings) -> SeparationCurve | None:

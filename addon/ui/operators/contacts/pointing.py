@@ -110,17 +110,21 @@ def _rows_at(settings: SceneSettings, subject: int | None, context: Context) -> 
     ]
 
 
-class COLLISION_BOUNDS_OT_click_bar(Operator):
-    """Jump to the start of the contact whose bar is under the mouse, and select its row"""
-
-    bl_idname = "collision_bounds.click_bar"
-    bl_label = "Go to Contact of Bar"
-    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+class _OfBar:
+    """Base of the operators of the bars in the timeline."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether the scene has contacts."""
         return context.scene is not None and len(settings_on(context.scene).rows) > 0
+
+
+class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
+    """Jump to the start of the contact whose bar is under the mouse, and select its row"""
+
+    bl_idname = "collision_bounds.click_bar"
+    bl_label = "Go to Contact of Bar"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Jump to the start of the bar, and select the row of its pair."""
@@ -137,17 +141,12 @@ class COLLISION_BOUNDS_OT_click_bar(Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_hover_bar(Operator):
+class COLLISION_BOUNDS_OT_hover_bar(_OfBar, Operator):
     """Show the names of the pair whose bar is under the mouse"""
 
     bl_idname = "collision_bounds.hover_bar"
     bl_label = "Show Name of Bar"
     bl_options: ClassVar = {"INTERNAL"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether the scene has contacts."""
-        return COLLISION_BOUNDS_OT_click_bar.poll(context)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Show or hide a name. The mouse works as if this operator did not exist."""
@@ -157,17 +156,13 @@ class COLLISION_BOUNDS_OT_hover_bar(Operator):
         region: Any = context.region
         if bar is not None:
             hovered.mouse, hovered.region = (x, y), region.as_pointer()
-            _start_timer()
+            # Nothing announces that the mouse has left the region.
+            _stop_timer()
+            bpy.app.timers.register(_hide_name, first_interval=_NAME_SECONDS)
         if bar is not None or bar != hovered.bar:
             region.tag_redraw()
         hovered.bar = bar
         return {"PASS_THROUGH"}
-
-
-def _start_timer() -> None:
-    """Hide the name later: nothing announces that the mouse has left the region."""
-    _stop_timer()
-    bpy.app.timers.register(_hide_name, first_interval=_NAME_SECONDS)
 
 
 def _stop_timer() -> None:

@@ -93,8 +93,8 @@ def segments(curve: SeparationCurve) -> tuple[Floats, Floats]:
 class _Place(NamedTuple):
     """Pixels of a region: of the whole graph, and of the part with the curve; left, bottom, right, top."""
 
-    whole: tuple[float, float, float, float]
-    plot: tuple[float, float, float, float]
+    whole: Floats
+    plot: Floats
 
     @classmethod
     def of(cls, context: Any) -> _Place | None:
@@ -108,14 +108,9 @@ class _Place(NamedTuple):
             below, width = (size * scale for size in _NAVIGATION)
             if bottom + outside + height > top - below:
                 right -= width
-        whole = left + outside, bottom + outside, right - outside, bottom + outside + height
-        plot = (
-            whole[0] + _LEFT * scale,
-            whole[1] + _BELOW * scale,
-            whole[2] - _RIGHT * scale,
-            whole[3] - _ABOVE * scale,
-        )
-        has_room = plot[2] - plot[0] > 40 * scale and plot[3] - plot[1] > 20 * scale
+        whole = np.array((left + outside, bottom + outside, right - outside, bottom + outside + height))
+        plot = whole + np.array((_LEFT, _BELOW, -_RIGHT, -_ABOVE)) * scale
+        has_room = ((plot[2:] - plot[:2]) > np.array((40, 20)) * scale).all()
         return cls(whole, plot) if has_room else None
 
     def pixels(self, axes: GraphAxes, points: Floats) -> Floats:
@@ -127,7 +122,7 @@ class _Place(NamedTuple):
 
 def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
     """Return the frame at a pixel of a viewport's region; None outside of the graph, or without a curve."""
-    curve = _shown_curve(context)
+    curve = active_curve(settings_on(context.scene)) if _is_shown(context) else None
     place = _Place.of(context) if curve is not None else None
     if curve is None or place is None:
         return None
@@ -139,18 +134,15 @@ def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
     return axes.first + min(max(part, 0.0), 1.0) * (axes.last - axes.first)
 
 
-def _shown_curve(context: Any) -> SeparationCurve | None:
-    """Return the curve that the viewport of the context shows."""
-    if not _is_shown(context):
-        return None
-    return active_curve(settings_on(context.scene))
-
-
 def _is_shown(context: Any) -> bool:
     """Return whether the viewport of the context shows the graph."""
-    if context.scene is None or not settings_on(context.scene).display.show_separation:
-        return False
-    return bool(context.space_data.overlay.show_overlays) and len(settings_on(context.scene).rows) > 0
+    settings = context.scene and settings_on(context.scene)
+    return bool(
+        settings
+        and settings.display.show_separation
+        and context.space_data.overlay.show_overlays
+        and settings.rows
+    )
 
 
 def draw_large_graph() -> None:
@@ -160,7 +152,7 @@ def draw_large_graph() -> None:
     if place is None:
         return
     settings = settings_on(context.scene)
-    flat.draw_backing(np.array([place.whole]), context)
+    flat.draw_backing(place.whole[None], context)
     text_color = (*flat.tooltip_theme(context).text, 1.0)
     flat.set_font_size(context)
     curve = active_curve(settings)
@@ -180,14 +172,11 @@ def draw_large_graph() -> None:
         points = np.array([[now, axes.low], [now, axes.high]])
         color = (*flat.playhead_color(context), 1.0)
         flat.draw_lines(place.pixels(axes, points), color, 2.0 * scale, context)
-    _draw_area(place.pixels(axes, below), _zero_height(place, axes), (*contact[:3], 0.4))
+    zero = float(place.pixels(axes, np.array([axes.first, 0.0]))[1])
+    _draw_area(place.pixels(axes, below), zero, (*contact[:3], 0.4))
     flat.draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
     flat.draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
     _draw_title(place, curve, now, context, text_color)
-
-
-def _zero_height(place: _Place, axes: GraphAxes) -> float:
-    return float(place.pixels(axes, np.array([axes.first, 0.0]))[1])
 
 
 def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float, ...]) -> None:
@@ -198,10 +187,8 @@ def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float,
     frames = ticks(axes.first, axes.last, max(int((right - left) / (_FRAME_SPACE * scale)), 1))
     ends = [[[axes.first, value], [axes.last, value]] for value in values]
     ends += [[[frame, axes.low], [frame, axes.high]] for frame in frames]
-    faint = (*color[:3], _FAINT)
-    flat.draw_lines(
-        place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2)), faint, scale, context
-    )
+    points = place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2))
+    flat.draw_lines(points, (*color[:3], _FAINT), scale, context)
     zero = np.array([[axes.first, 0.0], [axes.last, 0.0]])
     flat.draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
     half = 4 * scale

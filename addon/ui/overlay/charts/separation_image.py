@@ -42,12 +42,7 @@ def graph_pixels(
     zero = float(axes.up(np.array([0.0]))[0]) * height
     pixels[(rows >= bottom) & (rows < zero)] = contact * (1, 1, 1, _FILL)
     column = axes.across(np.array([playhead]))[0] * width
-    pixels[np.broadcast_to(np.abs(rows - zero) < thickness / 2 + 0.01, (height, width))] = line * (
-        1,
-        1,
-        1,
-        _ZERO,
-    )
+    pixels[np.abs(rows[:, 0] - zero) < thickness / 2 + 0.01] = line * (1, 1, 1, _ZERO)
     # Below the curve, because it would hide a contact between two frames.
     if 0 <= column <= width:
         begin = min(int(column), width - thickness)
