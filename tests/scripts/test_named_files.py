@@ -16,3 +16,9 @@ def test_named_files_exist(page):
     named = re.findall(r"[`\s]((?:addon|docs|scripts|tests)/[\w/.-]*\w)", page.read_text("utf-8"))
     assert [name for name in named if not (TOP / name).exists()] == []
     assert named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_modules_named_by_their_layer_exist(page):
+    named = re.findall(r"`((?:core|formats|scene|ui|cli)/[\w/.]+)`", page.read_text("utf-8"))
+    assert [name for name in named if not (TOP / "addon" / name).exists()] == []
