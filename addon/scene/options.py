@@ -283,6 +283,13 @@ def declare(default: Any, kind: Kind, help: str = "", *, name: str = "", **more:
     return field(default=default, metadata={"options": (Option(name, kind, help, default, **more),)})
 
 
+def switch(
+    help: str, label: str = "", description: str = "", *, default: bool = False, name: str = ""
+) -> Any:
+    """Return the field of a settings class that an option without a value sets."""
+    return declare(default, Flag(), help, name=name, label=label, description=description)
+
+
 def declare_together(make: Callable[..., Any], *options: Option) -> Any:
     """Return a field that is None, or made from the values of several options if the first one is given."""
     return field(default=None, metadata={"options": options, "make": make})

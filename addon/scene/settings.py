@@ -28,6 +28,7 @@ from .options import (
     declare,
     declare_together,
     options_of,
+    switch,
 )
 
 Modifiers = Literal["evaluated", "base"]
@@ -374,9 +375,7 @@ class Selection:
     )
     collection: str | None = declare(None, Name(), "only objects in this collection and its children")
     selected_only: bool = False
-    split_by_bones: bool = declare(
-        False,
-        Flag(),
+    split_by_bones: bool = switch(
         "bounds of each deform bone, along its axes, instead of the whole of an object with an armature",
         name="bones",
     )
@@ -436,27 +435,22 @@ class PairSettings:
         description="Pairs to skip, such as Lid:Box or Wheel*:collection:Road: two names or patterns with a "
         "colon between. Separate pairs by commas. Write [:] and [,] for characters that belong to a name",
     )
-    ignore_parents: bool = declare(
-        True,
-        Flag(),
+    ignore_parents: bool = switch(
         "skip pairs of a parent and its child (default: on)",
-        label="Ignore Parents",
-        description="Skip pairs of a parent and its child, and of loose parts of one object, which usually "
+        "Ignore Parents",
+        "Skip pairs of a parent and its child, and of loose parts of one object, which usually "
         "touch where they are joined",
+        default=True,
     )
-    ignore_collection: bool = declare(
-        False,
-        Flag(),
+    ignore_collection: bool = switch(
         "skip pairs of objects in the same collection",
-        label="Ignore Collection",
-        description="Skip pairs of objects in the same collection, except the scene collection",
+        "Ignore Collection",
+        "Skip pairs of objects in the same collection, except the scene collection",
     )
-    static_pairs: bool = declare(
-        False,
-        Flag(),
+    static_pairs: bool = switch(
         "include pairs in which neither object moves",
-        label="Static Pairs",
-        description="Include pairs in which neither object moves, such as walls intersecting a floor. "
+        "Static Pairs",
+        "Include pairs in which neither object moves, such as walls intersecting a floor. "
         "Where nothing moves at all, they always count",
     )
     obstacles: tuple[str, ...] = declare(
@@ -468,12 +462,10 @@ class PairSettings:
         description="Test objects of this name, pattern such as Level*, or collection:Name as meshes, "
         "against the spheres of all other objects. Empty: none",
     )
-    one_sided: bool = declare(
-        False,
-        Flag(),
+    one_sided: bool = switch(
         "treat the faces of obstacles as single-sided: ignore contacts from behind",
-        label="Single Sided",
-        description="Ignore contacts from behind an obstacle's faces",
+        "Single Sided",
+        "Ignore contacts from behind an obstacle's faces",
     )
 
 
@@ -496,8 +488,8 @@ class BoundsSettings:
     frame: float | None = declare(
         None, Number(), "frame to evaluate (default: the current frame of the file)"
     )
-    envelope: bool = declare(False, Flag(), "add a box and a sphere that enclose each object over --frames")
-    tracks: bool = declare(False, Flag(), "add the box and the sphere of each object at each of --frames")
+    envelope: bool = switch("add a box and a sphere that enclose each object over --frames")
+    tracks: bool = switch("add the box and the sphere of each object at each of --frames")
     frames: tuple[float, float, float] | None = declare(
         None,
         FrameSpan(),
@@ -544,12 +536,10 @@ class ContactSettings(PairSettings):
         label="Clearance",
         description="Distance below which two objects count as in contact",
     )
-    confirm: bool = declare(
-        False,
-        Flag(),
+    confirm: bool = switch(
         "verify each contact on the meshes",
-        label="Verify on Meshes",
-        description="Verify each contact on the actual meshes, and report when they first touch",
+        "Verify on Meshes",
+        "Verify each contact on the actual meshes, and report when they first touch",
     )
 
 
