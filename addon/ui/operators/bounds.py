@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from typing import ClassVar
 
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
-from ...core import Progress
-from ...core.scan.scan import never
 from ...scene.jobs import result_store
 from ...scene.jobs.bounds import bounds_in_parts
 from ...scene.jobs.envelopes import play_bounds
@@ -38,7 +35,7 @@ from .messages import (
     report_result,
     swept_counted,
 )
-from .modal_job import ModalJob
+from .modal_job import Job, ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
 
@@ -74,9 +71,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
             elif name not in hidden:
                 self.layout.prop(self, name)
 
-    def _create_job(
-        self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, Result]:
+    def _create_job(self, context: Context) -> Job:
         settings = initialized_settings(context)
         self._selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, BOUNDS_OPTIONS)
@@ -131,9 +126,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
 
     _settings: BoundsSettings | None = None
 
-    def _create_job(
-        self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, Result]:
+    def _create_job(self, context: Context) -> Job:
         settings = initialized_settings(context)
         selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, ("padding",))

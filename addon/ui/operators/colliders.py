@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,8 +9,6 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
-from ...core import Progress
-from ...core.scan.scan import never
 from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
@@ -30,7 +27,7 @@ from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translat
 from .command import Command, needs_edit_mode, needs_object_mode
 from .contacts.pair_selection import select_only
 from .messages import empty_result_error, input_warning_texts, skipped_texts
-from .modal_job import ModalJob
+from .modal_job import Job, ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
@@ -94,9 +91,7 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
         draw_options(self.layout, self, ("scope", "padding", *properties.COLLIDER_OPTIONS))
 
-    def _create_job(
-        self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, CreatedColliders]:
+    def _create_job(self, context: Context) -> Job:
         self._selection = sync_scope(self, context, initialized_settings(context))
         settings = _collider_settings(self, context, self._selection, properties.COLLIDER_OPTIONS)
         tolerance = decimal_from_float32(self.parts_tolerance)

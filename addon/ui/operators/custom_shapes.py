@@ -82,25 +82,25 @@ class _FitCommand(Command):
                 self.report({"WARNING"}, _problem(item, error))
         return fitted
 
-    def _start_with_active_shape(self, context: Context) -> None:
+
+class _LikeActive(_FitCommand):
+    """Base of those whose buttons start with the kind of shape that the active object has."""
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Set the kind of shape to that of the active object, unless it was passed to the operator."""
         active: Any = active_with_geometry(context)
         current = "none" if active is None else getattr(active, SETTINGS_PROPERTY).override
         if current != "none" and not self.properties.is_property_set("shape"):
             self.shape = current
+        return self.execute(context)
 
 
-class COLLISION_BOUNDS_OT_override_from_fit(_FitCommand, Operator):
+class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
     """Set the custom shape of all selected objects to their fitted bounds, as a starting point"""
 
     bl_idname = "collision_bounds.override_from_fit"
     bl_label = "Custom Shape from Fit"
     needs = (needs_geometry, _needs_any_editable)
-
-    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
-        """Start with the kind of shape that the active object has."""
-        self._start_with_active_shape(context)
-        return self.execute(context)
 
     def run(self, context: Context) -> set[str]:
         """Fit the shapes and set them."""
@@ -108,7 +108,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(_FitCommand, Operator):
         return _set_overrides(context, fitted)
 
 
-class COLLISION_BOUNDS_OT_override_from_selection(_FitCommand, Operator):
+class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     """Set the custom shape of each mesh in Edit Mode to bounds of its selected vertices, or add one"""
 
     bl_idname = "collision_bounds.override_from_selection"
@@ -116,11 +116,6 @@ class COLLISION_BOUNDS_OT_override_from_selection(_FitCommand, Operator):
     needs = (needs_edit_mode,)
 
     add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
-
-    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
-        """Start with the kind of shape that the active object has."""
-        self._start_with_active_shape(context)
-        return self.execute(context)
 
     def run(self, context: Context) -> set[str]:
         """Fit the shapes to the selected vertices, and set them."""
@@ -317,10 +312,10 @@ def _add_override(settings: Any, override: Override) -> None:
     if settings.override == "none":
         settings.more_shapes.clear()
         _set_override(settings, override)
-        return
-    entry = settings.more_shapes.add()
-    entry.shape = override.shape
-    _set_size(entry, override)
+    else:
+        entry = settings.more_shapes.add()
+        entry.shape = override.shape
+        _set_size(entry, override)
 
 
 def _set_size(properties: Any, override: Override) -> None:

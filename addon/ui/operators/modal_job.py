@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import bpy
 from bpy.types import Context, Event, Header
@@ -36,6 +36,9 @@ _SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
 """Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
 
 
+Job: TypeAlias = Generator[Progress, None, Any]
+
+
 class ModalJob(Command):
     """Mixin of operators that run a job: in slices from a window, in one piece from a script.
 
@@ -59,16 +62,17 @@ class ModalJob(Command):
         for number, text in enumerate(lines):
             column.label(text=text, translate=False, icon="BLANK1" if number else "INFO")
 
-    _job: Generator[Progress, None, Any] | None = None
+    _job: Job | None = None
+    # For `find_contacts`.
+    _stops: Callable[[], bool] = staticmethod(never)
+    _drops: Callable[[], bool] = staticmethod(never)
     _timer: bpy.types.Timer | None = None
     _slice_ended = _shown_at = 0.0
     _drawing = _step = 0.0
     _was_shown = _was_clicked = False
 
-    def _create_job(
-        self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, Any]:
-        """Return the job for the operator's settings; for `stops` and `drops` see `find_contacts`."""
+    def _create_job(self, context: Context) -> Job:
+        """Return the job for the operator's settings."""
         raise NotImplementedError
 
     def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
@@ -107,7 +111,8 @@ class ModalJob(Command):
         running = job_state.begin()
         running.operator, running.busy = type(self).bl_idname, self.busy
         running.has_partial_result = self.has_partial_result
-        self._job = self._create_job(context, lambda: running.is_stopping, lambda: running.drops_unsolved)
+        self._stops, self._drops = lambda: running.is_stopping, lambda: running.drops_unsolved
+        self._job = self._create_job(context)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.progress_begin(0, 100)
@@ -224,7 +229,7 @@ class ModalJob(Command):
         _redraw_sidebars(context)
 
 
-def _discard(job: Generator[Progress, None, Any], timer: bpy.types.Timer) -> None:
+def _discard(job: Job, timer: bpy.types.Timer) -> None:
     """End a job whose operator no longer exists."""
     with overlay.paused():
         job.close()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import ClassVar
 
 from bpy.props import BoolProperty
 from bpy.types import Context, Operator
 
-from ....core import ContactReport, Progress
-from ....core.scan.scan import never
+from ....core import ContactReport
 from ....formats import Comparison
 from ....scene.jobs import result_store
 from ....scene.jobs.contacts import find_contacts
@@ -25,7 +23,7 @@ from ...properties.scene import SceneSettings, contact_settings, fit_settings, s
 from ...translation import joined, n_, rpt_, rpt_count, sentences
 from ..command import Command
 from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
-from ..modal_job import ModalJob
+from ..modal_job import Job, ModalJob
 from ..scene_options import initialized_settings, sync_scope, sync_with_scene
 from . import markers
 from .baseline import compared
@@ -49,15 +47,13 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
     _selection = Selection()
     _selected_uids: frozenset[int] | None = None
 
-    def _create_job(
-        self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, Result]:
+    def _create_job(self, context: Context) -> Job:
         settings = initialized_settings(context)
         self._select(context, settings)
         sync_with_scene(self, settings, CONTACT_OPTIONS)
         self._settings = contact_settings(settings)
         job_settings = replace(self._settings, selection=self._selection)
-        return find_contacts(context.scene, job_settings, stops, drops)
+        return find_contacts(context.scene, job_settings, self._stops, self._drops)
 
     def _select(self, context: Context, settings: SceneSettings) -> None:
         """Choose the objects: those of the contacts that are shown, or by the scope and the selection."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,15 +11,14 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
-from ....core import CollisionBoundsError, Progress
+from ....core import CollisionBoundsError
 from ....core.messages import message
-from ....core.scan.scan import never
 from ....formats import write_text
 from ....formats.export.csv_table import separation_csv
 from ....formats.wording import message_line, valid_text
 from ....scene.blender.frames import go_to
 from ....scene.jobs import result_store
-from ....scene.jobs.pair_separation import SeparationCurve, separation_over_time
+from ....scene.jobs.pair_separation import separation_over_time
 from ....scene.jobs.separation_keys import MAX_NAME, key_separation
 from ...overlay import handlers as overlay
 from ...overlay.charts.separation import frame_at
@@ -29,7 +27,7 @@ from ...properties.scene import contact_settings, settings_of
 from ...separation import ActivePair, active_curve, active_pair, record
 from ...translation import n_, rpt_, rpt_count
 from ..command import Command, needs_idle, needs_row, row_of
-from ..modal_job import ModalJob
+from ..modal_job import Job, ModalJob
 from .pair_selection import pair_of_row
 
 
@@ -56,9 +54,7 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
     busy = n_("Blender is computing a separation: stop it, or wait until it is done")
     needs = (needs_idle, needs_row, _needs_fresh_result)
 
-    def _create_job(
-        self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, Any]:
+    def _create_job(self, context: Context) -> Job:
         settings = settings_of(context)
         active = active_pair(settings)
         assert active is not None, "a pair is needed"
@@ -73,9 +69,7 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
         return {"FINISHED"}
 
 
-def _with_record(
-    active: ActivePair, job: Generator[Progress, None, SeparationCurve]
-) -> Generator[Progress, None, SeparationCurve]:
+def _with_record(active: ActivePair, job: Job) -> Job:
     """Run a job, and keep its curve, or the reason why there is none."""
     record(active, message("Stopped: click Compute"))
     try:
