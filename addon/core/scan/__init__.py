@@ -6,14 +6,15 @@ In reading order:
 |---|---|
 | `scan` | `scan_contacts` and `ScanSettings` |
 | `motion` | protocols of motions, and their samples |
-| `pair_filter` | which pairs of subjects are tested and reported; pairs of which neither moves are skipped |
+| `pair_filter` | which pairs are tested: by settings, if any of both moves, and where their boxes overlap |
 | `pair_scanner` | `PairScanner`: collects frames into blocks, and solves the pairs of each block |
 | `interval_block` | the shapes of a block of intervals, and timelines of intervals that are subdivided |
-| `candidates` | broad phase of a block, and culling interval by interval |
 | `refinement` | assessment of linear motion, and subdivision where it is not good enough |
 | `known_subdivision` | the same for pairs whose motion is known between frames |
-| `pair_cache` | records of solved pairs, and what is known of each pair so far |
-| `report` | makes the records, and of them contacts and near misses |
+| `solved_pieces` | describes contacts by the solved motion of their pairs |
+| `records` | contacts and separations of pairs, as tables |
+| `pair_cache` | what is known of each pair so far |
+| `report` | contacts and near misses |
 | `sections` | cuts long scans into sections for several processes, and joins their records |
 | `obstacle_space` | meshes that spheres are tested against, in their local space |
 | `mesh_samples` | samples of two moving meshes, whose vertices and triangles may change |

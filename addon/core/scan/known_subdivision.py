@@ -17,10 +17,10 @@ from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import concatenated
 from ..sweep.dispatch import time_of_impact
-from .candidates import Candidates
 from .interval_block import IntervalBlock, where_shapes
 from .motion import KnownMotion
-from .pair_cache import PROVEN
+from .pair_filter import Candidates
+from .records import PROVEN
 from .refinement import Assessment, PairIntervals, Subdivision, assess_pairs
 
 _SHORTEST = 2.0**-24

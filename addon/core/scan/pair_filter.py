@@ -1,8 +1,9 @@
-"""Pair filter: which pairs of subjects a contact scan tests and reports.
+"""Pair filter: which pairs a contact scan tests, by settings, by what moves, and by boxes.
 
 Pairs of which neither subject moves are skipped. In its first block a scan tests all pairs; from then on
-`moving_pairs` skips the pairs at rest. `is_reported` drops the contacts of pairs that never moved from the
-report, unless static pairs were requested.
+`moving_pairs` skips the pairs at rest. `sections.joining` drops the contacts of pairs that never moved from
+the report, unless static pairs were requested. Of the others, those are tested whose boxes overlap: over a
+whole block first, then interval by interval.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..broad_phase.overlapping_pairs import overlapping_pairs
+from ..distance.dispatch import overlaps
 from ..errors import InvalidShapeError
 from ..numeric.arguments import as_indices, as_mask
-from ..numeric.arrays import Bools, Ints
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from ..numeric.table import Table
+from ..numeric.tolerances import CHAIN_ROUNDING
+from ..shapes import Aabb, Sphere
+from .interval_block import Frames, IntervalBlock
 
 
 class PairFilter:
@@ -97,3 +104,133 @@ def _count_between(a: Bools, b: Bools, labels: Ints) -> int:
     in_a, in_b, in_both = (np.bincount(labels[mask], minlength=size) for mask in (a, b, a & b))
     # Ordered pairs of different subjects; those with both in both masks were counted twice.
     return int((in_a * in_b - in_both - in_both * (in_both - 1) // 2).sum())
+
+
+class Candidates(Table):
+    """Pairs of shapes that may touch, and what the pair cache holds of each.
+
+    Attributes
+    ----------
+    pairs : (m, 2) int
+        Indices of both shapes.
+    keys : (m,) int
+        Keys of the pairs of subjects in the pair cache.
+    size : (m,) float
+        Size of the smaller subject.
+    least : (m,) float
+        Least separation so far, inf for new pairs.
+    has_contact_before : (m,) bool
+        Whether the pair had a contact before this block.
+    open_least : (m,) float
+        Least separation within the contact that lasts until this block; inf for pairs without one.
+    """
+
+    pairs: Ints
+    keys: Ints
+    size: Floats
+    least: Floats
+    has_contact_before: Bools
+    open_least: Floats
+
+    def separation_cutoff(self, clearance: float = 0.0) -> Floats:
+        """Separations (m,) at or above which a pair's least separation need not be computed.
+
+        Such a value cannot change the report: either a smaller separation is known already, or it exceeds
+        both the clearance and the size below which a pair counts as a near miss.
+        """
+        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
+
+
+class SubjectSizes:
+    """Sizes of shapes and subjects, measured when first present.
+
+    Attributes
+    ----------
+    of_shape : (n,) float
+        Half the diagonal of the box around a shape, or the radius of a sphere; NaN until measured.
+    of_subject : (s,) float
+        Size of the subject's shape, or half the diagonal of the box around its parts; NaN until measured.
+    """
+
+    def __init__(self, subject_of: Ints, subject_count: int, is_whole: bool) -> None:
+        """Start without sizes; `is_whole` means that each subject is one shape."""
+        self._subject_of = subject_of
+        self._is_whole = is_whole
+        self._is_complete = False
+        self.of_shape = np.full(len(subject_of), np.nan)
+        self.of_subject = np.full(subject_count, np.nan)
+
+    def measure(self, frames: Frames) -> None:
+        """Measure the shapes that are present for the first time."""
+        if self._is_complete:
+            return
+        new = np.flatnonzero(frames.present.any(axis=0) & np.isnan(self.of_shape))
+        if not len(new):
+            return
+        shapes = frames.shapes[frames.present[:, new].argmax(axis=0), new]
+        if isinstance(shapes, Sphere):
+            self.of_shape[new] = shapes.radius
+        else:
+            self.of_shape[new] = length(shapes.aabb().half_extents)
+        self._is_complete = not np.isnan(self.of_shape).any()
+        if self._is_whole:
+            self.of_subject[new] = self.of_shape[new]
+            return
+        boxes = shapes.aabb()
+        starts = np.flatnonzero(np.diff(self._subject_of[new], prepend=-1))
+        low = np.minimum.reduceat(boxes.min, starts)
+        high = np.maximum.reduceat(boxes.max, starts)
+        self.of_subject[self._subject_of[new[starts]]] = length((high - low) / 2)
+
+
+def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
+    """Pairs (m, 2) of shapes whose boxes over the whole block overlap.
+
+    boxes : (k, n) `block.swept_boxes`
+    """
+    present = block.present[:-1]
+    shapes = np.flatnonzero(present.any(axis=0))
+    low, high = _present_corners(block, boxes)
+    around = Aabb.unchecked(low[:, shapes].min(axis=0), high[:, shapes].max(axis=0))
+    if block.mesh:
+        return _pairs_with_last(around, shapes, block.present.shape[1] - 1)
+    return np.asarray(shapes[overlapping_pairs(around)])
+
+
+def _present_corners(block: IntervalBlock, boxes: Aabb) -> tuple[Floats, Floats]:
+    """Corners (k, n, 3) of boxes; empty boxes, from inf to -inf, for shapes that are not present."""
+    present = block.present[:-1, :, None]
+    if present.all():
+        return boxes.min, boxes.max
+    return np.where(present, boxes.min, np.inf), np.where(present, boxes.max, -np.inf)
+
+
+def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
+    """Pairs (m, 2) of increasing `shapes` (n,) whose boxes (n,) overlap that of `last`, if it is present."""
+    if not len(shapes) or shapes[-1] != last:
+        return np.empty((0, 2), dtype=np.int64)
+    first = shapes[:-1][overlaps(boxes[:-1], boxes[-1])]
+    return np.column_stack([first, np.full(len(first), last)])
+
+
+def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints:
+    """Rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, ordered by interval."""
+    low, high = _present_corners(block, boxes)
+    columns = [np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high)]
+    first, second = pairs.T
+    parts = [np.empty((0, 2), dtype=np.int64)]
+    # As many intervals at once as there is room for, or as many pairs.
+    step = max(1, CHUNK_ROWS // max(1, len(pairs)))
+    for start in range(0, len(low), step):
+        below, above = (side[:, start : start + step] for side in columns)
+        for begin in range(0, len(pairs), CHUNK_ROWS):
+            i, j = first[begin : begin + CHUNK_ROWS], second[begin : begin + CHUNK_ROWS]
+            overlap = (below[0][:, i] <= above[0][:, j]) & (below[0][:, j] <= above[0][:, i])
+            interval, row = np.nonzero(overlap)
+            for axis in (1, 2):
+                i, j = first[begin + row], second[begin + row]
+                overlap = below[axis][interval, i] <= above[axis][interval, j]
+                overlap &= below[axis][interval, j] <= above[axis][interval, i]
+                interval, row = interval[overlap], row[overlap]
+            parts.append(np.column_stack([start + interval, begin + row]))
+    return np.concatenate(parts)

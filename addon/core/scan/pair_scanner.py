@@ -23,21 +23,21 @@ from ..interval.dispatch import (
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..shapes import Sphere
-from .candidates import (
-    Candidates,
-    SubjectSizes,
-    candidate_pairs,
-    overlaps_by_interval,
-)
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, Sample, SubframeSampler
 from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
-from .pair_cache import IntervalRecords, PairCache
-from .pair_filter import PairFilter
+from .pair_cache import PairCache
+from .pair_filter import (
+    Candidates,
+    PairFilter,
+    SubjectSizes,
+    candidate_pairs,
+    overlaps_by_interval,
+)
+from .records import IntervalRecords, ScannerRecords
 from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
-from .report import SolvedPieces, piece_source, records_of_rows
-from .sections.records import ScannerRecords
+from .solved_pieces import Pieces, SolvedPieces, records_of_rows
 
 _Result = TypeVar("_Result")
 
@@ -320,7 +320,6 @@ class PairScanner:
         begin = 0.0
         while not subdivision.is_done:
             intervals = subdivision.intervals()
-            of_round = intervals.rows
             of_all = (1 - begin) * (1 - _LEFT_AFTER_ROUND)
             yield begin + 0.1 * of_all
             parts = self._interval_contacts(intervals)
@@ -334,11 +333,10 @@ class PairScanner:
             yield begin + 0.45 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
             is_touching = ~np.isnan(contacts.enter[rows])
-            is_relevant = is_touching | (contacts.least[rows] < cutoff[of_round[rows]])
+            is_relevant = is_touching | (contacts.least[rows] < cutoff[intervals.rows[rows]])
             found = records_of_rows(subdivision, intervals, contacts, rows[is_relevant], uncertainty)
-            touching = rows[is_touching]
-            source = piece_source(subdivision, intervals, contacts, touching)
-            found.piece[is_touching[is_relevant]] = pieces.add(source)
+            of_round = Pieces.of_round(subdivision, intervals, contacts, rows[is_touching])
+            found.piece[is_touching[is_relevant]] = pieces.add(of_round)
             records.append(found)
             subdivision.select_open(intervals, contacts, assessment, is_open)
             count = subdivision.pending_samples
@@ -402,18 +400,10 @@ class PairScanner:
 
     def records(self) -> ScannerRecords:
         """Return all that was found so far."""
-        cache, size = self._cache, self._sizes.of_subject
-        i, j = np.divmod(cache.keys, max(1, self._count))
-        return ScannerRecords(
-            cache.keys,
-            cache.least,
-            cache.least_time,
-            cache.touched,
-            cache.least <= np.minimum(size[i], size[j]),
-            cache.doubtful_since,
-            cache.spans(),
-            self._has_moved,
-        )
+        pairs, size = self._cache.pairs, self._sizes.of_subject
+        i, j = np.divmod(pairs.keys, max(1, self._count))
+        pairs = pairs.replaced(is_near=pairs.least <= np.minimum(size[i], size[j]))
+        return ScannerRecords(pairs, self._cache.spans(), self._has_moved)
 
 
 def _in_chunks(

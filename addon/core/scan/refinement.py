@@ -20,7 +20,6 @@ from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import CutLines, Spans, span_runs
-from .candidates import Candidates
 from .interval_block import (
     IntervalBlock,
     IntervalPart,
@@ -30,7 +29,8 @@ from .interval_block import (
     where_shapes,
 )
 from .motion import SubframeSampler
-from .pair_cache import LINEAR, SAMPLED, time_within
+from .pair_filter import Candidates
+from .records import LINEAR, SAMPLED, time_within
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""

@@ -1,10 +1,9 @@
-"""Results of a contact scan: records of solved pairs, and the contacts and near misses made of them."""
+"""Results of a contact scan: contacts and near misses."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -15,28 +14,9 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
-from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
+from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.table import Table
 from ..progress import ContactMotion
-from ..shapes import Sphere
-from .obstacle_space import rotation_between, to_world
-from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
-from .refinement import PairIntervals, Subdivision
-
-_WHOLE = 1e-6
-"""Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
-
-_UNSTEADY = 0.05
-"""Part of its path by which a pair may deviate from linear motion if its velocity is known."""
-_STEADY = 1e-4
-"""Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
-_POSE_ROUNDING = 2.0**-22
-"""Part of the coordinates that the poses of both shapes, at both ends of an interval, lose to rounding."""
-_SLOW = 1e-3
-"""Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
-_TOUCH = 1e-9
-"""Part of the coordinates below which an overlap is a touch."""
 
 
 class ContactInterval(NamedTuple):
@@ -237,7 +217,7 @@ class Contacts(_Views[Contact]):
     def take(self, rows: Any) -> Self:
         """Select contacts by anything that indexes an array."""
         end = np.cumsum(self.counts)
-        inner = _rows_of_ranges((end - self.counts)[rows], end[rows])
+        inner = rows_of_ranges((end - self.counts)[rows], end[rows])
         return type(self)(self.pairs.take(rows), self.intervals.take(inner), self.counts[rows])
 
     @classmethod
@@ -351,296 +331,8 @@ class ContactReport:
     static_pair_count: int = 0
 
 
-class PairRows(Table):
-    """Pairs (m,) in the order of the report, and their least separations.
-
-    flipped : (m,) whether normals point from b to a
-    """
-
-    a: Ints
-    b: Ints
-    flipped: Bools
-    least: Floats
-    least_time: Floats
-
-
-def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: float) -> Contacts:
-    """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
-    begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
-    rows, count = _rows_of_ranges(begin, end), end - begin
-    spans = spans.take(rows)
-    sign = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)[:, None]
-    velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
-    details = spans.uncertainty, spans.point, spans.normal * sign, velocity
-    deepest = spans.least_time, -spans.least, spans.direction * sign
-    intervals = Intervals(spans.enter, spans.leave, *details, *deepest)
-    # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
-    # less than the gap within a clearance.
-    by_depth = np.lexsort((spans.least, np.arange(len(count)).repeat(count)))
-    start = np.cumsum(count) - count
-    first, deep = intervals.take(start), intervals.take(by_depth[start])
-    tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
-    how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
-    when = first.start, first.uncertainty, first.point, first.normal
-    table = PairContacts(pairs.a, pairs.b, *when, *how, deep.deepest_frame, deep.depth)
-    return Contacts(table, intervals, count)
-
-
-def _rows_of_ranges(begin: Ints, end: Ints) -> Ints:
+def rows_of_ranges(begin: Ints, end: Ints) -> Ints:
     """Rows (k,) from `begin` up to `end` of all ranges (m,), concatenated."""
     count = end - begin
     offset = np.repeat(begin - np.cumsum(count) + count, count)
     return np.asarray(np.arange(len(offset)) + offset)
-
-
-def pairs_of(pairs: PairRows) -> list[tuple[int, int]]:
-    """Subjects of pairs, in order."""
-    return sorted(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
-
-
-_EARLY = 1e-4
-"""Part of a pair's size by which a proven contact may begin before the touch, and be described there."""
-
-
-class PieceSource(NamedTuple):
-    """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
-
-    Attributes
-    ----------
-    motion : PairMotion, batch (r,)
-    enter, least_time : (r,) float
-        Begin of the contact, and time of the least separation, in [0, 1] of the interval.
-    steps : (r,) float
-        Length of the interval in frames.
-    deviation : (r,) float
-        Deviation of the pair from that motion; 0 where linear motion is assumed, NaN where it is unknown.
-    poses : (r, 4, 4) float twice, or None
-        Poses of the obstacle at begin and end of the interval.
-    candidates : (r,) int
-        Rows of the pairs in the subdivision.
-    subdivision : Subdivision
-    """
-
-    motion: PairMotion
-    enter: Floats
-    least_time: Floats
-    steps: Floats
-    deviation: Floats
-    poses: tuple[Floats, Floats] | None
-    candidates: Ints
-    subdivision: Subdivision
-
-    def size(self, pieces: Ints) -> Floats:
-        """Sizes (r,) of the smaller subjects of pieces (r,)."""
-        return np.asarray(self.subdivision.candidates.size[self.candidates[pieces]])
-
-
-class SolvedPieces:
-    """Pieces of contacts of one block, described on demand. Implements `PieceDescriber`.
-
-    Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
-    """
-
-    def __init__(self, clearance: float, first_time: float) -> None:
-        self._clearance, self._first_time = clearance, first_time
-        self._sources: list[PieceSource] = []
-        self._offsets = [0]
-
-    def add(self, source: PieceSource) -> Ints:
-        """Add pieces (r,), and return their rows among all."""
-        begin = self._offsets[-1]
-        self._sources.append(source)
-        self._offsets.append(begin + len(source.enter))
-        return np.arange(begin, self._offsets[-1])
-
-    def starts(self, records: IntervalRecords) -> SpanStarts:
-        """See `PieceDescriber`."""
-        uncertainty = records.uncertainty.copy()
-        point, normal, velocity = (np.empty((len(uncertainty), 3)) for _ in range(3))
-        path = np.empty(len(uncertainty))
-        for source, rows, pieces in self._by_source(records.piece):
-            motion, steps = source.motion.take(pieces), source.steps[pieces]
-            enter = self._touch_times(source, pieces, motion)
-            impact = motion.impact_at(enter)
-            vectors = impact.normal, self._velocities(source, pieces, impact)
-            path[rows] = length(impact.velocity)
-            point[rows], (normal[rows], velocity[rows]) = _to_world(
-                source, pieces, enter, impact.point, vectors
-            )
-            if source.poses is not None:
-                velocity[rows] += _spin(source, pieces, motion, normal[rows])
-            linear = np.flatnonzero(records.motion[rows] == LINEAR)
-            if len(linear):
-                subset = pieces[linear]
-                deviation = source.subdivision.estimated_deviations(source.candidates[subset])
-                speed = motion.take(linear).closing_speed(enter[linear])
-                uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
-        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path, point):
-            measured = subdivision.velocities_before(candidates, records.enter[rows])
-            velocity[rows] = np.where(np.isnan(velocity[rows]), np.nan, measured)
-        # The first sample itself is exact.
-        uncertainty[records.enter == self._first_time] = 0.0
-        return SpanStarts(uncertainty, point, normal, velocity)
-
-    def _touch_times(self, source: PieceSource, pieces: Ints, motion: PairMotion) -> Floats:
-        """Return the times (r,) in [0, 1] at which the linear motion of pieces (r,) touches first.
-
-        Contacts of known motion begin earlier, by what may deviate. Then other corners or edges may be the
-        nearest ones.
-        """
-        enter = source.enter[pieces].copy()
-        if source.subdivision.is_known:
-            is_early = source.deviation[pieces] > _EARLY * source.size(pieces)
-            rows = np.flatnonzero((enter > 0) & is_early)
-            if len(rows):
-                subset = motion.take(rows)
-                touch = subset.time_within(self._clearance)
-                enter[rows] = np.fmax(enter[rows], touch)
-        return enter
-
-    def _velocities(self, source: PieceSource, pieces: Ints, impact: PairImpact) -> Floats:
-        """Velocities (r, 3) of pieces (r,) of a source in lengths per frame.
-
-        NaN where a contact begins with a jump, or where the motion may not be known well enough.
-        """
-        steps = source.steps[pieces]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # The last sample by itself has no length.
-            velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
-            size = np.maximum(length(impact.velocity), _SLOW * steps * source.size(pieces))
-            unsteady = ~(source.deviation[pieces] <= _UNSTEADY * size) & (not source.subdivision.is_known)
-        # A contact that begins at a sample, with more than a touch, begins with a jump.
-        rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
-        jumps = (source.enter[pieces] == 0) & (impact.separation < self._clearance - rounding)
-        velocity[unsteady | jumps] = np.nan
-        return np.asarray(velocity)
-
-    def _rows_to_measure(
-        self, pieces: Ints, path: Floats, point: Floats
-    ) -> Iterator[tuple[Subdivision, Ints, Ints]]:
-        """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates.
-
-        Pieces in nearly linear motion are not among them, unless they are so short that rounding matters.
-
-        path : (m,) length of the relative path in the interval of each piece
-        point : (m, 3) where they touch, in world space
-        """
-        found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
-        for source, rows, of_source in self._by_source(pieces):
-            if source.subdivision.is_known:
-                rounding = _POSE_ROUNDING * (largest_component(point[rows]) + source.size(of_source))
-                doubt = np.maximum(source.deviation[of_source], rounding)
-                is_wanted = ~(doubt <= _STEADY * path[rows])
-                entry = source.subdivision, rows[is_wanted], source.candidates[of_source[is_wanted]]
-                found[id(source.subdivision)].append(entry)
-        for entries in found.values():
-            subdivisions, rows_of_all, candidates = zip(*entries, strict=True)
-            yield subdivisions[0], np.concatenate(rows_of_all), np.concatenate(candidates)
-
-    def deepest_normals(self, records: IntervalRecords) -> Floats:
-        """See `PieceDescriber`."""
-        normals = np.empty((len(records.piece), 3))
-        for source, rows, pieces in self._by_source(records.piece):
-            time = source.least_time[pieces]
-            normal = source.motion.take(pieces).normal_at(time)
-            _, (normals[rows],) = _to_world(source, pieces, time, np.zeros(normal.shape), (normal,))
-        return normals
-
-    def _by_source(self, pieces: Ints) -> Iterator[tuple[PieceSource, Ints, Ints]]:
-        """Yield the sources of pieces (m,), with rows among these and among the pieces of the source."""
-        owner = np.searchsorted(self._offsets, pieces, side="right") - 1
-        for index in np.unique(owner).tolist():
-            rows = np.flatnonzero(owner == index)
-            yield self._sources[index], rows, pieces[rows] - self._offsets[index]
-
-
-def _to_world(
-    source: PieceSource, pieces: Ints, time: Floats, point: Floats, vectors: tuple[Floats, ...]
-) -> tuple[Floats, list[Floats]]:
-    """Transform points and vectors (r, 3) of pieces (r,) of a source to world space."""
-    if source.poses is None:
-        return point, list(vectors)
-    start, end = (pose[pieces] for pose in source.poses)
-    moved = [to_world(start, end, time, point, vector) for vector in vectors]
-    return moved[0][0], [vector for _, vector in moved]
-
-
-def _spin(source: PieceSource, pieces: Ints, motion: PairMotion, normal: Floats) -> Floats:
-    """Add these velocities (r, 3) in the world to those of pieces (r,) in the space of an obstacle.
-
-    Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
-
-    normal : (r, 3) from the sphere to the obstacle, in the world
-    """
-    assert source.poses is not None, "of an obstacle"
-    spheres, _ = motion.at(source.enter[pieces])
-    assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
-    rotation = rotation_between(*(pose[pieces] for pose in source.poses))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        angular_velocity = rotation / source.steps[pieces, None]
-    return cross(angular_velocity, normal * spheres.radius[:, None])
-
-
-def records_of_rows(
-    subdivision: Subdivision,
-    intervals: PairIntervals,
-    contacts: IntervalContacts,
-    rows: Ints,
-    uncertainty: Floats,
-) -> IntervalRecords:
-    """Make records of solved rows (r,) of a round, without pieces.
-
-    contacts : (m,) of all rows of the round
-    uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
-    """
-    candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
-    return IntervalRecords.from_contacts(
-        subdivision.candidates.keys[candidate],
-        contacts.take(rows),
-        intervals.begin[rows],
-        intervals.end[rows],
-        uncertainty[rows] * steps,
-        subdivision.contact_motion[candidate],
-    )
-
-
-def piece_source(
-    subdivision: Subdivision,
-    intervals: PairIntervals,
-    contacts: IntervalContacts,
-    rows: Ints,
-) -> PieceSource:
-    """Collect the pieces of solved rows (r,) of a round that touch.
-
-    contacts : (m,) of all rows of the round
-    """
-    candidate, poses = intervals.rows[rows], None
-    if intervals.poses is not None:
-        start, end, part = intervals.poses
-        poses = start[part[rows]], end[part[rows]]
-    deviation = np.where(subdivision.contact_motion[candidate] == LINEAR, 0.0, intervals.deviation[rows])
-    if intervals.jumps is not None:
-        # What jumps has no velocity.
-        deviation[np.isin(rows, intervals.jumps.rows)] = np.inf
-    return PieceSource(
-        intervals.motion.take(rows),
-        contacts.enter[rows],
-        contacts.least_time[rows],
-        (intervals.end - intervals.begin)[rows],
-        deviation,
-        poses,
-        candidate,
-        subdivision,
-    )
-
-
-def _linear_uncertainty(deviation: Floats, speed: Floats, steps: Floats) -> Floats:
-    """Frames (m,) that pairs take to cover the estimated deviation; the whole interval where it is unknown.
-
-    deviation : (m,) from linear motion, NaN for unknown
-    speed : (m,) closing speed, in lengths per interval
-    steps : (m,) length of the interval in frames
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        frames = np.where(deviation > 0, deviation / speed, 0.0) * steps
-    return np.where(np.isnan(deviation) | (speed <= 0), steps, np.minimum(frames, steps))

@@ -44,9 +44,8 @@ from .obstacle_space import Obstacle, ObstacleSpace
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-from .sections.bounds import Section, sections_of
+from .sections.bounds import Section, SectionRecords, ShareRecords, sections_of
 from .sections.joining import ReportSettings, report_of_sections
-from .sections.records import SectionRecords, ShareRecords
 from .sections.section_scan import Ends, ScanTimes, SectionScan
 from .sections.switches import PresenceSampler, SwitchFinder
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core import InvalidShapeError
-from ...core.scan.sections.bounds import sections_of
-from ...core.scan.sections.records import ShareRecords
+from ...core.scan.sections.bounds import ShareRecords, sections_of
 from ...core.scan.sections.storage import share_as_json, share_from_json
 from ...formats import extension_version
 from ..blender.frames import sample_times

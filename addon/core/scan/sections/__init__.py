@@ -3,8 +3,7 @@
 A scan of a `DivisibleMotion` is always cut at the same samples. So the report does not depend on whether one
 process scans all sections, or several processes some of them each.
 
-- `bounds`: where a scan is cut.
-- `records`: what is found in a section, as arrays.
+- `bounds`: where a scan is cut, and what is found in a section.
 - `storage`: these records as plain data for JSON, and back.
 - `switches`: adds samples where subjects appear or disappear.
 - `section_scan`: reads and solves one section.

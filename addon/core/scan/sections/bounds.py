@@ -1,8 +1,10 @@
-"""Where a long scan is cut into sections."""
+"""Where a long scan is cut into sections, and what is found in these."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from ..records import ScannerRecords
 
 SECTION_INTERVALS = 250
 """Intervals of a section: so many that the additional work for each section does not matter."""
@@ -28,3 +30,31 @@ def sections_of(sample_count: int) -> list[Section]:
 def share_of(sections: list[Section], index: int, count: int) -> list[Section]:
     """Return the successive sections of one of `count` shares, by its number from 0; maybe none."""
     return sections[index * len(sections) // count : (index + 1) * len(sections) // count]
+
+
+class SectionRecords(NamedTuple):
+    """Records of all scanners of a section: of bodies among themselves, then of each obstacle.
+
+    Attributes
+    ----------
+    begin : float
+        Time at which the section begins.
+    scanners : tuple of ScannerRecords
+    """
+
+    begin: float
+    scanners: tuple[ScannerRecords, ...]
+
+
+class ShareRecords(NamedTuple):
+    """Records of successive sections of a scan.
+
+    Attributes
+    ----------
+    shape_count : int
+        Number of shapes in a sample of the scan.
+    sections : tuple of SectionRecords
+    """
+
+    shape_count: int
+    sections: tuple[SectionRecords, ...]

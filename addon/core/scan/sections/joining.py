@@ -8,19 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numeric.arrays import Bools, Floats, Ints
+from ...numeric.table import Table
 from ..obstacle_space import ObstacleSpace
-from ..pair_cache import ContactSpans
 from ..pair_filter import PairFilter
+from ..records import MOTIONS, ContactSpans, PairRecords, ScannerRecords, is_run_start
 from ..report import (
     Clearances,
     ContactReport,
     Contacts,
+    Intervals,
     NearMisses,
-    PairRows,
-    contacts_of,
-    pairs_of,
+    PairContacts,
+    rows_of_ranges,
 )
-from .records import ScannerRecords, SectionRecords
+from .bounds import SectionRecords
+
+_WHOLE = 1e-6
+"""Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
 
 class ReportSettings(NamedTuple):
@@ -90,21 +94,17 @@ def joined_records(parts: Sequence[ScannerRecords], begins: Floats) -> ScannerRe
     """Join the records of one scanner in successive sections, which begin at times (k,)."""
     if len(parts) == 1:
         return parts[0]
-    keys = np.unique(np.concatenate([part.keys for part in parts]))
-    least, least_time = np.full(len(keys), np.inf), np.zeros(len(keys))
-    touched, is_near = np.zeros(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
-    doubtful_since = np.full(len(keys), np.inf)
-    for part in parts:
-        rows = np.searchsorted(keys, part.keys)
-        # The first of equal separations counts.
-        less = part.least < least[rows]
-        least[rows[less]], least_time[rows[less]] = part.least[less], part.least_time[less]
-        touched[rows] |= part.touched
-        is_near[rows] |= part.is_near
-        doubtful_since[rows] = np.minimum(doubtful_since[rows], part.doubtful_since)
+    pairs = PairRecords.concatenate([part.pairs for part in parts])
+    # Of each pair the least separation comes first: of equal ones, the earliest.
+    pairs = pairs.take(np.lexsort((pairs.least, pairs.keys)))
+    starts = np.flatnonzero(is_run_start(pairs.keys))
+    joined = pairs.take(starts).replaced(
+        touched=np.logical_or.reduceat(pairs.touched, starts),
+        is_near=np.logical_or.reduceat(pairs.is_near, starts),
+        doubtful_since=np.minimum.reduceat(pairs.doubtful_since, starts),
+    )
     has_moved = np.logical_or.reduce([part.has_moved for part in parts])
-    spans = _joined_spans([part.spans for part in parts], begins)
-    return ScannerRecords(keys, least, least_time, touched, is_near, doubtful_since, spans, has_moved)
+    return ScannerRecords(joined, _joined_spans([part.spans for part in parts], begins), has_moved)
 
 
 def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans:
@@ -121,12 +121,8 @@ def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans
         | (spans.enter[1:] > cut)
         | (spans.leave[:-1] < cut)
     )
-    run = np.cumsum(begins_run) - 1
-    first = np.flatnonzero(begins_run)
-    last = np.append(first[1:], len(run)) - 1 if len(run) else first
-    deepest: Ints = np.lexsort((spans.least_time, spans.least, run))
-    if len(run):
-        deepest = deepest[np.diff(run[deepest], prepend=-1) > 0]
+    first, deepest = np.flatnonzero(begins_run), spans.deepest_of(np.cumsum(begins_run))
+    last = np.append(first[1:], len(section))[: len(first)] - 1
     return spans.take(first).replaced(
         leave=spans.leave[last],
         least=spans.least[deepest],
@@ -142,23 +138,49 @@ def _results(
 
     with_static : whether pairs that never move count
     """
-    pair_filter, spans = settings.pair_filter, records.spans
-    firsts = np.flatnonzero(np.diff(spans.keys, prepend=-1) != 0)
-    since = records.doubtful_since[np.searchsorted(records.keys, spans.keys[firsts])]
+    pair_filter, (pairs, spans, has_moved) = settings.pair_filter, records
+    firsts = np.flatnonzero(is_run_start(spans.keys))
+    since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
     uncertainty = spans.uncertainty.copy()
     uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
     spans = spans.replaced(uncertainty=uncertainty)
-    i, j = np.divmod(records.keys, max(1, pair_filter.count))
+    i, j = np.divmod(pairs.keys, max(1, pair_filter.count))
     a, b = pair_filter.in_order(i, j)
-    # Normals point away from the lower index, or towards the obstacle.
-    flipped = a != i if space is None else a == space.obstacle.subject
-    pairs = PairRows(a, b, flipped, records.least, records.least_time)
-    moves = records.has_moved[i] | records.has_moved[j]
+    reported = _Reported(a, b, a != i if space is None else a == space.obstacle.subject)
+    moves = has_moved[i] | has_moved[j]
     is_reported = moves | with_static
-    is_contact = records.touched & is_reported
-    near = pairs.take(~records.touched & records.is_near & moves)
-    return (
-        contacts_of(pairs.take(is_contact), spans, records.keys[is_contact], settings.first_time),
-        NearMisses(near.a, near.b, near.least_time, near.least),
-        pairs_of(pairs.take(records.touched & ~is_reported)),
-    )
+    is_contact = pairs.touched & is_reported
+    contacts = _contacts_of(pairs.keys[is_contact], reported.take(is_contact), spans, settings.first_time)
+    near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
+    near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
+    return contacts, near_misses, sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True))
+
+
+class _Reported(Table):
+    """Pairs (m,) as reported; flipped: normals point towards the lower index, or away from the obstacle."""
+
+    a: Ints
+    b: Ints
+    flipped: Bools
+
+
+def _contacts_of(keys: Ints, pairs: _Reported, spans: ContactSpans, first_time: float) -> Contacts:
+    """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
+    begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
+    rows, count = rows_of_ranges(begin, end), end - begin
+    spans = spans.take(rows)
+    sign = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)[:, None]
+    velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
+    details = spans.uncertainty, spans.point, spans.normal * sign, velocity
+    deepest = spans.least_time, -spans.least, spans.direction * sign
+    intervals = Intervals(spans.enter, spans.leave, *details, *deepest)
+    # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
+    # less than the gap within a clearance.
+    by_depth = np.lexsort((spans.least, np.arange(len(count)).repeat(count)))
+    start = np.cumsum(count) - count
+    first, deep = intervals.take(start), intervals.take(by_depth[start])
+    tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
+    how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
+    when = first.start, first.uncertainty, first.point, first.normal
+    table = PairContacts(pairs.a, pairs.b, *when, *how, deep.deepest_frame, deep.depth)
+    return Contacts(table, intervals, count)

@@ -12,8 +12,7 @@ from ...numeric.arrays import Floats, Ints
 from ...progress import Progress
 from ..motion import DivisibleMotion, KnownMotion, Motion, MotionRecorder, RecordedMotion, Sample
 from ..pair_scanner import PairScanner
-from .bounds import Section
-from .records import SectionRecords
+from .bounds import Section, SectionRecords
 from .switches import SwitchFinder
 
 _READING, _READING_KNOWN = 0.6, 0.1

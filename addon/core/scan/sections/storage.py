@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidShapeError
-from ..pair_cache import ContactSpans
-from .records import ScannerRecords, SectionRecords, ShareRecords
+from ...numeric.table import Table
+from ..records import ContactSpans, PairRecords, ScannerRecords
+from .bounds import SectionRecords, ShareRecords
+
+_Table = TypeVar("_Table", bound=Table)
 
 _VECTORS = frozenset({"point", "normal", "velocity", "direction"})
 """Columns of contacts with three numbers each."""
@@ -46,21 +49,26 @@ def share_from_json(data: Any) -> ShareRecords:
 
 
 def _scanner_as_json(records: ScannerRecords) -> dict[str, Any]:
-    fields = records._asdict()
-    spans = {name: _encoded(name, values) for name, values in vars(fields.pop("spans")).items()}
-    return {name: _encoded(name, values) for name, values in fields.items()} | {"spans": spans}
+    tables = {"pairs": records.pairs, "spans": records.spans}
+    encoded: dict[str, Any] = {
+        table: {name: _encoded(name, values) for name, values in vars(columns).items()}
+        for table, columns in tables.items()
+    }
+    return {**encoded, "has_moved": _encoded("has_moved", records.has_moved)}
 
 
 def _scanner_from_json(data: dict[str, Any]) -> ScannerRecords:
-    spans = ContactSpans(*(_decoded(name, data["spans"][name]) for name in ContactSpans.names()))
-    if len({len(values) for values in spans}) != 1:
-        raise ValueError("columns of different lengths")
-    fields = {name: _decoded(name, data[name]) for name in ScannerRecords._fields if name != "spans"}
-    if len({len(values) for name, values in fields.items() if name != "has_moved"}) != 1:
-        raise ValueError("columns of different lengths")
-    if not np.isin(spans.keys, fields["keys"]).all():
+    pairs, spans = _table(PairRecords, data["pairs"]), _table(ContactSpans, data["spans"])
+    if not np.isin(spans.keys, pairs.keys).all():
         raise ValueError("contacts of unknown pairs")
-    return ScannerRecords(**fields, spans=spans)
+    return ScannerRecords(pairs, spans, _decoded("has_moved", data["has_moved"]))
+
+
+def _table(kind: type[_Table], data: dict[str, Any]) -> _Table:
+    columns = [_decoded(name, data[name]) for name in kind.names()]
+    if len({len(values) for values in columns}) != 1:
+        raise ValueError("columns of different lengths")
+    return kind(*columns)
 
 
 def _type_of(name: str) -> str:

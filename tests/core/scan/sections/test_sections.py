@@ -266,9 +266,9 @@ def test_adaptive_contacts_over_cuts_begin_and_end_within_a_thousandth():
     "change",
     [
         lambda data: data.pop("sections"),
-        lambda data: data["sections"][0]["scanners"][0].pop("keys"),
-        lambda data: data["sections"][0]["scanners"][0].update(least="not base64"),
-        lambda data: data["sections"][0]["scanners"][0].update(least="AAAA"),
+        lambda data: data["sections"][0]["scanners"][0]["pairs"].pop("keys"),
+        lambda data: data["sections"][0]["scanners"][0]["pairs"].update(least="not base64"),
+        lambda data: data["sections"][0]["scanners"][0]["pairs"].update(least="AAAA"),
         lambda data: data["sections"][0]["scanners"][0]["spans"].update(enter=""),
         lambda data: data["sections"][0].update(begin="x"),
         lambda data: data["sections"].append(7),
