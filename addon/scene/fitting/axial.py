@@ -17,25 +17,33 @@ from .fit import in_own_frame, own_rotation, points_for_search
 from .fit_cache import FoundBefore
 from .motions import is_similarity
 
-FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
+_FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
     "capsule": capsule_from_points,
     "cylinder": cylinder_from_points,
 }
 
 
+def fit_axial_to_points(shape: str, points: Floats, axis: Floats | None) -> Capsule | Cylinder:
+    """Fit about the smallest shape to points (n, 3), along an axis (3,) if one is given."""
+    return _FITS_TO_POINTS[shape](points, axis)
+
+
+def axial_around(found: Capsule | Cylinder, center: Floats, axis: Floats, points: Floats) -> Any:
+    """Return a shape as found, at another place, that holds points (n, 3)."""
+    if isinstance(found, Capsule):
+        return capsule_around(center, axis, float(found.half_length), points)
+    return cylinder_around(center, axis, points)
+
+
 def fit_axial(
-    fit_points: Callable[[Floats, Floats | None], Capsule | Cylinder],
-    vertices: NDArray[Any],
-    linear: Floats,
-    local: Floats,
-    axis: Floats | None,
+    shape: str, vertices: NDArray[Any], linear: Floats, local: Floats, axis: Floats | None
 ) -> Capsule | Cylinder:
     """Fit a capsule or cylinder to a subject, the same in scans and in documents.
 
     Parameters
     ----------
-    fit_points : callable
-        `capsule_from_points` or `cylinder_from_points`.
+    shape : str
+        "capsule" or "cylinder".
     vertices : (n, 3) float32 or float64
         In object space.
     linear : (3, 3) float64
@@ -44,15 +52,9 @@ def fit_axial(
         The vertices in the frame of the subject. All are inside.
     axis : (3,) float64, optional
         Direction in the frame of the subject. If given, only lines in this direction are compared.
-
-    Returns
-    -------
-    shape : Capsule or Cylinder, batch ()
     """
-    found = fit_points(points_for_search(vertices, linear), axis)
-    if isinstance(found, Capsule):
-        return capsule_around(found.center, found.axis, float(found.half_length), local)
-    return cylinder_around(found.center, found.axis, local)
+    found = fit_axial_to_points(shape, points_for_search(vertices, linear), axis)
+    return axial_around(found, found.center, found.axis, local)
 
 
 class _Line(NamedTuple):
@@ -71,7 +73,7 @@ class AxialFits:
     """
 
     def __init__(self, shape: DrawnShape) -> None:
-        self._fit_points = FITS_TO_POINTS[shape]
+        self._shape = shape
         self.found: FoundBefore[_Line] = FoundBefore()
 
     def set_axis(self, subject: int, axis: Floats) -> None:
@@ -139,7 +141,7 @@ class AxialFits:
         turn = np.eye(4)
         turn[:3, :3] = own_rotation(matrix)
         direction = None if axis is None else axis @ turn[:3, :3]
-        return fit_axial(self._fit_points, vertices, matrix, local, direction).transformed(turn)
+        return fit_axial(self._shape, vertices, matrix, local, direction).transformed(turn)
 
     def _axis_in_world(self, subject: int, matrix: Floats) -> Floats | None:
         """Return the image (3,) of a subject's axis; None where it has none, or a map flattens it."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from addon.core.fitting.convex_hull import run_hull_steps
 from addon.scene.blender.mesh_data import Geometry, decompose_matrix
 from addon.scene.fitting.axial import AxialFits
-from addon.scene.jobs.detailed_shapes import capsules, cylinders
+from addon.scene.jobs.detailed_shapes import detailed_shapes
 from addon.scene.settings import FitSettings
 from addon.scene.subjects.geometry import SubjectGeometry
 from tests.core.scenes import random_rotations
@@ -26,7 +27,7 @@ def test_shapes_of_scans_are_those_of_documents(shape, seed):
     found = fits.fit(np.array([0]), [points], matrix[None, :3, :3], None)
     piece = SubjectGeometry(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
     placed = decompose_matrix(matrix)
-    _, expected = (capsules if shape == "capsule" else cylinders)(piece, placed)
+    _, (expected,) = run_hull_steps(detailed_shapes(piece, placed, (shape,)))
     assert found.radius[0] == pytest.approx(expected.radius, rel=1e-9)
     assert found.half_length[0] == pytest.approx(expected.half_length, rel=1e-9, abs=1e-9)
     assert found.center[0] == pytest.approx(expected.center, abs=1e-9)
