@@ -29,13 +29,14 @@ from ..fitting.part_groups import part_vertices
 from ..fitting.tree_parts import TreeVertices
 from ..poses.frame_reader import ChangedFaces, CurrentGeometry, FramePoses, FrameReader, Reading
 from ..poses.pose_sources import PoseSources
+from ..progress import run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry, with_size
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
-from .pose_batch import PoseBatcher, Skip, SkipLog
+from .pose_batch import PoseBatcher, PosedShapes, Skip, SkipLog
 
 _TURN = 1e-3
 """Change of the direction of an axis, about in radians, from which on a subject rotates."""
@@ -218,10 +219,10 @@ class SceneMotion:
         if curves is None or not curves.is_known.any():
             return
         self._batch.use_skins(curves.skins)
-        self._fit_all()
+        run_to_end(self.fitting())
         is_eligible = np.array([subject.override is None for subject in self.reader.subjects], dtype=bool)
         solid = self._obstacles.indices
-        if not self._has_switches_sampled:
+        if not self.refinable.all():
             is_eligible &= ~curves.is_switched
             solid = solid[~curves.is_switched[solid]]
         at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
@@ -242,14 +243,9 @@ class SceneMotion:
 
         Call it after `comparing`, with the same times.
         """
-        every = self.sources.with_switches(times) if self._has_switches_sampled else list(times)
+        every = self.sources.with_switches(times) if self.refinable.all() else list(times)
         self.sources.expect(probed_times(np.array(every), self).tolist())
         return every
-
-    @property
-    def _has_switches_sampled(self) -> bool:
-        """Return whether all subjects can be sampled when one of them appears or disappears."""
-        return bool(self.refinable.all())
 
     def take_arrived(self) -> list[InstanceKey]:
         """Return the instances that appeared in samples since the last call and would have been subjects."""
@@ -263,7 +259,15 @@ class SceneMotion:
         reported when they are sampled.
         """
         while self._unfitted:
-            self._fit_next_batch()
+            batch: list[tuple[int, SubjectGeometry]] = next(
+                in_batches(self._unfitted.items(), lambda entry: entry[1].geometry.points)
+            )
+            self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
+            for index, _ in batch:
+                del self._unfitted[index]
+            if not self._unfitted:
+                self.reader.keep_faces()
+                self._fits.keep_frames()
             yield
 
     def fitted(self) -> Generator[None, None, FittedShapes]:
@@ -285,17 +289,6 @@ class SceneMotion:
         offsets = np.zeros((len(self._all), 3))
         offsets[subjects] = matrices[:, :3, 3]
         return FittedShapes(shapes[kept], owners[kept], offsets, trees)
-
-    def _fit_next_batch(self) -> None:
-        batch: list[tuple[int, SubjectGeometry]] = next(
-            in_batches(self._unfitted.items(), lambda entry: entry[1].geometry.points)
-        )
-        self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
-        for index, _ in batch:
-            del self._unfitted[index]
-        if not self._unfitted:
-            self.reader.keep_faces()
-            self._fits.keep_frames()
 
     @property
     def owners(self) -> Ints | None:
@@ -396,24 +389,22 @@ class SceneMotion:
 
         is_current : whether to read the user's scene, which is at that time already
         """
-        subjects = np.union1d(subjects, self._obstacles.indices)
-        posed = self._batch.place(subjects, self._apply(self.sources.read(time, subjects, is_current)))
+        every, posed = self._place(time, subjects, is_current)
         if posed.skips:
             self._log(posed.skips)
         is_wanted = np.zeros(len(self._all), dtype=bool)
-        is_wanted[subjects] = True
+        is_wanted[every] = True
         owners = self._fits.owners[is_wanted[self._fits.owners]]
-        return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
+        return Sample(posed.shapes, posed.present[np.searchsorted(every, owners)], posed.obstacle_poses)
 
     def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
         """See `PartSampler`: subjects that changed are fitted again at these shapes alone."""
-        every = np.union1d(subjects, self._obstacles.indices)
         is_wanted = None
         # A subject is absent as soon as one of its parts vanishes.
         if not self._fits.is_padding_negative:
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
-        posed = self._batch.place(every, self._apply(self.sources.read(time, every), is_wanted))
+        every, posed = self._place(time, subjects, is_wanted=is_wanted)
         if posed.skips:
             self._log(posed.skips)
         places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
@@ -422,16 +413,23 @@ class SceneMotion:
 
     def are_present(self, time: float, subjects: Ints) -> Bools:
         """See `PresenceSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
-        every = np.union1d(subjects, self._obstacles.indices)
-        posed = self._batch.place(every, self._apply(self.sources.read(time, every)))
+        every, posed = self._place(time, subjects)
         return np.asarray(posed.present[np.searchsorted(every, subjects)])
+
+    def _place(
+        self, time: float, subjects: Ints, is_current: bool = False, is_wanted: Bools | None = None
+    ) -> tuple[Ints, PosedShapes]:
+        """Compute shapes at any time of `subjects` (m,) and all obstacles; return these indices too."""
+        every = np.union1d(subjects, self._obstacles.indices)
+        reading = self.sources.read(time, every, is_current)
+        return every, self._batch.place(every, self._apply(reading, is_wanted))
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses, with the current fits."""
         times, self._unread = self._unread, []
         if times:
             if self._unfitted:
-                self._fit_all()
+                run_to_end(self.fitting())
             curves = self.sources.curves
             assert curves is not None
             is_present = curves.are_shown(np.array(times), self._all)
@@ -476,18 +474,13 @@ class SceneMotion:
             self._rotations.log(matrices, np.flatnonzero(moved.any(axis=0)))
         return moved
 
-    def _fit_all(self) -> None:
-        """Fit the subjects that have not been fitted yet."""
-        while self._unfitted:
-            self._fit_next_batch()
-
     def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:
         """Fit subjects again whose vertices have changed, note what has come, and return the poses.
 
         is_wanted : (N,) mask of the shapes that are fitted; all without one
         """
         if self._unfitted:
-            self._fit_all()
+            run_to_end(self.fitting())
         time = reading.poses.time
         if self.reader.animated_paddings:
             self._flush()

@@ -250,11 +250,10 @@ class ObjectReader:
         return index, self._shown[subjects], matrices[index].transpose(0, 2, 1).astype(np.float64)
 
 
-def visibility_and_selection(
-    scene: bpy.types.Scene, layer: bpy.types.ViewLayer, index: Ints
-) -> tuple[Bools, Bools]:
-    """Return which objects at indices (n,) of `scene.objects` are visible, and selected; -1 is neither."""
-    items: list[Any] = [*scene.objects, None]
+def visibility_and_selection(depsgraph: bpy.types.Depsgraph, index: Ints) -> tuple[Bools, Bools]:
+    """Return which objects at indices (n,) of the scene's are visible, and selected; -1 is neither."""
+    layer = depsgraph.view_layer
+    items: list[Any] = [*depsgraph.scene.objects, None]
     objects = [items[k] for k in index.tolist()]
     context: Any = bpy.context
     # Without an area, because in a 3D view Blender would report what is visible there, as in a local view.

@@ -104,6 +104,34 @@ class InstanceTable(Generic[_T]):
         return (*kind.key[:2], tuple([index for index in indices if index != NO_INDEX]))
 
 
+class _Kinds(Generic[_T]):
+    """Kinds of instances, and what has no surface, each read from its first instance."""
+
+    def __init__(self, depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]) -> None:
+        self._visible, self._describe = VisibleObjects(depsgraph), describe
+        self._meshes: dict[Any, int] = {}
+        self.kinds: list[InstanceKind[_T]] = []
+        self.without_surface: dict[tuple[str, str, str], None] = {}
+
+    def add(self, item: bpy.types.DepsgraphObjectInstance) -> int:
+        """Return the number of a new kind; -1 for one that is not visible or has no surface."""
+        shown, owner = item.object, owner_of_instance(item)
+        if owner not in self._visible:
+            return -1
+        if item.is_instance and shown.type in UNSUPPORTED_REASONS:
+            # Nodes of an object show what has the name of the object.
+            names = dict.fromkeys((name_of(owner), name_of(shown.original)))
+            self.without_surface[full_name_of(owner), "/".join(names), shown.type] = None
+        if shown.type not in MESH_LIKE:
+            return -1
+        visible = VisibleInstance(key_of_instance(item), item, owner)
+        mesh = shown.original, shown.data, is_made_by_nodes(visible.key)
+        number = self._meshes.setdefault(mesh, len(self._meshes))
+        is_curve, details = shown.type in CURVE_LIKE, self._describe(visible)
+        self.kinds.append(InstanceKind(visible.key, item.is_instance, is_curve, number, details))
+        return len(self.kinds) - 1
+
+
 def read_instance_table(
     depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
 ) -> Generator[int, None, InstanceTable[_T]]:
@@ -115,12 +143,9 @@ def read_instance_table(
     describe : Reads the details of a kind from its first instance.
     """
     numbers = array("i")
-    kinds: list[InstanceKind[_T]] = []
+    kinds = _Kinds(depsgraph, describe)
     # By pointers, which stay valid and distinct while the dependency graph does not change.
     number_of: dict[Any, int] = {}
-    meshes: dict[Any, int] = {}
-    visible_objects = VisibleObjects(depsgraph)
-    without_surface: dict[tuple[str, str, str], None] = {}
     for position, item in enumerate(depsgraph.object_instances):
         if not position % _ROWS_AT_ONCE and position:
             yield position
@@ -128,35 +153,19 @@ def read_instance_table(
         pointers = shown.original, shown.data, item.parent
         number = number_of.get(pointers)
         if number is None:
-            number = -1
-            is_visible = (owner := owner_of_instance(item)) in visible_objects
-            if is_visible and item.is_instance and shown.type in UNSUPPORTED_REASONS:
-                without_surface[_without_surface(shown, owner)] = None
-            if is_visible and shown.type in MESH_LIKE:
-                number = len(kinds)
-                visible = VisibleInstance(key_of_instance(item), item, owner)
-                mesh = meshes.setdefault((*pointers[:2], is_made_by_nodes(visible.key)), len(meshes))
-                is_curve = shown.type in CURVE_LIKE
-                details = describe(visible)
-                kinds.append(InstanceKind(visible.key, item.is_instance, is_curve, mesh, details))
-            number_of[pointers] = number
+            number = number_of[pointers] = kinds.add(item)
         numbers.append(number)
     # Blender would go through all instances to count them.
     count, kind_of = len(numbers), np.array(numbers, dtype=np.int32)
-    indices = _persistent_ids(depsgraph, kind_of, kinds)
-    is_row = (kind_of >= 0) & ~_is_converted(kind_of, indices, kinds)
+    indices = _persistent_ids(depsgraph, kind_of, kinds.kinds)
+    is_row = (kind_of >= 0) & ~_is_converted(kind_of, indices, kinds.kinds)
     positions = np.flatnonzero(is_row)
     matrices = np.empty((count, 4, 4), dtype=np.float32)
     depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
     if len(positions) < count:
         kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
-    return InstanceTable(kinds, kind_of, positions, indices, count, tuple(without_surface), matrices)
-
-
-def _without_surface(shown: bpy.types.Object, owner: bpy.types.Object) -> tuple[str, str, str]:
-    """Entry of `InstanceTable.without_surface`; nodes of an object show what has the name of the object."""
-    names = dict.fromkeys((name_of(owner), name_of(shown.original)))
-    return full_name_of(owner), "/".join(names), shown.type
+    without_surface = tuple(kinds.without_surface)
+    return InstanceTable(kinds.kinds, kind_of, positions, indices, count, without_surface, matrices)
 
 
 def instances_at(

@@ -47,35 +47,40 @@ def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -
     every: list[Any] = [curve.keyframe_points for curve in curves]
     starts = np.cumsum([0, *map(len, every)])
     spans = [slice(*ends) for ends in pairwise(starts.tolist())]
-    points = np.empty((3, starts[-1], 2), dtype=np.float32)
-    codes, settings = np.zeros((2, starts[-1]), dtype=np.int32), np.zeros((starts[-1], 3), dtype=np.float32)
+    keys = _read_keys(every, spans, int(starts[-1]))
+    is_known = np.diff(starts) > 0
+    # Not a number compares as False.
+    is_small = np.abs(np.stack([keys.points, keys.left, keys.right])) <= _LARGEST
+    curve_of = np.repeat(np.arange(len(every)), np.diff(starts))
+    is_known[curve_of[(keys.interpolation < 0) | ~is_small.all(axis=(0, 2))]] = False
+    result: list[CurveKeys | None] = []
+    for curve, span, known in zip(curves, spans, is_known.tolist(), strict=True):
+        found = Keys(*(column[span] for column in keys)) if known else None
+        if found is not None and len(curve.modifiers):
+            found = _repeated(curve, found, times)
+        result.append(None if found is None else CurveKeys(found, curve.extrapolation == "LINEAR"))
+    return result
+
+
+def _read_keys(every: Sequence[Any], spans: Sequence[slice], count: int) -> Keys:
+    """Read the keys of curves (count,), each at its span; interpolation is -1 where it is not known."""
+    points = np.empty((3, count, 2), dtype=np.float32)
+    codes, settings = np.zeros((2, count), dtype=np.int32), np.zeros((count, 3), dtype=np.float32)
+    table = _interpolation_table()
     # Each read takes a microsecond, and each operation on an array that is made for one curve another.
     for keys, span in zip(every, spans, strict=True):
         keys.foreach_get("interpolation", codes[0, span])
         keys.foreach_get("co", points[0, span].reshape(-1))
         keys.foreach_get("handle_left", points[1, span].reshape(-1))
         keys.foreach_get("handle_right", points[2, span].reshape(-1))
-    table = _interpolation_table()
-    curve_of = np.repeat(np.arange(len(every)), np.diff(starts))
+    curve_of = np.repeat(np.arange(len(every)), [span.stop - span.start for span in spans])
     for eased in np.unique(curve_of[table[codes[0], 0] >= EASED]).tolist():
         every[eased].foreach_get("easing", codes[1, spans[eased]])
         for column, name in enumerate(("back", "amplitude", "period")):
             values = np.empty(len(every[eased]), dtype=np.float32)
             every[eased].foreach_get(name, values)
             settings[spans[eased], column] = values
-    kinds: Ints = table[codes[0], codes[1]]
-    is_known = np.diff(starts) > 0
-    # Not a number compares as False.
-    is_known[curve_of[(kinds < 0) | ~(np.abs(points) <= _LARGEST).all(axis=(0, 2))]] = False
-    result: list[CurveKeys | None] = []
-    for curve, span, known in zip(curves, spans, is_known.tolist(), strict=True):
-        found: Keys | None = None
-        if known:
-            found = Keys(points[0, span], points[1, span], points[2, span], kinds[span], settings[span])
-            if len(curve.modifiers):
-                found = _repeated(curve, found, times)
-        result.append(None if found is None else CurveKeys(found, curve.extrapolation == "LINEAR"))
-    return result
+    return Keys(*points, table[codes[0], codes[1]], settings)
 
 
 def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None:
@@ -93,19 +98,14 @@ def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None
         return None
     if duration == 0:
         return keys
-    counts, rises = [], []
-    for name, span in (("before", keys.points[0, 0] - times[0]), ("after", times[1] - keys.points[-1, 0])):
-        mode, limit = getattr(modifier, f"mode_{name}"), getattr(modifier, f"cycles_{name}")
-        count = 0 if mode == "NONE" else max(0, math.ceil(float(span) / duration))
-        rise = change if mode == "REPEAT_OFFSET" else 0.0
-        if count and (limit or mode not in ("REPEAT", "REPEAT_OFFSET") or rise != change):
-            return None
-        counts.append(count)
-        rises.append(rise)
-    cycles = np.arange(-counts[0], counts[1] + 1)
+    before = _cycles(modifier, "before", float(keys.points[0, 0] - times[0]) / duration, change)
+    after = _cycles(modifier, "after", float(times[1] - keys.points[-1, 0]) / duration, change)
+    if before is None or after is None:
+        return None
+    cycles = np.arange(-before[0], after[0] + 1)
     if len(cycles) * len(keys.points) > _MOST_KEYS:
         return None
-    rise = np.where(cycles < 0, rises[0], rises[1])
+    rise = np.where(cycles < 0, before[1], after[1])
     points, left, right = (
         _shifted(values, cycles, duration, rise) for values in (keys.points, keys.left, keys.right)
     )
@@ -119,6 +119,19 @@ def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None
     kinds = np.tile(keys.interpolation, (len(cycles), 1))
     settings = np.tile(keys.settings, (len(cycles), 1, 1))
     return Keys(*(values[is_kept] for values in (points, left, right, kinds, settings)))
+
+
+def _cycles(modifier: Any, side: str, wanted: float, change: float) -> tuple[int, float] | None:
+    """Return the number of cycles before or after the keys, and the rise of each; None for what is not known.
+
+    wanted : cycles that are needed
+    change : of the value from the first key to the last
+    """
+    mode, limit = getattr(modifier, f"mode_{side}"), getattr(modifier, f"cycles_{side}")
+    count = 0 if mode == "NONE" else max(0, math.ceil(wanted))
+    rise = change if mode == "REPEAT_OFFSET" else 0.0
+    is_unknown = limit or mode not in ("REPEAT", "REPEAT_OFFSET") or rise != change
+    return None if count and is_unknown else (count, rise)
 
 
 def _shifted(values: Singles, cycles: Ints, duration: float, rise: Floats) -> Singles:

@@ -144,19 +144,17 @@ class SkinPoses:
         subjects, times = subjects[rows], times[rows]
         found = self._moments(subjects, times)
         if len(rows) > 1 and _count_objects(found) > _MOST_OBJECTS:
-            half = len(rows) // 2
-            parts = [self.boxes(subjects[k], times[k], is_before) for k in (slice(half), slice(half, None))]
+            parts = [self.boxes(subjects[k], times[k], is_before) for k in _halves(len(rows))]
             low, high = (np.concatenate([part[k] for part in parts if part]) for k in (1, 2))
             return SkinBoxes(rows, low, high)
         low, high = np.empty((2, len(rows), 3))
-        for moments, of_rig in zip(found, self._limits(found, is_before), strict=True):
-            mine, of_moment = moments.rows, moments.row_of
+        for moments, matrices in zip(found, self._limits(found, is_before), strict=True):
             for skin, places in moments.rig.skins:
-                wanted = subjects[mine] == skin.subject
-                used, of_used = np.unique(of_moment[wanted], return_inverse=True)
+                wanted = subjects[moments.rows] == skin.subject
+                used, of_used = np.unique(moments.row_of[wanted], return_inverse=True)
                 if len(used):
-                    minima, maxima, outermost = skin.points.boxes(of_rig[used][:, places])
-                    low[mine[wanted]], high[mine[wanted]] = minima[of_used], maxima[of_used]
+                    minima, maxima, outermost = skin.points.boxes(matrices[used][:, places])
+                    low[moments.rows[wanted]], high[moments.rows[wanted]] = minima[of_used], maxima[of_used]
                     if not is_before:
                         self._outermost[skin.subject].add(moments.values[used], outermost)
         return SkinBoxes(rows, low, high)
@@ -237,8 +235,7 @@ class SkinPoses:
         if not moments:
             return result
         if len(subjects) > 1 and _count_objects(moments) > _MOST_OBJECTS:
-            half = len(subjects) // 2
-            halves = (slice(half), slice(half, None))
+            halves = _halves(len(subjects))
             return np.concatenate([self.deviations(subjects[k], begin[k], end[k]) for k in halves])
         assert self._transforms is not None
         chords_of = chords_between(self._transforms, *_repeated(moments).T)
@@ -313,6 +310,11 @@ class SkinPoses:
             jumps = self._jumps.at(skin.rows, times).any(axis=1, keepdims=True)
             result[:, np.flatnonzero(subjects == skin.subject)] = jumps
         return result
+
+
+def _halves(count: int) -> tuple[slice, slice]:
+    """Divide rows (count,) into two parts, where all together would take too much memory."""
+    return slice(count // 2), slice(count // 2, None)
 
 
 def _hierarchy_of(moments: Sequence[_Moments]) -> Hierarchy:

@@ -117,21 +117,34 @@ def read_skins(
     """
     groups = [_bone_groups(objects[mesh.uid], objects[mesh.armature]) for mesh in meshes]
     wanted = [(objects[mesh.uid], list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
-    found = []
-    for mesh, of_mesh, weights in zip(meshes, groups, weights_of_meshes(wanted, as_blocks), strict=True):
-        used = {name: each for name, each in zip(of_mesh.values(), weights, strict=True) if len(each.rows)}
-        rows = [index_of.get(key, -1) for key in (*((mesh.armature, name) for name in used), mesh.uid)]
-        in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
-        armature: Any = objects[mesh.armature].data
-        bones = [armature.bones[name] for name in used]
-        is_unknown = in_armature is None or min(rows) < 0
-        if is_unknown or not mesh.vertices or any(bone.use_envelope_multiply for bone in bones):
-            continue
-        at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
-        to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
-        points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
-        found.append(SkinSource(mesh, np.array(rows), to_bones, list(used.values()), points))
-    return found
+    weights = weights_of_meshes(wanted, as_blocks)
+    sources = (
+        _read_skin(mesh, objects, dict(zip(of_mesh.values(), each, strict=True)), transforms, index_of)
+        for mesh, of_mesh, each in zip(meshes, groups, weights, strict=True)
+    )
+    return [source for source in sources if source is not None]
+
+
+def _read_skin(
+    mesh: BentMesh,
+    objects: Mapping[int, bpy.types.Object],
+    weights: Mapping[str, GroupWeights],
+    transforms: Transforms,
+    index_of: Mapping[int | tuple[int, str], int],
+) -> SkinSource | None:
+    """Read a mesh as `read_skins` does, whose bones have some weights; None if its motion is unknown."""
+    used = {name: each for name, each in weights.items() if len(each.rows)}
+    rows = [index_of.get(key, -1) for key in (*((mesh.armature, name) for name in used), mesh.uid)]
+    in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
+    armature: Any = objects[mesh.armature].data
+    bones = [armature.bones[name] for name in used]
+    is_unknown = in_armature is None or min(rows) < 0
+    if is_unknown or not mesh.vertices or any(bone.use_envelope_multiply for bone in bones):
+        return None
+    at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
+    to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
+    points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
+    return SkinSource(mesh, np.array(rows), to_bones, list(used.values()), points)
 
 
 def _bone_groups(item: bpy.types.Object, armature: bpy.types.Object) -> dict[int, str]:

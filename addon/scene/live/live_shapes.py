@@ -145,13 +145,12 @@ class LiveSubjects:
             all objects.
         keep_flags : Whether nothing was selected, hidden or shown since the last update.
         """
-        scene = depsgraph.scene
         names = list(dict.fromkeys([*drawn, checked]))
         self._apply_settings(fit, SHAPES_OF_TRIANGLES.intersection(names))
-        slots, present, matrices = self._reader.read(scene, self._indices)
+        slots, present, matrices = self._reader.read(depsgraph.scene, self._indices)
         presence = slots.tobytes() + present.tobytes()
         if not keep_flags or presence != self._presence:
-            self._visible, self._selected = visibility_and_selection(scene, depsgraph.view_layer, slots)
+            self._visible, self._selected = visibility_and_selection(depsgraph, slots)
             self._update_individual(self._indices)
         elif changed_uids:
             self._update_individual(np.flatnonzero(self._belong_to(changed_uids)))
@@ -161,16 +160,20 @@ class LiveSubjects:
         moved = edited or not np.array_equal(matrices, self._matrices)
         self._matrices = matrices
         shapes = {name: self._fitted_shapes(name, present, matrices) for name in names}
-        frame = playhead(scene)
-        if use_report and self._times is not None and self._times.covers(frame):
-            in_contact = self._times.in_contact_at(frame)
-        else:
+        in_contact = self._reported_contacts(playhead(depsgraph.scene)) if use_report else None
+        if in_contact is None:
             in_contact = overlapping_subjects(shapes[checked], self._objects)
         if self._fitted_with is None:
             self._fitted_with, self._fitted_points = fit, dict(self._points)
         # A scan tests the boxes of parts, whatever their shape is.
         parts = self._moved_parts(fit, present) if "compound" in drawn and checked != "compound" else None
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
+
+    def _reported_contacts(self, frame: float) -> Bools | None:
+        """Return which subjects (n,) touch at a frame by the report; None if it does not cover it."""
+        if self._times is None or not self._times.covers(frame):
+            return None
+        return self._times.in_contact_at(frame)
 
     def _moved_parts(self, fit: FitSettings, present: Bools) -> MovedParts | None:
         """Return the convex parts of the result, of subjects that are as they were at the first update."""
