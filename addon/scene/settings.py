@@ -559,26 +559,42 @@ class ColliderSettings:
     """Settings of creating collider objects. An object with an override keeps the shape of that.
 
     A mesh is split into up to `fit.parts` convex parts, each with a collider: by default 1, around all.
-
-    Attributes
-    ----------
-    selection : Selection
-    fit : FitSettings
-    kind : ColliderKind
-    pattern : str
-        Pattern of the names, see `colliders.naming.ColliderNames`.
-    collection : str
-        Name of the collection that colliders are linked to.
-    max_vertices : int
-        Maximum number of vertices of a hull, at least 4.
+    For the pattern of names see `colliders.naming.ColliderNames`.
     """
 
     selection: Selection = field(default_factory=Selection)
     fit: FitSettings = FitSettings(parts=1)
-    kind: ColliderKind = "box"
-    pattern: str = COLLIDER_NAME_PATTERNS["unreal"]
-    collection: str = "Colliders"
-    max_vertices: int = 255
+    kind: ColliderKind = declare(
+        "box",
+        choice(
+            Item("box", "Oriented Boxes", "A box along the object's own axes", "MESH_CUBE"),
+            Item("sphere", "Spheres", "A sphere of 162 vertices around the fitted one", "MESH_UVSPHERE"),
+            Item("capsule", "Capsules", "A capsule along one of the object's own axes", "MESH_CAPSULE"),
+            Item("hull", "Convex Hulls", "The convex hull of the vertices", "MESH_ICOSPHERE"),
+        ),
+        label="Kind",
+        description="Collider shape. Objects with a custom shape keep it",
+    )
+    pattern: str = declare(
+        COLLIDER_NAME_PATTERNS["unreal"],
+        Name(),
+        label="Pattern",
+        description="Pattern of collider names: {name} of the object, {base} without _LOD1, {number} from "
+        "00, {prefix} such as UBX, {component} such as BoxCollider, {kind} such as box",
+    )
+    collection: str = declare(
+        "Colliders",
+        Name(),
+        label="Collection",
+        description="Collection for the colliders. Created if the scene has none of that name",
+    )
+    max_vertices: int = declare(
+        255,
+        Number(4, 255, is_whole=True),
+        label="Max Vertices",
+        description="Maximum number of vertices per hull. Fewer is faster in the engine but looser. "
+        "PhysX allows 255",
+    )
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,7 @@ def property_of(option: Option, **changes: Any) -> Any:
     """
     kind = option.kind
     arguments: dict[str, Any] = {"name": option.label, "description": option.description}
-    if isinstance(kind, Flag | Number | Choice):
-        arguments["default"] = option.default
+    arguments["default"] = option.default if isinstance(kind, Flag | Number) else option.default or ""
     if isinstance(kind, Choice):
         arguments["items"] = tuple(
             (item.name, item.label, item.description, *([item.icon] if item.icon else []), number)

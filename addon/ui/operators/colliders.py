@@ -21,7 +21,14 @@ from ...scene.settings import ColliderCheckSettings, ColliderSettings, Selection
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties import colliders as properties
-from ..properties.options import CHOSEN_GROUP, SCOPE, draw_vertex_group, option_property
+from ..properties.options import (
+    CHOSEN_GROUP,
+    SCOPE,
+    HasOptions,
+    draw_vertex_group,
+    option_property,
+    with_properties,
+)
 from ..properties.scene import fit_settings, settings_of
 from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
 from .command import Command, needs_edit_mode, needs_object_mode
@@ -41,29 +48,22 @@ def _collider_settings(
     settings = initialized_settings(context)
     sync_with_scene(operator, settings, ("padding",))
     sync_with_scene(operator, settings.colliders, names)
-    options = settings.colliders
-    return ColliderSettings(
-        selection,
-        fit_settings(settings),
-        options.kind,
-        properties.pattern_of(options),
-        options.collection,
-        options.max_vertices,
-    )
+    options, fit = settings.colliders, fit_settings(settings)
+    if "parts" in names:
+        tolerance = decimal_from_float32(options.parts_tolerance)
+        fit = replace(fit, parts=options.parts, parts_tolerance=tolerance)
+    pattern = properties.pattern_of(options)
+    return ColliderSettings(selection, fit, options.kind, pattern, options.collection, options.max_vertices)
 
 
-class _Options:
-    """Options of all operators that create colliders."""
-
-    kind: EnumProperty(**properties.KIND, options={"SKIP_SAVE"})
-    max_vertices: IntProperty(**properties.MAX_VERTICES, default=255, options={"SKIP_SAVE"})
-    padding: option_property("padding", options={"SKIP_SAVE"})
-    naming: EnumProperty(**properties.NAMING, options={"SKIP_SAVE"})
-    pattern: StringProperty(**properties.PATTERN, options={"SKIP_SAVE"})
-    collection: StringProperty(**properties.COLLECTION, options={"SKIP_SAVE"})
+def _of_operator(*names: str) -> Any:
+    """Return a decorator that adds options of colliders to an operator, and the padding."""
+    added = {name: properties.collider_property(name, options={"SKIP_SAVE"}) for name in names}
+    return with_properties(**added, padding=option_property("padding", options={"SKIP_SAVE"}))
 
 
-class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
+@_of_operator(*properties.COLLIDER_OPTIONS)
+class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
     bl_idname = "collision_bounds.create_colliders"
@@ -73,8 +73,6 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    parts: option_property("parts", **properties.COLLIDER_PARTS, options={"SKIP_SAVE"})
-    parts_tolerance: option_property("parts_tolerance", options={"SKIP_SAVE"})
 
     _selection = Selection()
 
@@ -94,12 +92,9 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
     def _create_job(self, context: Context) -> Job:
         self._selection = sync_scope(self, context, initialized_settings(context))
         settings = _collider_settings(self, context, self._selection, properties.COLLIDER_OPTIONS)
-        tolerance = decimal_from_float32(self.parts_tolerance)
-        fit = replace(settings.fit, parts=self.parts, parts_tolerance=tolerance)
-        settings = replace(settings, fit=fit)
         if self.parts == 1:
             return colliders_in_parts(context.scene, settings)
-        splits = split_meshes(context.scene, self._selection, fit, of_bones=True)
+        splits = split_meshes(context.scene, self._selection, settings.fit, of_bones=True)
         return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, settings))
 
     def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> set[str]:
@@ -112,7 +107,8 @@ class COLLISION_BOUNDS_OT_create_colliders(_Options, ModalJob, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_colliders_from_selection(_Options, Command, Operator):
+@_of_operator(*_VERTEX_OPTIONS)
+class COLLISION_BOUNDS_OT_colliders_from_selection(HasOptions, Command, Operator):
     """Add a collider around the selected vertices, edges or faces of each mesh in Edit Mode"""
 
     bl_idname = "collision_bounds.colliders_from_selection"
@@ -130,7 +126,8 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(_Options, Command, Operator):
         _show_created(self, context, make_selection_colliders(context.scene, settings))
 
 
-class COLLISION_BOUNDS_OT_colliders_from_group(_Options, Command, Operator):
+@_of_operator(*_VERTEX_OPTIONS)
+class COLLISION_BOUNDS_OT_colliders_from_group(HasOptions, Command, Operator):
     """Add a collider around the vertices of a vertex group of each object"""
 
     bl_idname = "collision_bounds.colliders_from_group"

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty
 from bpy.types import PropertyGroup
 
 from ...scene.settings import COLLIDER_NAME_PATTERNS
 from .. import property_events
-from .options import option_property
+from .options import HasOptions, option_property, with_properties
 
-KIND = {
-    "name": "Kind",
-    "description": "Collider shape. Objects with a custom shape keep it",
-    "items": (
-        ("box", "Oriented Boxes", "A box along the object's own axes", "MESH_CUBE", 0),
-        ("sphere", "Spheres", "A sphere of 162 vertices around the fitted one", "MESH_UVSPHERE", 1),
-        ("capsule", "Capsules", "A capsule along one of the object's own axes", "MESH_CAPSULE", 2),
-        ("hull", "Convex Hulls", "The convex hull of the vertices", "MESH_ICOSPHERE", 3),
-    ),
-}
-NAMING = {
+NAMING: dict[str, Any] = {
     "name": "Names",
     "description": "Naming convention that your engine uses to recognize colliders",
     "items": (
@@ -42,50 +32,34 @@ NAMING = {
         ("custom", "Custom", "Use the pattern below", 4),
     ),
 }
-PATTERN = {
-    "name": "Pattern",
-    "description": "Pattern of collider names: {name} of the object, {base} without _LOD1, {number} from 00, "
-    "{prefix} such as UBX, {component} such as BoxCollider, {kind} such as box",
-}
-COLLECTION = {
-    "name": "Collection",
-    "description": "Collection for the colliders. Created if the scene has none of that name",
-}
-MAX_VERTICES = {
-    "name": "Max Vertices",
-    "description": "Maximum number of vertices per hull. Fewer is faster in the engine but looser. "
-    "PhysX allows 255",
-    "min": 4,
-    "max": 255,
-}
-COLLIDER_PARTS = {
+COLLIDER_PARTS: dict[str, Any] = {
     "default": 1,
     "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
     "and holes stay open. 1 is one collider around all",
 }
-_FIRST_PATTERN = COLLIDER_NAME_PATTERNS["unreal"]
 
 
-class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
+COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming", "pattern", "collection")
+"""Names of the settings, in the order of the interface."""
+
+
+def collider_property(name: str, **changes: Any) -> Any:
+    """Return the definition of the property of one of `COLLIDER_OPTIONS`, with changed arguments."""
+    if name == "naming":
+        return EnumProperty(**NAMING, **changes)
+    return option_property(name, **{**(COLLIDER_PARTS if name == "parts" else {}), **changes})
+
+
+@with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
+class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
     """Settings of a scene's colliders."""
 
-    kind: EnumProperty(**KIND)
-    naming: EnumProperty(**NAMING)
-    pattern: StringProperty(**PATTERN, default=_FIRST_PATTERN)
-    collection: StringProperty(**COLLECTION, default="Colliders")
-    parts: option_property("parts", **COLLIDER_PARTS)
-    parts_tolerance: option_property("parts_tolerance")
-    max_vertices: IntProperty(**MAX_VERTICES, default=255)
     show_surfaces: BoolProperty(
         name="Fill Colliders",
         description="Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
         default=True,
         update=property_events.on_style_changed,
     )
-
-
-COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming", "pattern", "collection")
-"""Names of the settings, in the order of the interface."""
 
 
 def pattern_of(settings: Any) -> str:

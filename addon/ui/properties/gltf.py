@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty
 from bpy.types import PropertyGroup
 
-from .colliders import COLLIDER_PARTS, MAX_VERTICES
-from .options import option_property
+from .colliders import collider_property
 
 
 class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
@@ -37,6 +36,6 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
         ),
         default="obb",
     )
-    parts: option_property("parts", **COLLIDER_PARTS)
-    parts_tolerance: option_property("parts_tolerance")
-    max_vertices: IntProperty(**MAX_VERTICES, default=255)
+    parts: collider_property("parts")
+    parts_tolerance: collider_property("parts_tolerance")
+    max_vertices: collider_property("max_vertices")

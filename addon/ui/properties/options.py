@@ -12,7 +12,7 @@ from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import property_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.options import Name, Number, Option, Patterns, options_of
-from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, DrawnShape, PairSettings
+from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, ColliderSettings, DrawnShape, PairSettings
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
 
 _Class = TypeVar("_Class", bound=type)
@@ -39,10 +39,14 @@ ADDED_SHAPES = {
 OPTIONS: dict[str, dict[str, Option]] = {
     command: {
         option.property: option
-        for option in JOB_OPTIONS[command].values()
+        for option in options.values()
         if option.label and not option.is_of_objects_alone
     }
-    for command in ("bounds", "contacts")
+    for command, options in (
+        ("bounds", JOB_OPTIONS["bounds"]),
+        ("contacts", JOB_OPTIONS["contacts"]),
+        ("colliders", options_of(ColliderSettings())),
+    )
 }
 """Options of a scene and of the operator of each command, by the names of their properties."""
 
@@ -81,7 +85,7 @@ CHOSEN_GROUP = {
 
 def option_property(name: str, /, **changes: Any) -> Any:
     """Return the definition of the property of an option, with changed arguments."""
-    option = (OPTIONS["bounds"] | OPTIONS["contacts"])[name]
+    option = (OPTIONS["colliders"] | OPTIONS["bounds"] | OPTIONS["contacts"])[name]
     if isinstance(option.kind, Patterns) and not option.kind.of_pairs:
         changes = {"search": suggested_names, "search_options": {"SUGGESTION"}, **changes}
     return property_of(option, **changes)
