@@ -43,7 +43,7 @@ from .witness import WitnessPoints
 
 _CHUNK_PAIRS = 2048
 """Pairs solved at a time, so few that they fit the cache."""
-_CHUNK_WITNESSES = 512
+_CHUNK_WITNESSES = 128
 """Pairs at a time for witness points, because each pair takes 160 candidate pairs of points."""
 _ROUNDING = 2e-14
 """Offsets that differ by less, in units of a pair's size, are equal up to rounding."""
@@ -199,36 +199,41 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
     first, second, batch = _flattened(a, b)
     on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
     for chunk in _chunks(len(first.center), _CHUNK_WITNESSES):
-        pair, scale = _scaled(first[chunk], second[chunk])
-        gap, axis, _ = separating_axis(pair)
-        depth = axis * np.minimum(gap, 0)
-        close = zip(*_candidate_points(pair.replaced(offset=pair.offset - depth)), strict=True)
-        points_a, points_b = (np.concatenate(points, axis=1) for points in close)
-        offsets = points_b - points_a
-        # The shortest offset between two convex shapes is unique, but several pairs of points can have it.
-        # Where one of them is along the axis, keep the axis, because it is the more precise direction: the
-        # offset of points that are close together is mostly rounding.
-        shortest = axis * np.maximum(gap, 0)
-        away = _squared(offsets - shortest[:, None])
-        slanted = np.flatnonzero((gap > 0) & (away.min(axis=0) > _ROUNDING**2))
-        if len(slanted):
-            slanted_offsets = offsets[..., slanted]
-            closest = np.take_along_axis(
-                slanted_offsets, _squared(slanted_offsets).argmin(axis=0)[None, None], axis=1
-            )
-            away[:, slanted] = _squared(slanted_offsets - closest)
-            axis[:, slanted] = normalized(closest[:, 0].T).T
-        # Average all pairs of points that have the offset.
-        weight = (away <= np.maximum(away.min(axis=0), _ROUNDING**2)).astype(np.float64)
-        middle_a = np.einsum("ik...,k...->i...", points_a, weight) / weight.sum(axis=0)
-        middle_b = np.einsum("ik...,k...->i...", points_b, weight) / weight.sum(axis=0) + depth
         box = first[chunk]
-        on_a[chunk] = world_points(box, scale[:, None] * middle_a.T)
-        on_b[chunk] = world_points(box, scale[:, None] * middle_b.T)
+        pair, scale = _scaled(box, second[chunk])
+        local_a, local_b, axis = _local_witness_points(pair)
+        on_a[chunk] = world_points(box, scale[:, None] * local_a.T)
+        on_b[chunk] = world_points(box, scale[:, None] * local_b.T)
         normals[chunk] = transform_vectors(box.rotation, axis.T)
-    return WitnessPoints(
-        on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), normalized(normals).reshape(*batch, 3)
+    shape = (*batch, 3)
+    return WitnessPoints(on_a.reshape(shape), on_b.reshape(shape), normalized(normals).reshape(shape))
+
+
+def _local_witness_points(pair: BoxPair) -> tuple[Floats, Floats, Floats]:
+    """Witness points and their axis (3, n), in the local space of the first box.
+
+    The shortest offset between two convex shapes is unique. If several pairs of points have it, return their
+    mean.
+    """
+    gap, axis, _ = separating_axis(pair)
+    depth = axis * np.minimum(gap, 0)
+    close = zip(*_candidate_points(pair.replaced(offset=pair.offset - depth)), strict=True)
+    points_a, points_b = (np.concatenate(points, axis=1) for points in close)
+    offsets = points_b - points_a
+    # Where one of them is along the axis, keep the axis, because it is the more precise direction: the
+    # offset of points that are close together is mostly rounding.
+    away = _squared(offsets - (axis * np.maximum(gap, 0))[:, None])
+    slanted = np.flatnonzero((gap > 0) & (away.min(axis=0) > _ROUNDING**2))
+    if len(slanted):
+        candidates = offsets[..., slanted]
+        closest = np.take_along_axis(candidates, _squared(candidates).argmin(axis=0)[None, None], axis=1)
+        away[:, slanted] = _squared(candidates - closest)
+        axis[:, slanted] = normalized(closest[:, 0].T).T
+    weight = (away <= np.maximum(away.min(axis=0), _ROUNDING**2)).astype(np.float64)
+    middle_a, middle_b = (
+        np.einsum("ik...,k...->i...", points, weight) / weight.sum(axis=0) for points in (points_a, points_b)
     )
+    return middle_a, middle_b + depth, axis
 
 
 def _flattened(a: Obb | Aabb, b: Obb | Aabb) -> tuple[Obb, Obb, tuple[int, ...]]:

@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import EmptyGeometryError, InvalidShapeError
-from ..numeric.arrays import CHUNK_ROWS, Floats, as_floats, cross, dot, length, normalized, perpendicular
+from ..numeric.arrays import (
+    CHUNK_ROWS,
+    Floats,
+    Ints,
+    as_floats,
+    cross,
+    dot,
+    length,
+    normalized,
+    perpendicular,
+)
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Obb
 from ..shapes.boxes import local_points, world_points
@@ -121,32 +131,42 @@ def _flush_axes(points: Floats, hull: IndexedHull) -> list[Floats]:
         crossings = cross(normalized(directions[i]), normalized(directions[j]))
         normals = np.concatenate([normals, normalized(crossings[length(crossings) > 1e-6])])
     corners = points[hull.vertices]
-    heights = np.einsum("vi,ni->nv", corners, normals)
-    height = heights.max(axis=1) - heights.min(axis=1)
-    # Seen along a normal, the silhouette consists of the edges between front and back faces. The smallest
-    # rectangle around it has a side along one of them.
+    heights = np.ptp(np.einsum("vi,ni->nv", corners, normals), axis=1)
     candidates: list[tuple[float, Floats]] = []
     step = max(1, _CHUNK_VALUES // max(1, len(directions)))
     for start in range(0, len(normals), step):
-        part = normals[start : start + step]
-        facing = np.einsum("fi,ni->nf", hull.normals, part)
-        in_silhouette = facing[:, hull.sides[:, 0]] * facing[:, hull.sides[:, 1]] <= CHAIN_ROUNDING
-        row, edge = np.nonzero(in_silhouette)
-        n = part[row]
-        side = directions[edge] - n * dot(directions[edge], n)[:, None]
-        has_length = length(side) > 1e-9
-        row, n, side = row[has_length], n[has_length], normalized(side[has_length])
-        other = cross(n, side)
-        volume = np.empty(len(n))
-        rows = max(1, _CHUNK_VALUES // len(corners))
-        for first in range(0, len(n), rows):
-            chunk = slice(first, first + rows)
-            spans = [np.ptp(np.einsum("vi,ni->nv", corners, axis[chunk]), axis=1) for axis in (side, other)]
-            volume[chunk] = spans[0] * spans[1] * height[start + row[chunk]]
-        for index in np.argsort(volume, kind="stable")[:_STARTS]:
-            candidates.append((float(volume[index]), np.column_stack([side[index], other[index], n[index]])))
+        row, normal, side = _silhouette_sides(hull, directions, normals[start : start + step])
+        other = cross(normal, side)
+        volume = _rectangle_areas(corners, side, other) * heights[start + row]
+        for k in np.argsort(volume, kind="stable")[:_STARTS]:
+            candidates.append((float(volume[k]), np.column_stack([side[k], other[k], normal[k]])))
     candidates.sort(key=lambda candidate: candidate[0])
     return [axes for _, axes in candidates[:_STARTS]]
+
+
+def _silhouette_sides(hull: IndexedHull, directions: Floats, normals: Floats) -> tuple[Ints, Floats, Floats]:
+    """Find the sides of silhouettes along normals (n, 3): rows (k,), normals (k, 3), and unit vectors (k, 3).
+
+    Seen along a normal, the silhouette consists of the edges between front and back faces. The smallest
+    rectangle around it has a side along one of them.
+    """
+    facing = np.einsum("fi,ni->nf", hull.normals, normals)
+    row, edge = np.nonzero(facing[:, hull.sides[:, 0]] * facing[:, hull.sides[:, 1]] <= CHAIN_ROUNDING)
+    normal = normals[row]
+    side = directions[edge] - normal * dot(directions[edge], normal)[:, None]
+    has_length = length(side) > 1e-9
+    return row[has_length], normal[has_length], normalized(side[has_length])
+
+
+def _rectangle_areas(corners: Floats, side: Floats, other: Floats) -> Floats:
+    """Compute areas (k,) of rectangles with two sides (k, 3) around points (v, 3)."""
+    areas = np.empty(len(side))
+    rows = max(1, _CHUNK_VALUES // len(corners))
+    for first in range(0, len(side), rows):
+        chunk = slice(first, first + rows)
+        spans = [np.ptp(np.einsum("vi,ni->nv", corners, axis[chunk]), axis=1) for axis in (side, other)]
+        areas[chunk] = spans[0] * spans[1]
+    return areas
 
 
 def _improved_axes(corners: Floats, axes: Floats) -> Floats:

@@ -87,22 +87,20 @@ class BoxPairMotion(Table, last=True):
         extents = (box.half_extents.max(axis=-1) for box in boxes)
         scale = power_of_two_scale(np.max([size, *extents, radius_start, radius_end], axis=0))
         offset = start / scale
-        change = end / scale - offset
         half, half_end = (
             np.stack([batch_last(box.half_extents) / scale for box in pair]) for pair in ((a0, b0), (a1, b1))
         )
-        paths = [_rotation_path(a0, a1), _rotation_path(b0, b1)]
-        angle = np.stack([path.angle for path in paths])
-        angular_velocity = np.stack([batch_last(path.axis) for path in paths]) * angle[:, None]
-        terms = [(path.constant, path.sine, path.cosine) for path in paths]
-        constant, sine, cosine = (np.stack(list(map(batch_last, both))) for both in zip(*terms, strict=True))
+        paths = _rotation_path(a0, a1), _rotation_path(b0, b1)
+        axis, angle, constant, sine, cosine = (
+            np.stack([batch_last(column) for column in both]) for both in zip(*paths, strict=True)
+        )
         return cls(
             offset,
-            change,
+            end / scale - offset,
             half,
             half_end - half,
             angle,
-            angular_velocity,
+            axis * angle[:, None],
             constant,
             sine,
             cosine,

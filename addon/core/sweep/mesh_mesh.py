@@ -14,6 +14,7 @@ import numpy as np
 from ..distance.triangle_triangle import closest_points_triangle_triangle
 from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
 from ..numeric.arrays import Floats, Ints, cross, dot, length, normalized
+from ..numeric.table import Table
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import triangles_from_corners
 from .triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
@@ -34,10 +35,18 @@ class MovingMesh(NamedTuple):
         slots = self.start.slots(nodes)
         return MovingTriangles(self.start.corners(slots), self.end.corners(slots))
 
-    def spheres(self, nodes: Ints) -> tuple[Floats, Floats, Floats]:
-        """Bounding spheres of nodes (n,): centers (n, 3) at both ends, and the larger radius (n,)."""
+    def spheres(self, nodes: Ints) -> _MovingSpheres:
+        """Bounding spheres of nodes (n,)."""
         start, end = self.start.spheres(nodes), self.end.spheres(nodes)
-        return start.center, end.center, np.maximum(start.radius, end.radius)
+        return _MovingSpheres(start.center, end.center, np.maximum(start.radius, end.radius))
+
+
+class _MovingSpheres(Table):
+    """Centers (n, 3) of spheres at both ends of an interval, and the larger radius (n,)."""
+
+    start: Floats
+    end: Floats
+    radius: Floats
 
 
 class MeshMeshImpact(NamedTuple):
@@ -79,26 +88,25 @@ def first_impact_mesh_mesh(
     total_radius = float(nodes_a.radius[0] * a.start.max_scale + nodes_b.radius[0] * b.start.max_scale)
 
     def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
-        (p0, p1, r), (q0, q1, s) = a.spheres(i), b.spheres(j)
-        size = np.max([np.abs(x).max(axis=-1) for x in (p0, p1, q0, q1)], axis=0) + r + s + clearance
-        wider = clearance + DISTANCE_ROUNDING * size
-        low = _sphere_entry_times(q0 - p0, q1 - p1, r + s + wider)
+        first, second = a.spheres(i), b.spheres(j)
+        centers = (first.start, first.end, second.start, second.end)
+        total = first.radius + second.radius
+        size = np.max([np.abs(x).max(axis=-1) for x in centers], axis=0) + first.radius + second.radius
+        wider = clearance + DISTANCE_ROUNDING * (size + clearance)
+        low = _sphere_entry_times(second.start - first.start, second.end - first.end, total + wider)
         rows = np.flatnonzero(low <= reached)
-        low = low[rows]
-        # A triangle much larger than the other node is bounded by its own shape instead of its bounding
-        # sphere.
-        for mesh, nodes, large, other, start, end in ((a, i, r, s, q0, q1), (b, j, s, r, p0, p1)):
-            near = np.flatnonzero((mesh.start.slots(nodes[rows]) >= 0) & (2 * other < large)[rows])
+        low, wider, first, second = low[rows], wider[rows], first.take(rows), second.take(rows)
+        # A triangle much larger than the other node is bounded by its shape instead of its bounding sphere.
+        for mesh, nodes, large, small in ((a, i[rows], first, second), (b, j[rows], second, first)):
+            near = np.flatnonzero((mesh.start.slots(nodes) >= 0) & (2 * small.radius < large.radius))
             if len(near):
-                at = rows[near]
-                enter = _triangle_entry_times(
-                    start[at], end[at], (other + wider)[at], mesh.triangles(nodes[at])
-                )
+                start, end, radius = small.take(near)
+                enter = _triangle_entry_times(start, end, radius + wider[near], mesh.triangles(nodes[near]))
                 low[near] = np.maximum(low[near], enter)
         reachable = np.flatnonzero(low <= reached)
         rows, low = rows[reachable], np.maximum(low[reachable], begin)
         # Small nodes first, because they are closer to triangles.
-        return rows, low, np.full(len(rows), np.inf), low + (r + s)[rows] / total_radius
+        return rows, low, np.full(len(rows), np.inf), low + total[rows] / total_radius
 
     is_resolved = True
 

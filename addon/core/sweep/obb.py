@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..distance.obb import Rounded, box_and_radius
-from ..numeric.arrays import Floats, Ints, length
+from ..numeric.arrays import Bools, Floats, Ints, length
 from ..numeric.tolerances import CHAIN_ROUNDING, LENGTH_ROUNDING
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import local_points
@@ -127,26 +127,33 @@ def advance(
         for start in range(0, len(active), _CHUNK_PAIRS):
             rows = active[start : start + _CHUNK_PAIRS]
             part = motion if len(rows) == len(near) else motion.take(rows)
-            now, stretch = time[rows], trial[rows]
-            gap, axis = largest_gap(part, now, is_rounded)
-            touching = gap <= LENGTH_ROUNDING
-            times[near[rows[touching]]] = now[touching]
+            touching, continues, later, ahead = _step(part, time[rows], trial[rows], is_rounded)
+            hit = rows[touching]
+            times[near[hit]] = time[hit]
             rotates = (part.angle[:, touching] > 0).any(axis=0)
-            status[near[rows[touching]]] = np.where(rotates, ImpactStatus.CONSERVATIVE, ImpactStatus.EXACT)
-            step, crosses = safe_step(part, now, axis, stretch)
-            later = np.where(crosses, now + step, now + stretch)
-            # A pair that stays disjoint to the end never touches. A pair that may touch at the end is
-            # evaluated there.
-            continues = ~touching & (now < 1) & (crosses | (later < 1))
-            time[rows] = now = later
-            # The next contact is expected about one step ahead or farther.
-            trial[rows] = np.minimum(2 * np.where(crosses, np.maximum(step, 1e-9), stretch), 1 - now)
+            status[near[hit]] = np.where(rotates, ImpactStatus.CONSERVATIVE, ImpactStatus.EXACT)
+            time[rows], trial[rows] = later, ahead
             continuing.append(rows[continues])
         active = np.concatenate(continuing)
         if not len(active):
             return times, status
     times[near[active]], status[near[active]] = time[active], ImpactStatus.UNRESOLVED
     return times, status
+
+
+def _step(
+    motion: BoxPairMotion, now: Floats, stretch: Floats, is_rounded: bool
+) -> tuple[Bools, Bools, Floats, Floats]:
+    """Decide which pairs (n,) touch now and which go on, at what time (n,), and how far (n,) to try next."""
+    gap, axis = largest_gap(motion, now, is_rounded)
+    touching = gap <= LENGTH_ROUNDING
+    step, crosses = safe_step(motion, now, axis, stretch)
+    later = np.where(crosses, now + step, now + stretch)
+    # A pair that stays disjoint to the end never touches. One that may touch at the end is evaluated there.
+    continues = ~touching & (now < 1) & (crosses | (later < 1))
+    # The next contact is expected about one step ahead or farther.
+    ahead = np.minimum(2 * np.where(crosses, np.maximum(step, 1e-9), stretch), 1 - later)
+    return touching, continues, later, ahead
 
 
 def _begin_times(boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats) -> Floats:

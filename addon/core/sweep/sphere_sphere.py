@@ -56,30 +56,35 @@ def quadratic_entry_time(position: Exact, velocity: Exact, reach: Exact, growth:
     reach, growth : Exact, (...). r and s.
     Returns time : (...) float64. Not clipped to the interval; NaN for never.
     """
-    (p, p_error), (v, v_error), (r, r_error), (s, s_error) = position, velocity, reach, growth
+    p, v, r, s = (each.value for each in (position, velocity, reach, growth))
     a_term, b_term, c_term = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        nearest = -b_term / a_term
-        path, path_error = two_product(nearest[..., None], v)
-        q, q_error = two_difference(p, -path)
-        q_error += path_error + p_error + nearest[..., None] * v_error
-        change, change_error = two_product(nearest, s)
-        rho, rho_error = two_difference(r, -change)
-        rho_error += change_error + r_error + nearest * s_error
-        slack, slack_error = two_product(rho, rho)
-        slack_error += 2 * rho * rho_error
-        squares, squares_error = two_product(q, q)
-        for k in range(3):
-            slack, lost = two_difference(slack, squares[..., k])
-            slack_error += lost - squares_error[..., k] - 2 * q[..., k] * q_error[..., k]
-        slack = slack + slack_error
-        # `nearest` is rounded, so the path ends slightly before or after the closest approach.
-        rounding = 16 * EPS * EPS * (dot(path, path) + change * change)
-        slack = np.where((slack < 0) & (slack >= -rounding), 0.0, slack)
+        nearest = np.asarray(-b_term / a_term)
+        slack = _slack_at(nearest, position, velocity, reach, growth)
         is_near = (a_term > 0) & (nearest < 2)
         discriminant = np.where(is_near, a_term * slack, b_term * b_term - a_term * c_term)
         root = np.sqrt(discriminant)
         return np.where(b_term <= 0, c_term / (root - b_term), -(root + b_term) / a_term)
+
+
+def _slack_at(time: Floats, position: Exact, velocity: Exact, reach: Exact, growth: Exact) -> Floats:
+    """Compute (r + s t)^2 - |p + v t|^2 at the closest approach, to twice the digits of float64."""
+    path, path_error = two_product(time[..., None], velocity.value)
+    q, q_error = two_difference(position.value, -path)
+    q_error += path_error + position.error + time[..., None] * velocity.error
+    change, change_error = two_product(time, growth.value)
+    rho, rho_error = two_difference(reach.value, -change)
+    rho_error += change_error + reach.error + time * growth.error
+    slack, slack_error = two_product(rho, rho)
+    slack_error += 2 * rho * rho_error
+    squares, squares_error = two_product(q, q)
+    for k in range(3):
+        slack, lost = two_difference(slack, squares[..., k])
+        slack_error += lost - squares_error[..., k] - 2 * q[..., k] * q_error[..., k]
+    slack = slack + slack_error
+    # The time is rounded, so the path ends slightly before or after the closest approach.
+    rounding = 16 * EPS * EPS * (dot(path, path) + change * change)
+    return np.where((slack < 0) & (slack >= -rounding), 0.0, slack)
 
 
 def closest_time_candidates_sphere_sphere(

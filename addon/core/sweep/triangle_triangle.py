@@ -218,20 +218,7 @@ def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Fl
 
     The time is inf if that exceeds `remaining` (m,), the rest of the interval.
     """
-    n0, n1, n2 = axes
-    projections = []
-    for corners, change in ((now.p, now.p_change), (now.q, now.q_change)):
-        x, v = corners[:, None], change[:, None]
-        m0, m1, m2 = n0[:, :, None], n1[:, :, None], n2[:, :, None]
-        projections.append(
-            (
-                dot_first(m0, x),
-                dot_first(m0, v) + dot_first(m1, x),
-                dot_first(m1, v) + dot_first(m2, x),
-                dot_first(m2, v),
-            )
-        )
-    of_p, of_q = projections
+    of_p, of_q = _projections(axes, now.p, now.p_change), _projections(axes, now.q, now.q_change)
     sizes = [np.sqrt(dot_first(n, n)) for n in axes]
     ahead, behind = of_q[0].min(axis=1) - of_p[0].max(axis=1), of_p[0].min(axis=1) - of_q[0].max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -248,6 +235,18 @@ def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Fl
     shorter = np.minimum(2 * step, remaining)
     step = np.maximum(step, np.minimum(_positive_duration(terms, shorter).max(axis=0), shorter))
     return gaps.max(axis=0), np.where(step >= remaining, np.inf, step)
+
+
+def _projections(axes: _Axes, corners: Floats, change: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Coefficients (k, 3, m) of the cubics in time that corners (3, 3, m) are on axes (3, k, m)."""
+    x, v = corners[:, None], change[:, None]
+    first, second, third = (axis[:, :, None] for axis in axes)
+    return (
+        dot_first(first, x),
+        dot_first(first, v) + dot_first(second, x),
+        dot_first(second, v) + dot_first(third, x),
+        dot_first(third, v),
+    )
 
 
 def _positive_duration(terms: list[Floats], stretch: Floats) -> Floats:
