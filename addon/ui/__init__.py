@@ -3,7 +3,7 @@
 Rooms, each of which imports only from those above it:
 
 - `properties`: settings of scenes and their definitions, rows of the contact list, preferences.
-- `overlay`: bounds drawn over the viewport; `overlay/colors.py` has the colors.
+- `overlay`: bounds drawn over the viewport.
 - `operators`: the buttons. `operators/modal_job.py` runs long jobs and handles Esc.
 - `panels`: the sidebar tab, panels of the Properties editor, menus, presets.
 

@@ -53,16 +53,20 @@ def _with_theme_colors(gizmo: Any, context: Context) -> Any:
     return gizmo
 
 
+def _set_center(value: Any) -> None:
+    _active_settings().center = value
+
+
+def _set_radius(value: float) -> None:
+    _active_settings().radius = max(value, 0.0)
+
+
 def _ring(group: GizmoGroup, context: Context) -> Any:
     """Add the handle that moves the center."""
     ring = _with_theme_colors(group.gizmos.new("GIZMO_GT_move_3d"), context)
     ring.draw_style, ring.draw_options = "RING_2D", {"ALIGN_VIEW", "FILL_SELECT"}
     ring.scale_basis = 0.15
-    ring.target_set_handler(
-        "offset",
-        get=lambda: _active_settings().center,
-        set=lambda value: setattr(_active_settings(), "center", value),
-    )
+    ring.target_set_handler("offset", get=lambda: _active_settings().center, set=_set_center)
     return ring
 
 
@@ -232,11 +236,7 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
         """Create the gizmos."""
         self.arrow = _with_theme_colors(self.gizmos.new("GIZMO_GT_arrow_3d"), context)
         self.arrow.draw_style, self.arrow.length = "BOX", 0.0
-        self.arrow.target_set_handler(
-            "offset",
-            get=lambda: _active_settings().radius,
-            set=lambda value: setattr(_active_settings(), "radius", max(value, 0.0)),
-        )
+        self.arrow.target_set_handler("offset", get=lambda: _active_settings().radius, set=_set_radius)
         self.ring = _ring(self, context)
         _with_theme_colors(self.gizmos.new(SphereOutline.bl_idname), context)
 

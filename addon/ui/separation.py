@@ -40,10 +40,8 @@ class _State:
 
 def active_pair(settings: SceneSettings) -> ActivePair | None:
     """Return the pair of the active row; None without one, or if the session has lost its result."""
-    entry, result = (
-        entry_of_row(settings, active_row(settings)),
-        result_store.get(settings.result_id).contacts,
-    )
+    entry = entry_of_row(settings, active_row(settings))
+    result = result_store.get(settings.result_id).contacts
     if entry is None or result is None:
         return None
     return ActivePair(settings.result_id, result, (entry.a, entry.b))

@@ -55,6 +55,10 @@ def _needs_results(context: Context) -> str:
     return "" if has_results(context) else n_("Compute bounds or find contacts first")
 
 
+EXPORTS: list[Any] = []
+"""All export operators, in the order of the panel and the menus. The first one writes the whole document."""
+
+
 class _Export(Command, ExportHelper):
     """Base of the operators that export a file."""
 
@@ -81,6 +85,8 @@ class _Export(Command, ExportHelper):
 
     def __init_subclass__(cls) -> None:
         cls.filename_ext = Path(cls.suggested_name).suffix
+        if not cls.__name__.startswith("_"):
+            EXPORTS.append(cls)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Suggest the path of the last export from this blend file, or a new one next to it."""
@@ -287,18 +293,3 @@ class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     bl_label = "Export cuRobo Spheres"
     is_wide = True
     file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"
-
-
-EXPORTS = (
-    COLLISION_BOUNDS_OT_export_json,
-    COLLISION_BOUNDS_OT_export_csv,
-    COLLISION_BOUNDS_OT_export_tiles,
-    COLLISION_BOUNDS_OT_export_gltf,
-    COLLISION_BOUNDS_OT_export_unity,
-    COLLISION_BOUNDS_OT_export_unreal,
-    COLLISION_BOUNDS_OT_export_urdf,
-    COLLISION_BOUNDS_OT_export_mjcf,
-    COLLISION_BOUNDS_OT_export_usd,
-    COLLISION_BOUNDS_OT_export_curobo,
-)
-"""All export operators, in the order of the panel and the menus. The first one writes the whole document."""

@@ -46,11 +46,9 @@ def partial_result_text(result: Result) -> str:
     assert result.partial is not None, "only called with partial results"
     if result.partial.planned_end != result.time.end:
         return rpt_("Stopped at frame {frame:g}: later contacts unknown", frame=result.time.end)
-    return rpt_count(
-        result.partial.untested,
-        "Stopped: {count} contact not verified on meshes",
-        "Stopped: {count} contacts not verified on meshes",
-    )
+    one = n_("Stopped: {count} contact not verified on meshes")
+    many = n_("Stopped: {count} contacts not verified on meshes")
+    return rpt_count(result.partial.untested, one, many)
 
 
 _WARNING_TEXTS = {

@@ -336,16 +336,10 @@ def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
     np.minimum.at(low, owners, rows[:, :3, 3] - half)
     np.minimum.at(high, owners, -rows[:, :3, 3] - half)
     labeled = np.flatnonzero(np.isfinite(low[:, 0]))
-    return replace(
-        data,
-        labels=Labels(
-            np.array(names, dtype=object)[labeled],
-            ((low[labeled] - high[labeled]) / 2).astype(np.float32),
-            ((-high[labeled] - low[labeled]) / 2).astype(np.float32),
-            ranks[labeled],
-            labeled,
-        ),
-    )
+    low, high = low[labeled], -high[labeled]
+    positions, sizes = ((part / 2).astype(np.float32) for part in (low + high, high - low))
+    texts = np.array(names, dtype=object)[labeled]
+    return replace(data, labels=Labels(texts, positions, sizes, ranks[labeled], labeled))
 
 
 def contact_marker(contact: Contact, data: DrawData, color: Sequence[float]) -> Instances:

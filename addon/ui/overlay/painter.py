@@ -232,16 +232,9 @@ def _texture(rows: InstanceRows) -> _Texture | None:
 
 
 def _line_batch(lines: RibbonMesh) -> gpu.types.GPUBatch:
-    return _batch(
-        {
-            "point": lines.points,
-            "along": lines.along,
-            "normal": lines.normals,
-            "other_normal": lines.other_normals,
-            "side": lines.sides[:, None],
-        },
-        lines.triangles,
-    )
+    *columns, sides, triangles = lines
+    names = ("point", "along", "normal", "other_normal", "side")
+    return _batch(dict(zip(names, (*columns, sides[:, None]), strict=True)), triangles)
 
 
 def _face_batch(faces: SurfaceMesh) -> gpu.types.GPUBatch:

@@ -12,7 +12,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core import Contact
 from ...formats.wording import valid_text
 from ...scene.blender.names import name_of
 from ...scene.jobs import result_store
@@ -54,8 +53,8 @@ class CachedOverlay:
         Whether there was no update yet.
     deforms : bool or None
         Whether vertices of any subject may change from frame to frame; None until it is known.
-    ghosts : (Contact, DrawData) or None
-        A contact, and the bounds of its pair at its first frame.
+    ghosts : ((int, int), DrawData) or None
+        The subjects of a contact, and their bounds at its first frame.
     envelopes : (Result, color, DrawData) or None
         A result, and the draw data of its envelopes in a color.
     """
@@ -67,7 +66,7 @@ class CachedOverlay:
     is_new: bool = True
     deforms: bool | None = None
     live: LiveShapes | None = None
-    ghosts: tuple[Contact, DrawData] | None = None
+    ghosts: tuple[tuple[int, int], DrawData] | None = None
     envelopes: tuple[Result, Sequence[float], DrawData] | None = None
 
     def may_deform(self, depsgraph: bpy.types.Depsgraph) -> bool:

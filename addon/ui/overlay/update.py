@@ -134,8 +134,9 @@ def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Conta
     if abs(frame - active.first.frame) < _FRAME_TOLERANCE:
         is_in_pair = np.zeros(len(cached.result.subjects), dtype=bool)
         is_in_pair[[active.a, active.b]] = True
-        cached.ghosts = active, bounds.of_subjects(is_in_pair)
-    return cached.ghosts[1] if cached.ghosts is not None and cached.ghosts[0] is active else None
+        cached.ghosts = (active.a, active.b), bounds.of_subjects(is_in_pair)
+    ghosts = cached.ghosts
+    return ghosts[1] if ghosts is not None and ghosts[0] == (active.a, active.b) else None
 
 
 def _envelopes(cached: CachedOverlay, settings: SceneSettings, color: Sequence[float]) -> DrawData:

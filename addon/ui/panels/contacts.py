@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.types import Context, Panel, UILayout
 
@@ -195,18 +197,10 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
     column = layout.column(align=True)
     draw_counts(column, settings)
     draw_headings(column, settings)
-    column.template_list(
-        "COLLISION_BOUNDS_UL_contacts",
-        "",
-        settings,
-        "rows",
-        settings,
-        "active_row",
-        item_dyntip_propname="tooltip",
-        # As many as there are contacts: filters do not change the height.
-        rows=min(max(counts_of_rows(settings).contacts, 4), 8),
-        sort_lock=True,
-    )
+    # As many as there are contacts: filters do not change the height.
+    rows, name = min(max(counts_of_rows(settings).contacts, 4), 8), "COLLISION_BOUNDS_UL_contacts"
+    options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
+    column.template_list(name, "", settings, "rows", settings, "active_row", **options)
     _draw_buttons(layout.row(), settings)
     _draw_static_overlaps(layout, results.contacts)
     draw_details(layout, context, settings)

@@ -58,11 +58,8 @@ def _draw_reason(layout: UILayout, context: Context) -> None:
     if item is None:
         layout.label(text="No object is active: click one", icon="INFO")
     elif shown is not None:
-        text = iface_(
-            "{name} instances {collection}:\nchange its objects instead",
-            name=name_of(item),
-            collection=name_of(shown),
-        )
+        text = n_("{name} instances {collection}:\nchange its objects instead")
+        text = iface_(text, name=name_of(item), collection=name_of(shown))
         draw_note(layout.column(align=True), text)
     else:
         text = iface_("{name} has no geometry", name=name_of(item))
@@ -258,11 +255,9 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
             _draw_sizes(lines, found.quality, units)
             lines.separator()
             _draw_quality(lines, found.quality, units)
-        text, icon = (
-            (iface_("Changed: Measure Again"), "FILE_REFRESH")
-            if found and found.stale
-            else (meaning_("Measure"), "NONE")
-        )
+        text, icon = meaning_("Measure"), "NONE"
+        if found and found.stale:
+            text, icon = iface_("Changed: Measure Again"), "FILE_REFRESH"
         measure: Any = column.row()
         measure.operator("collision_bounds.measure_fit", text=text, translate=False, icon=icon)
 

@@ -41,10 +41,8 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
             return
         count, frame = len(touching.pairs), playhead_text(playhead(context.scene), 2)
         if count:
-            one, many = (
-                n_("{count} pair of bounds at frame {frame}"),
-                n_("{count} pairs of bounds at frame {frame}"),
-            )
+            one = n_("{count} pair of bounds at frame {frame}")
+            many = n_("{count} pairs of bounds at frame {frame}")
             text = iface_count(count, one, many, frame=frame)
             column.label(text=text, translate=False, icon="RADIOBUT_ON")
         else:
