@@ -27,11 +27,11 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
     Contacts come first, by time, those at the start after the others; near misses follow, by gap. No row
     becomes active, so the playhead stays.
     """
-    assert result.report is not None, "rows are made from a report"
+    assert result.scanned is not None and result.report is not None, "rows are made from a report"
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
-    order = _contact_order(result.report)
+    order, accepted = _contact_order(result.report), result.scanned.accepted
     for index, contact in zip(order.tolist(), result.report.contacts.take(order), strict=True):
         row = settings.rows.add()
         row.index, row.a, row.b = index, names[contact.a], names[contact.b]
@@ -46,8 +46,8 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
             closer = answer.closer.first if answer.closer else None
             row.closer_frame, row.closer_uncertainty = closer[:2] if closer else (0.0, 0.0)
             row.is_mesh_sampled = not answer.is_proven
-            row.mesh_clearance = result.clearance if answer.closer else 0.0
-        comment = result.accepted[index] if result.accepted else None
+            row.mesh_clearance = result.scanned.clearance if answer.closer else 0.0
+        comment = accepted[index] if accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"
     for index, near in enumerate(result.report.clearances):

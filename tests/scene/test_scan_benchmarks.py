@@ -22,6 +22,12 @@ CASES = [
 ]
 
 
+def with_contacts(result, contacts):
+    """Copy a result with other contacts, none of them verified on meshes."""
+    report = replace(result.report, contacts=Contacts.of(contacts))
+    return replace(result, scanned=replace(result.scanned, report=report, confirmed=()))
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.shape}-{case.motion}")
 def test_right_contacts_pass_and_a_contact_that_is_dropped_is_found(case):
     result = scans._scan(case)()
@@ -30,7 +36,7 @@ def test_right_contacts_pass_and_a_contact_that_is_dropped_is_found(case):
         result.report.contacts, key=lambda contact: contact.intervals[0].end - contact.intervals[0].start
     )
     fewer = [each for each in result.report.contacts if (each.a, each.b) != (longest.a, longest.b)]
-    planted = replace(result, report=replace(result.report, contacts=Contacts.of(fewer)))
+    planted = with_contacts(result, fewer)
     message = scans._check(case, {"scan": planted})
     assert message.startswith(f"missed contact of {longest.a} and {longest.b} at frame ")
 
@@ -44,7 +50,7 @@ def test_a_contact_of_drivers_that_begins_late_is_found():
         first, *rest = contact.intervals
         is_long = 1 < first.start < first.end - 4
         late.append(replace(contact, intervals=(first._replace(start=first.start + 2 * is_long), *rest)))
-    planted = replace(result, report=replace(result.report, contacts=Contacts.of(late)))
+    planted = with_contacts(result, late)
     assert evaluated_scans._check_driven(case, {"scan": planted}).startswith("missed contact of ")
 
 
@@ -60,7 +66,9 @@ def test_wrong_answers_about_meshes_of_characters_are_found():
     def planted(row, first):
         answers = list(result.confirmed)
         answers[row] = replace(answers[row], first=first)
-        return evaluated_scans._check_walk(case, {"scan": replace(result, confirmed=tuple(answers))})
+        return evaluated_scans._check_walk(
+            case, {"scan": replace(result, scanned=replace(result.scanned, confirmed=tuple(answers)))}
+        )
 
     first = result.confirmed[touched[0]].first
     assert planted(touched[0], None).startswith("late or denied contact of the meshes of ")
@@ -68,5 +76,5 @@ def test_wrong_answers_about_meshes_of_characters_are_found():
     assert planted(touched[0], first._replace(time=first.time - 0.5)).startswith("invented ")
     assert planted(apart[0], first).startswith("invented ")
     # A scan that finds nothing is not right.
-    fewer = replace(result, report=replace(result.report, contacts=Contacts.of(())), confirmed=())
+    fewer = with_contacts(result, ())
     assert evaluated_scans._check_walk(case, {"scan": fewer}).startswith("missed contact of ")

@@ -13,6 +13,7 @@ import numpy as np
 from ...core import Progress
 from ...core.messages import message
 from ...formats import Skipped
+from ...formats.wording import valid_text
 from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps, may_sweep, sweep_bones
 from ..blender.frames import advance_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.names import name_of
@@ -103,12 +104,13 @@ def bounds_at_frame(
     else:
         bounded = yield from bound_subjects(scene, selection, settings.shapes, settings.fit, pauses=pauses)
     _require_group(bounded, selection, settings.fit)
-    result = result_of(scene_by_uid(uid), *bounded, span, reference)
+    result, group = result_of(scene_by_uid(uid), *bounded, span, reference), settings.fit.vertex_group
     return replace(
         result,
         sweeps=sweeps,
         warnings=(*result.warnings, *sweeps.warnings()),
-        vertex_group=settings.fit.vertex_group,
+        vertex_group=None if group is None else valid_text(group.name),
+        group=group,
         objects_outside_override=_outside_override(bounded.subjects, settings.fit),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import ContactReport, Progress, scan_contacts
 from ...core.scan.scan import joined_shares, never
-from ...formats import Confirmation, NotVerified, Partial, SkippedPairs
+from ...formats import Confirmation, NotVerified, Partial, ScannedContacts, SkippedPairs
 from ..animation.scan_shares import ScanShare, identity_of, joinable_records
 from ..blender.frames import preserve_frame, scene_by_uid
 from ..blender.private_scene import without_private_scenes
@@ -205,17 +205,21 @@ def _result(
     skipped = dict(result.skipped_pairs)
     if report.static_pair_count:
         skipped[SkippedPairs.STATIC.value] = report.static_pair_count
+    ids = [subject.id for subject in result.subjects]
+    scanned = ScannedContacts(
+        report,
+        ids,
+        motion.shape,
+        frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
+        (*confirmed, *[NotVerified.STOPPED] * unconfirmed),
+        clearance=settings.clearance,
+    )
     found = replace(
         result,
         skipped=(*result.skipped, *motion.skipped),
-        report=report,
-        shape=motion.shape,
-        clearance=settings.clearance,
-        played={result.subjects[index].id: reason for index, reason in prepared.played.items()}
-        if is_adaptive
-        else {},
+        scanned=scanned,
+        played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
         linear_only=tuple(result.subjects[index].name for index in linear),
-        confirmed=(*confirmed, *[NotVerified.STOPPED] * unconfirmed),
         rotating=tuple(motion.rotating.tolist()),
         skipped_pairs=skipped,
     )

@@ -129,7 +129,7 @@ def _with_envelopes(
         objects=objects,
         skipped=(*result.skipped, *missing),
         linear_only=tuple(subjects[index].name for index in linear),
-        straight=tuple(subjects[index].id for index in linear),
+        linear_ids=tuple(subjects[index].id for index in linear),
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import bpy
 
-from ...formats import LoadedDocument
+from ...formats import DocumentContents, LoadedDocument
 from ..blender.object_settings import meters_per_unit
 from ..settings import Selection
 from ..subjects.find import find_subjects
@@ -45,29 +46,7 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
             # Use the object's name as key, so that the object is recognized when it becomes visible again.
             subject = Subject((entry.name, entry.name, ()), entry.id, entry.name, entry.kind, entry.parent)
         subjects.append(subject)
-    scanned, index_of = reading.scanned, {entry.id: index for index, entry in enumerate(reading.objects)}
-    shape: Any = scanned.shape or "aabb"
-    result = Result(
-        reading.objects,
-        tuple(subjects),
-        reading.skipped,
-        reading.origin,
-        reading.time,
-        # A document for glTF does not have the unit scale of its scene.
-        meters_per_unit(scene),
-        scanned.report,
-        shape,
-        obstacles=tuple(sorted(index_of[id] for id in scanned.obstacles)),
-        confirmed=tuple(scanned.confirmed),
-        accepted=tuple(scanned.accepted),
-        clearance=scanned.clearance,
-        partial=reading.partial,
-        tracks=reading.tracks,
-        straight=reading.linear_ids,
-        warnings=reading.warnings,
-        played=reading.played,
-        responses=reading.responses,
-        skipped_pairs=reading.skipped_pairs,
-        armature_roots=reading.armature_roots,
-    )
+    contents: dict[str, Any] = {each.name: getattr(reading, each.name) for each in fields(DocumentContents)}
+    # A document for glTF does not have the unit scale of its scene.
+    result = Result(**contents, subjects=tuple(subjects), scale_length=meters_per_unit(scene))
     return LoadedReport(result, tuple(missing))

@@ -110,7 +110,8 @@ def _sample(
     with preserve_frame(scene):
         home = playhead(scene)
         advance_to(scene, frames[0], Simulations.of(scene), None)
-        is_obstacle = np.isin(np.array(pair), np.array(result.obstacles, dtype=np.int64))
+        obstacles_of_scan = result.scanned.obstacles if result.scanned else frozenset()
+        is_obstacle = np.array([subject.id in obstacles_of_scan for subject in subjects])
         obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
         selection = Selection(patterns=tuple(subject.name for subject in subjects))
         motion = SceneMotion(scene, subjects, selection, settings.shape, settings.fit, obstacles)

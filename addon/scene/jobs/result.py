@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,12 @@ from ...formats import (
     Confirmation,
     Convention,
     DocumentContents,
-    InputWarning,
     NotVerified,
     ObjectBounds,
     Origin,
-    Partial,
-    ScannedContacts,
     Skipped,
     SkippedPairs,
     TimeSettings,
-    Track,
     WriteOptions,
     contacts_table,
     extension_version,
@@ -44,7 +40,7 @@ from ..blender.object_settings import (
     decimal_from_float32,
     meters_per_unit,
 )
-from ..settings import ShapeName, VertexGroup
+from ..settings import VertexGroup
 from ..subjects.find import HIDDEN
 from ..subjects.parents import armature_roots
 from ..subjects.subject import Subject
@@ -60,91 +56,50 @@ _MOST_ROUNDING = 0.1
 
 
 @dataclass(frozen=True)
-class Result:
-    """Result of a job.
+class Result(DocumentContents):
+    """Result of a job: the contents of its document, and what the scene is needed for.
 
-    Indices in `report` are indices of both `subjects` and `objects`.
+    Indices in the report are indices of both `subjects` and `objects`. Objects at one frame are made on
+    access, because there can be very many.
 
     Attributes
     ----------
-    objects : sequence of ObjectBounds
     subjects : sequence of Subject
-        Bounds at one frame are made on access, because there can be very many.
-    skipped : tuple of Skipped
-        Subjects without bounds, or skipped in frames, and why.
-    origin : Origin
-    time : TimeSettings
     scale_length : float
         Meters per Blender unit.
-    report : ContactReport or None
-        None for bounds alone.
-    shape : ShapeName or None
-        Shape that was tested; None for bounds alone.
     linear_only : tuple of str
         Names of subjects that an adaptive job could not evaluate between frames, such as simulations.
-    obstacles : tuple of int
-        Indices of subjects that were tested as triangle meshes.
     objects_outside_override : tuple of str
         Names of subjects with vertices outside their override.
-    confirmed : tuple of Confirmation, NotVerified or None
-        For each contact of the report, as of `ScannedContacts`.
-    accepted : tuple of (str or None)
-        For each contact of the report, the comment with which it is accepted; None for one that is not. Empty
-        if none is.
-    clearance : float
-        Of the scan, in Blender units: pairs closer than this are in contact.
-    partial : Partial or None
-        Extent of a scan that was stopped; None for a complete one.
-    tracks : tuple of Track
-        Shapes over time of the subjects that were ever present, if requested.
-    straight : tuple of str
-        Ids of subjects whose envelopes assume linear motion between frames.
-    played : dict
-        Why the scene was played for subjects of an adaptive scan, by their ids.
-    warnings : tuple of InputWarning
-        What Blender did not read or run, so that the result may be wrong.
-    responses : dict
-        Collision responses of subjects that differ from the default, by their ids.
     rotating : tuple of int
         Indices of subjects that rotate, if they were tested as boxes along the world axes.
     sweeps : BoneSweeps
         Points of bones whose bounds hold the vertices at all frames.
-    vertex_group : VertexGroup or None
-        Group whose vertices alone are enclosed; None for all vertices.
-    armature_roots : dict
-        As of `armature_roots`.
+    group : VertexGroup or None
+        Group whose vertices alone are enclosed; None for all vertices, and for a document that was read.
     scanned_shapes : ScannedShapes or None
         Shapes that a scan tested, where `objects` have other ones.
-    skipped_pairs : dict
-        Number of pairs that were not tested, by the reason, as of `SkippedPairs`.
     """
 
-    objects: Sequence[ObjectBounds]
-    subjects: Sequence[Subject]
     skipped: tuple[Skipped, ...]
-    origin: Origin
-    time: TimeSettings
-    scale_length: float
-    report: ContactReport | None = None
-    shape: ShapeName | None = None
+    subjects: Sequence[Subject] = ()
+    scale_length: float = 1.0
     linear_only: tuple[str, ...] = ()
-    obstacles: tuple[int, ...] = ()
     objects_outside_override: tuple[str, ...] = ()
-    confirmed: tuple[Confirmation | NotVerified | None, ...] = ()
-    accepted: tuple[str | None, ...] = ()
-    clearance: float = 0.0
-    partial: Partial | None = None
-    tracks: tuple[Track, ...] = ()
-    straight: tuple[str, ...] = ()
-    warnings: tuple[InputWarning, ...] = ()
-    played: Mapping[str, str] = field(default_factory=dict)
-    responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     rotating: tuple[int, ...] = ()
     sweeps: BoneSweeps = NO_SWEEPS
-    vertex_group: VertexGroup | None = None
-    armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    skipped_pairs: Mapping[str, int] = field(default_factory=dict)
+    group: VertexGroup | None = None
     scanned_shapes: ScannedShapes | None = None
+
+    @property
+    def report(self) -> ContactReport | None:
+        """Report of a scan; None for bounds alone."""
+        return None if self.scanned is None else self.scanned.report
+
+    @property
+    def confirmed(self) -> Sequence[Confirmation | NotVerified | None]:
+        """Result for the meshes of each contact; empty if it was not requested."""
+        return () if self.scanned is None else self.scanned.confirmed
 
     @cached_property
     def object_count(self) -> int:
@@ -216,7 +171,7 @@ class Result:
 
     def without_pair(self, a: str, b: str) -> Result:
         """Copy without what was found of two objects, given by their full names, and of their instances."""
-        if self.report is None:
+        if self.scanned is None:
             return self
         owners = [subject.key[0] for subject in self.subjects]
 
@@ -224,7 +179,7 @@ class Result:
             pairs = enumerate(zip(first, second, strict=True))
             return [row for row, (i, j) in pairs if {owners[i], owners[j]} != {a, b}]
 
-        report = self.report
+        report = self.scanned.report
         contacts, near, static = report.contacts.pairs, report.clearances.pairs, report.static_overlaps
         kept = kept_rows(contacts.a, contacts.b)
         static_kept = kept_rows(*zip(*static, strict=True)) if static else []
@@ -235,23 +190,26 @@ class Result:
             static_overlaps=tuple(static[row] for row in static_kept),
         )
         confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
-        accepted = tuple(self.accepted[index] for index in kept) if self.accepted else ()
+        accepted = tuple(self.scanned.accepted[index] for index in kept) if self.scanned.accepted else ()
         dropped = {frozenset((i, j)) for i in _rows(owners, a) for j in _rows(owners, b) if i != j}
         # Those of one row were tested; instances of one object hardly differ in this.
         count = self.skipped_pairs.get(SkippedPairs.IGNORED, 0) + len(dropped)
         skipped = {**self.skipped_pairs, SkippedPairs.IGNORED.value: count}
-        return replace(self, report=changed, confirmed=confirmed, accepted=accepted, skipped_pairs=skipped)
+        scanned = replace(self.scanned, report=changed, confirmed=confirmed, accepted=accepted)
+        return replace(self, scanned=scanned, skipped_pairs=skipped)
 
     def with_accepted_pairs(self) -> Result:
         """Copy with the comments of the contacts that are accepted in the file."""
         comments = accepted_pairs()
-        if self.report is None or not comments:
-            return replace(self, accepted=())
-        owners = [subject.key[0] for subject in self.subjects]
-        pairs = zip(self.report.contacts.pairs.a, self.report.contacts.pairs.b, strict=True)
-        found = (comments.get(frozenset((owners[a], owners[b]))) for a, b in pairs)
+        if self.scanned is None:
+            return self
+        owners, pairs = [subject.key[0] for subject in self.subjects], self.scanned.report.contacts.pairs
+        found = (
+            comments.get(frozenset((owners[a], owners[b]))) for a, b in zip(pairs.a, pairs.b, strict=True)
+        )
         accepted = tuple(None if text is None else valid_text(text) for text in found)
-        return replace(self, accepted=accepted if any(text is not None for text in accepted) else ())
+        has_any = any(text is not None for text in accepted)
+        return replace(self, scanned=replace(self.scanned, accepted=accepted if has_any else ()))
 
     @property
     def static_overlap_count(self) -> int:
@@ -262,30 +220,9 @@ class Result:
         self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS
     ) -> dict[str, Any]:
         """Convert the result to a document in the space of a convention, given itself or by name."""
-        scanned = None
-        if self.report is not None and self.shape is not None:
-            ids = [subject.id for subject in self.subjects]
-            obstacles = frozenset(ids[index] for index in self.obstacles)
-            scanned = ScannedContacts(
-                self.report, ids, self.shape, obstacles, self.confirmed, self.accepted, self.clearance
-            )
-        objects = self.objects
-        contents = DocumentContents(
-            objects if self.scanned_shapes is None else self.scanned_shapes.added_to(objects),
-            self.skipped,
-            self.origin,
-            self.time,
-            scanned,
-            self.partial,
-            self.tracks,
-            self.straight,
-            self.warnings,
-            self.played,
-            self.responses,
-            None if self.vertex_group is None else valid_text(self.vertex_group.name),
-            self.armature_roots,
-            self.skipped_pairs,
-        )
+        contents: DocumentContents = self
+        if self.scanned_shapes is not None:
+            contents = replace(self, objects=self.scanned_shapes.added_to(self.objects))
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 
     def contacts_table(self, document: dict[str, Any]) -> str:
@@ -307,7 +244,7 @@ class Result:
             replace(entry, envelope=in_world, local_envelope=local)
             for entry, (in_world, local) in zip(self.objects, pairs, strict=True)
         )
-        return replace(self, objects=objects, time=span, straight=other.straight)
+        return replace(self, objects=objects, time=span, linear_ids=other.linear_ids)
 
     def with_late_warnings(self) -> Result:
         """Copy with the drivers that were first evaluated after `warnings` were found, and are blocked."""
@@ -317,7 +254,7 @@ class Result:
     def without_envelopes(self) -> Result:
         """Copy with bounds alone."""
         objects = tuple(replace(entry, envelope=(), local_envelope=()) for entry in self.objects)
-        return replace(self, objects=objects, linear_only=(), straight=())
+        return replace(self, objects=objects, linear_only=(), linear_ids=())
 
 
 def _rows(values: Sequence[str], value: str) -> list[int]:
@@ -346,7 +283,6 @@ def result_of(
     rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
     return Result(
         objects,
-        subjects,
         tuple(skipped),
         Origin(
             "Collision Bounds",
@@ -356,7 +292,8 @@ def result_of(
             name_of(scene),
         ),
         TimeSettings(round(rate, 9), *span, reference),
-        meters_per_unit(scene),
+        subjects=subjects,
+        scale_length=meters_per_unit(scene),
         warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
         responses=_responses_of(subjects),
         armature_roots=armature_roots(scene, subjects),

@@ -125,7 +125,7 @@ class _Export(Command, ExportHelper):
             self.report({"WARNING"}, rpt_(text, file=name))
         elif self.file_format == "json" and results.envelopes is not None and result is shown:
             text = n_("Exported {file} without swept bounds: their frames differ from those of the contacts")
-            if result.vertex_group is not None:
+            if result.group is not None:
                 text = n_("Exported {file} without swept bounds: they enclose all vertices, not a group")
             elif envelopes_on(settings_of(context)) is None:
                 text = n_("Exported {file} without swept bounds: they are out of date")

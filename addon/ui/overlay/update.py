@@ -83,7 +83,7 @@ def update_overlay(
             del state.overlays[removed]
     live = cached.live = cached.subjects.update(
         depsgraph,
-        replace(fit_settings(settings), vertex_group=cached.result.vertex_group),
+        replace(fit_settings(settings), vertex_group=cached.result.group),
         settings.display.shapes_drawn,
         settings.shape,
         use_report=not result_store.get(settings.result_id).stale,

@@ -43,14 +43,14 @@ def wrong_scan(scene: Any, result: Any, is_linear: bool, frames: tuple[int, int]
     names = names_of(result)
     matrices = matrices_at(scene, names)
     points = _vertices(scene, names)
-    shaped = _with_shapes(scene, result)
-    listed = [] if result.shape == "aabb" else [_parts(entry, result.shape) for entry in shaped.objects]
-    gaps, outside = _gaps(result.shape, listed, (matrices, matrices(frames[0])), points, is_linear)
+    shape, shaped = result.scanned.shape, _with_shapes(scene, result)
+    listed = [] if shape == "aabb" else [_parts(entry, shape) for entry in shaped.objects]
+    gaps, outside = _gaps(shape, listed, (matrices, matrices(frames[0])), points, is_linear)
     if outside > _ROUNDED:
-        return f"a vertex is {outside:.3g} outside of its {result.shape}"
-    is_straight = result.shape in ("aabb", "sphere") or not is_linear
+        return f"a vertex is {outside:.3g} outside of its {shape}"
+    is_straight = shape in ("aabb", "sphere") or not is_linear
     times = sampled_frames(*frames, _BETWEEN if is_straight else 0)
-    tolerance = _OF_PARTS if result.shape == "compound" else TOLERANCE
+    tolerance = _OF_PARTS if shape == "compound" else TOLERANCE
     return wrong_contacts(result.report, len(names), gaps, times, not is_straight, tolerance)
 
 
@@ -71,11 +71,10 @@ def _with_shapes(scene: Any, result: Any) -> Any:
     from addon.scene.jobs.bounds import compute_bounds
     from addon.scene.settings import BoundsSettings, FitSettings
 
-    if result.shape in ("aabb", "sphere", "obb"):
+    shape = result.scanned.shape
+    if shape in ("aabb", "sphere", "obb"):
         return result
-    settings = BoundsSettings(
-        shapes=(result.shape,), fit=FitSettings(part_shape="box"), frame=result.time.start
-    )
+    settings = BoundsSettings(shapes=(shape,), fit=FitSettings(part_shape="box"), frame=result.time.start)
     return compute_bounds(scene, settings)
 
 

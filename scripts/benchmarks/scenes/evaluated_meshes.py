@@ -83,7 +83,7 @@ def wrong_meshes(scene: Any, result: Any, frames: tuple[int, int]) -> str:
     shown = Evaluated(scene, names)
     first, last = (shown.boxes(float(frame)) for frame in frames)
     moves = (first != last).any(axis=(0, 2))
-    if result.shape == "aabb":
+    if result.scanned.shape == "aabb":
 
         def gaps(time: float, a: Ints, b: Ints) -> Floats:
             # Pairs that never move are not in the report.

@@ -93,7 +93,7 @@ def test_axes_decide_whether_rotated_box_is_in_contact():
     change_settings(rotated, axes="object")
     result = scan_with_static_pairs(frames=(1, 1, 1))
     assert not result.report.contacts
-    assert result.shape == "obb"
+    assert result.scanned.shape == "obb"
     document = result.document()
     assert all("obb" in entry["world"] for entry in document["objects"])
     rotated.collision_bounds.axes = "world"

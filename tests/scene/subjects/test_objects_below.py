@@ -129,7 +129,7 @@ def test_command_line_takes_a_rig_and_repeated_groups(rig, tmp_path):
 def test_all_patterns_of_obstacles_are_obstacles(rig):
     falling_in_front_of(rig)
     result = scan_scene(shape="sphere", obstacles=("Body", "Wall"))
-    assert {result.subjects[index].name for index in result.obstacles} == {"Body", "Wall"}
+    assert {each.name for each in result.subjects if each.id in result.scanned.obstacles} == {"Body", "Wall"}
 
 
 def test_settings_have_no_groups_and_no_obstacles_by_default():

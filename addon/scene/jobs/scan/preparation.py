@@ -229,7 +229,7 @@ def _prepare(
         owners=motion.owners,
         obstacles=obstacles.for_scan,
     )
-    return PreparedScan(replace(bounds, obstacles=tuple(obstacles.indices.tolist())), motion, scan)
+    return PreparedScan(bounds, motion, scan)
 
 
 def _is_chosen(selection: Selection) -> bool:
