@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.containment import has_component_inside
-from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
+from ..mesh.mesh_bvh import MeshPairSearch, PosedMesh
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
 from ..numeric.arrays import Floats, Ints, as_floats, length
@@ -167,39 +167,45 @@ def _as_matrix(matrix: ArrayLike, name: str) -> Floats:
 
 def _closest(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]:
     """Smallest distance of triangles below `limit`, and their nodes; `limit` and -1 for none."""
+    search = _DistanceSearch(a, b, limit)
+    search.run()
+    return search.best, *search.nodes
 
-    def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
+
+class _DistanceSearch(MeshPairSearch):
+    """Search for the closest triangles of two posed meshes."""
+
+    def __init__(self, a: PosedMesh, b: PosedMesh, limit: float) -> None:
+        super().__init__(a.nodes, b.nodes, limit)
+        self._meshes = a, b
+
+    def bounds(self, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+        a, b = self._meshes
         first, second = a.spheres(i), b.spheres(j)
-        distance = length(second.center - first.center)
-        radii = first.radius + second.radius
+        distance, radii = length(second.center - first.center), first.radius + second.radius
         size = np.maximum(np.abs(first.center), np.abs(second.center)).max(axis=-1) + radii
         slack = DISTANCE_ROUNDING * size
         near_a, near_b = a.near_distance(i), b.near_distance(j)
         low, high = distance - radii - slack, distance + near_a + near_b
-        reached = min(reached, float(high.min(initial=np.inf)))
-        rows = np.flatnonzero(low <= reached)
+        rows = np.flatnonzero(low <= min(self.reached, float(high.min(initial=np.inf))))
         low, high, slack = low[rows], high[rows], slack[rows]
-        # Tighten the bounds for triangles larger than the other node: use the triangle instead of its sphere.
-        for mesh, nodes, node_spheres, other, near in (
-            (a, i, first, second, near_b),
-            (b, j, second, first, near_a),
+        for mesh, nodes, large, small, near in (
+            (a, i[rows], first[rows], second[rows], near_b[rows]),
+            (b, j[rows], second[rows], first[rows], near_a[rows]),
         ):
-            large = np.flatnonzero(
-                (mesh.slots(nodes[rows]) >= 0) & (other.radius[rows] < node_spheres.radius[rows])
-            )
-            if len(large):
-                at = rows[large]
-                nearest = closest_on_triangle(other.center[at], mesh.triangles(nodes[at]))
-                to_triangle = length(nearest - other.center[at])
-                low[large] = np.maximum(low[large], to_triangle - other.radius[at] - slack[large])
-                high[large] = np.minimum(high[large], to_triangle + near[at])
+            # Tighten the bounds for triangles larger than the other node: instead of its sphere.
+            at = np.flatnonzero((mesh.slots(nodes) >= 0) & (small.radius < large.radius))
+            if len(at):
+                center = small.center[at]
+                to_triangle = length(closest_on_triangle(center, mesh.triangles(nodes[at])) - center)
+                low[at] = np.maximum(low[at], to_triangle - small.radius[at] - slack[at])
+                high[at] = np.minimum(high[at], to_triangle + near[at])
         # The upper bound is the priority, because small nodes close together soon give a distance that culls
         # others.
         return rows, np.maximum(low, 0.0), high, high
 
-    def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
+    def values(self, i: Ints, j: Ints, low: Floats) -> tuple[float, int]:
+        a, b = self._meshes
         distance = separation_triangle_triangle(a.triangles(i), b.triangles(j))
         nearest = int(distance.argmin())
         return float(distance[nearest]), nearest
-
-    return find_minimum_pair(a.nodes, b.nodes, bounds, values, limit)

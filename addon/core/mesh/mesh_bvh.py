@@ -7,10 +7,10 @@ The traversal is a best-first branch and bound over pairs of nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -160,66 +160,65 @@ class PosedMesh:
         return nodes - (len(self.nodes.first_child) - len(self.order))
 
 
-MeshPairBounds: TypeAlias = Callable[[Ints, Ints, float], tuple[Ints, Floats, Floats, Floats]]
-"""Bounds of a value over the triangle pairs below node pairs.
-
-Takes nodes of both meshes, (k,) each, and an upper bound of the minimum. Returns for the n rows that can
-contain the minimum: the rows (n,), a lower bound for all triangle pairs below them, an upper bound for at
-least one of them, and a priority, where lower is expanded first.
-"""
-
-TrianglePairValues: TypeAlias = Callable[[Ints, Ints, Floats, float], tuple[float, int]]
-"""Minimum over pairs of triangles.
-
-Takes their nodes, (k,) each, their lower bounds (k,) and the best value so far. Returns the minimum, or NaN,
-and its row.
-"""
-
-
-def find_minimum_pair(
-    a: MeshBvh, b: MeshBvh, bounds: MeshPairBounds, values: TrianglePairValues, limit: float
-) -> tuple[float, int, int]:
-    """Find the pair of triangles with the smallest value below `limit`, by branch and bound.
+class MeshPairSearch(ABC):
+    """Best-first search for the pair of triangles of two meshes with the smallest value: branch and bound.
 
     As exact as `values`, where `bounds` are true bounds.
 
-    a, b : The hierarchies of both meshes.
-    bounds : Bounds of the values below pairs of nodes.
-    values : Values of pairs of triangles.
-    limit : Only smaller values count.
-    Returns value : float. The smallest value, or `limit` if there is none below.
-    Returns i, j : int. The nodes of both triangles, or -1 if there are none.
+    best : The smallest value so far, or the limit below which values count.
+    nodes : The nodes of both triangles, or -1 if there are none.
+    reached : Upper bound of the minimum, from node pairs that are not split down to triangles yet.
     """
-    best, best_a, best_b = limit, -1, -1
-    # An upper bound of the minimum, from node pairs that are not split down to triangles yet.
-    reached = limit
-    queue = _PairQueue(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, -np.inf), np.zeros(1))
-    batch = _FIRST_PAIRS
-    while len(queue.i):
-        now, queue = queue.split(batch)
-        is_triangles = (a.child_count[now.i] == 0) & (b.child_count[now.j] == 0)
-        pairs, inner = now.take(np.flatnonzero(is_triangles)), now.take(np.flatnonzero(~is_triangles))
+
+    def __init__(self, a: MeshBvh, b: MeshBvh, limit: float) -> None:
+        self._a, self._b = a, b
+        self.best = self.reached = limit
+        self.nodes = -1, -1
+
+    @abstractmethod
+    def bounds(self, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+        """Bound the values of triangle pairs below nodes of both meshes, (k,) each.
+
+        Returns the rows (n,) that can contain the minimum, a lower bound for all pairs below them, an
+        upper bound for at least one of them, and a priority, where lower is expanded first.
+        """
+
+    @abstractmethod
+    def values(self, i: Ints, j: Ints, low: Floats) -> tuple[float, int]:
+        """Return the minimum over triangle pairs (k,) with these lower bounds, or NaN, and its row."""
+
+    def run(self) -> None:
+        """Find the pair."""
+        queue = _PairQueue(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, -np.inf), np.zeros(1))
+        batch = _FIRST_PAIRS
+        while len(queue.i):
+            now, queue = queue.split(batch)
+            is_triangles = (self._a.child_count[now.i] == 0) & (self._b.child_count[now.j] == 0)
+            self._evaluate(now.take(np.flatnonzero(is_triangles)))
+            inner = now.take(np.flatnonzero(~is_triangles))
+            if len(inner.i):
+                i, j = _child_pairs(self._a, self._b, inner.i, inner.j)
+                rows, low, high, priority = self.bounds(i, j)
+                self.reached = min(self.reached, float(high.min(initial=np.inf)))
+                queue = _PairQueue.concatenate([queue, _PairQueue(i[rows], j[rows], low, priority)])
+            queue = queue.take(np.flatnonzero((queue.low < self.best) & (queue.low <= self.reached)))
+            batch = min(2 * batch, _MOST_PAIRS)
+
+    def _evaluate(self, pairs: _PairQueue) -> None:
+        """Solve pairs of triangles, those of the lowest bounds first."""
         pairs = pairs.take(pairs.low.argsort(kind="stable"))
         start, size = 0, _FIRST_PAIRS
-        while start < len(pairs.i) and pairs.low[start] < best:
+        while start < len(pairs.i) and pairs.low[start] < self.best:
             chunk = pairs.take(slice(start, start + size))
             start, size = start + size, min(2 * size, _MOST_VALUES)
-            value, row = values(chunk.i, chunk.j, chunk.low, best)
-            if value < best:
-                best, best_a, best_b = value, int(chunk.i[row]), int(chunk.j[row])
-                reached = min(reached, best)
-        if len(inner.i):
-            i, j = _child_pairs(a, b, inner.i, inner.j)
-            rows, low, high, priority = bounds(i, j, reached)
-            reached = min(reached, float(high.min(initial=np.inf)))
-            queue = _PairQueue.concatenate([queue, _PairQueue(i[rows], j[rows], low, priority)])
-        queue = queue.take(np.flatnonzero((queue.low < best) & (queue.low <= reached)))
-        batch = min(2 * batch, _MOST_PAIRS)
-    return best, best_a, best_b
+            value, row = self.values(chunk.i, chunk.j, chunk.low)
+            if value < self.best:
+                self.best, self.nodes = value, (int(chunk.i[row]), int(chunk.j[row]))
+                self.reached = min(self.reached, value)
 
 
 class _PairQueue(Table):
-    """Pairs of nodes to expand, with their lower bounds and priorities: (n,) each, see MeshPairBounds."""
+    """Pairs of nodes to expand, with their lower bounds and priorities: (n,) each."""
 
     i: Ints
     j: Ints

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.triangle_triangle import closest_points_triangle_triangle
-from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
+from ..mesh.mesh_bvh import MeshPairSearch, PosedMesh
 from ..numeric.arrays import Floats, Ints, cross, dot, length, normalized
 from ..numeric.table import Table
 from ..numeric.tolerances import DISTANCE_ROUNDING
@@ -84,17 +84,33 @@ def first_impact_mesh_mesh(
     begin : Time until which the meshes are known to be disjoint.
     slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
     """
-    nodes_a, nodes_b = a.start.nodes, b.start.nodes
-    total_radius = float(nodes_a.radius[0] * a.start.max_scale + nodes_b.radius[0] * b.start.max_scale)
+    search = _ImpactSearch(a, b, clearance, begin, slack)
+    search.run()
+    i, j = search.nodes
+    return MeshMeshImpact(search.best if i >= 0 else np.nan, i, j, search.is_resolved)
 
-    def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
+
+class _ImpactSearch(MeshPairSearch):
+    """Search for the first impact of two moving meshes: see `first_impact_mesh_mesh`."""
+
+    is_resolved = True
+
+    def __init__(self, a: MovingMesh, b: MovingMesh, clearance: float, begin: float, slack: float) -> None:
+        super().__init__(a.start.nodes, b.start.nodes, _AFTER_END)
+        self._meshes, self._clearance, self._begin, self._slack = (a, b), clearance, begin, slack
+        self._total_radius = sum(
+            float(mesh.start.nodes.radius[0] * mesh.start.max_scale) for mesh in self._meshes
+        )
+
+    def bounds(self, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+        a, b = self._meshes
         first, second = a.spheres(i), b.spheres(j)
         centers = (first.start, first.end, second.start, second.end)
         total = first.radius + second.radius
         size = np.max([np.abs(x).max(axis=-1) for x in centers], axis=0) + first.radius + second.radius
-        wider = clearance + DISTANCE_ROUNDING * (size + clearance)
+        wider = self._clearance + DISTANCE_ROUNDING * (size + self._clearance)
         low = _sphere_entry_times(second.start - first.start, second.end - first.end, total + wider)
-        rows = np.flatnonzero(low <= reached)
+        rows = np.flatnonzero(low <= self.reached)
         low, wider, first, second = low[rows], wider[rows], first.take(rows), second.take(rows)
         # A triangle much larger than the other node is bounded by its shape instead of its bounding sphere.
         for mesh, nodes, large, small in ((a, i[rows], first, second), (b, j[rows], second, first)):
@@ -103,22 +119,17 @@ def first_impact_mesh_mesh(
                 start, end, radius = small.take(near)
                 enter = _triangle_entry_times(start, end, radius + wider[near], mesh.triangles(nodes[near]))
                 low[near] = np.maximum(low[near], enter)
-        reachable = np.flatnonzero(low <= reached)
-        rows, low = rows[reachable], np.maximum(low[reachable], begin)
+        reachable = np.flatnonzero(low <= self.reached)
+        rows, low = rows[reachable], np.maximum(low[reachable], self._begin)
         # Small nodes first, because they are closer to triangles.
-        return rows, low, np.full(len(rows), np.inf), low + total[rows] / total_radius
+        return rows, low, np.full(len(rows), np.inf), low + total[rows] / self._total_radius
 
-    is_resolved = True
-
-    def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
-        nonlocal is_resolved
-        found = first_impact_triangle_pairs(a.triangles(i), b.triangles(j), clearance, low, best, slack)
-        if found.time < best:
-            is_resolved = found.is_resolved
+    def values(self, i: Ints, j: Ints, low: Floats) -> tuple[float, int]:
+        first, second = (mesh.triangles(nodes) for mesh, nodes in zip(self._meshes, (i, j), strict=True))
+        found = first_impact_triangle_pairs(first, second, self._clearance, low, self.best, self._slack)
+        if found.time < self.best:
+            self.is_resolved = found.is_resolved
         return found.time, found.pair
-
-    time, i, j = find_minimum_pair(nodes_a, nodes_b, bounds, values, _AFTER_END)
-    return MeshMeshImpact(time if i >= 0 else np.nan, i, j, is_resolved)
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
