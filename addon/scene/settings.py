@@ -87,6 +87,8 @@ class ShapeKind:
         Whether scans test it, not only views show it.
     is_plain : bool
         Whether `fitting.fit` fits it for bounds, to the vertices alone.
+    turned : str
+        Kind that stands for it where axes of boxes turn with their objects; empty if it has no such axes.
     """
 
     label: str
@@ -96,6 +98,7 @@ class ShapeKind:
     fitted_as: type[Shape] | None = None
     is_tested: bool = True
     is_plain: bool = False
+    turned: ShapeName | Literal[""] = ""
 
     @property
     def tested_as(self) -> type[Shape] | None:
@@ -124,6 +127,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         switch="show_boxes",
         fitted_as=Aabb,
         is_plain=True,
+        turned="obb",
     ),
     "obb": ShapeKind(
         label="Oriented Boxes",

@@ -84,6 +84,8 @@ _T = TypeVar("_T")
 
 _TURNING_AXES = frozenset({"object", "smallest"})
 """Axes of boxes that turn with their object."""
+ORIENTED_KINDS = frozenset(kind.turned for kind in SHAPE_KINDS.values() if kind.turned)
+"""Kinds that stand for boxes along the world's axes where axes turn."""
 
 POINTS_AT_ONCE = 1 << 15
 """Larger batches are no faster, because they do not fit into the cache."""
@@ -115,17 +117,24 @@ def fit_in_frame(points: Floats, offsets: Ints, shape: str) -> Shape:
     ValueError
         For a kind of shape that is unknown, or not plain.
     """
-    if shape == "sphere":
-        return spheres_from_groups(points, offsets)
-    if shape == "aabb":
-        return aabbs_from_groups(points, offsets)
     require_plain(shape)
-    if shape != "obb":
+    if shape not in _FITS_IN_FRAME:
         raise ValueError(f"shape {shape!r} has no method of fitting")
+    return _FITS_IN_FRAME[shape](points, offsets)
+
+
+def _boxes_in_frame(points: Floats, offsets: Ints) -> Obb:
     box = aabbs_from_groups(points, offsets)
     middle = box.min + (box.max - box.min) / 2
     # The middle is rounded, so one face may be farther from it than the opposite one.
     return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
+
+
+_FITS_IN_FRAME: dict[str, Callable[[Floats, Ints], Shape]] = {
+    "sphere": spheres_from_groups,
+    "aabb": aabbs_from_groups,
+    "obb": _boxes_in_frame,
+}
 
 
 def require_plain(shape: str) -> None:
@@ -190,7 +199,7 @@ def fit_around_origins(
         return _fit_parts(points, linear, groups, frames)
     world = transformed_points(points, linear)
     offsets = np.cumsum([0, *map(len, points)])
-    if shape != "obb":
+    if shape not in ORIENTED_KINDS:
         return fit_in_frame(world, offsets, shape)
     if settings.axes == "world":
         return boxes_along_world(world, offsets)
@@ -411,20 +420,15 @@ def in_batches(
 
 def plain_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[PlainShape, ...]:
     """Plain shapes among `shapes`, and the oriented box of a subject whose box turns with the object."""
-    plain: tuple[PlainShape, ...] = tuple(shape for shape in shapes if SHAPE_KINDS[shape].is_plain)  # type: ignore[misc]  # by the table
-    if settings.axes in _TURNING_AXES and "aabb" in plain and "obb" not in plain:
-        return (*plain, "obb")
-    return plain
+    plain: list[Any] = [shape for shape in shapes if SHAPE_KINDS[shape].is_plain]
+    if settings.axes in _TURNING_AXES:
+        plain += [turned for shape in plain if (turned := SHAPE_KINDS[shape].turned) not in ("", *plain)]
+    return tuple(plain)
 
 
-def shown_shape(shape: DrawnShape, axes: Iterable[Axes]) -> DrawnShape:
-    """Shape that is shown where boxes have these axes, as `scanned_shape`."""
-    return scanned_shape("aabb", axes) if shape == "aabb" else shape
-
-
-def scanned_shape(shape: ShapeName, axes: Iterable[Axes]) -> ShapeName:
-    """Shape that a scan tests where boxes have these axes: oriented boxes for all if any box is oriented."""
-    return "obb" if shape == "aabb" and not _TURNING_AXES.isdisjoint(axes) else shape
+def scanned_shape(shape: DrawnShape, axes: Iterable[Axes]) -> DrawnShape:
+    """Shape that is tested or shown where boxes have these axes: oriented boxes for all if any is oriented."""
+    return shape if _TURNING_AXES.isdisjoint(axes) else SHAPE_KINDS[shape].turned or shape
 
 
 def along_world_by_default(settings: FitSettings) -> FitSettings:
@@ -439,10 +443,9 @@ def resolve_scanned_shape(
 
     axes : those of the settings of subjects; the scan's own are counted in any case
     """
-    kind = scanned_shape(shape, {*axes, settings.axes})
-    if kind == "obb":
-        if shape == "aabb":
-            settings = along_world_by_default(settings)
-        elif settings.axes == "checked":
-            settings = replace(settings, axes="object")
+    kind: Any = scanned_shape(shape, {*axes, settings.axes})
+    if kind != shape:
+        settings = along_world_by_default(settings)
+    elif kind in ORIENTED_KINDS and settings.axes == "checked":
+        settings = replace(settings, axes="object")
     return kind, settings

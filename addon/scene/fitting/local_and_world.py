@@ -5,7 +5,7 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, aabbs_from_groups, obb_from_points
-from ...core.fitting.enclosing import enclosing_radii
+from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import concatenated
@@ -241,18 +241,19 @@ def fit_repeated(
         if local is not None:
             local = local[kind_of]
         if world is not None:
-            world = _translated(points, world, kind_of, frames.origin)
+            world = _TRANSLATED[type(world)](points, world, kind_of, frames.origin)
         fits.append(_finished(local, world, frames, settings))
     return tuple(local for local, _ in fits), tuple(world for _, world in fits)
 
 
-def _translated(points: _Points, shape: Shape, kind_of: Ints, translation: Floats) -> Shape:
-    """Shapes (g,) around the origin at translations (m, 3), around the points as they are rounded there."""
-    moved = shape[kind_of]
-    if isinstance(moved, Aabb):
-        # Rounding keeps the order of numbers, so these are the least and largest rounded coordinates.
-        return Aabb.unchecked(moved.min + translation, moved.max + translation)
-    assert isinstance(moved, Sphere) and isinstance(shape, Sphere)
+def _translated_boxes(points: _Points, shape: Aabb, kind_of: Ints, translation: Floats) -> Aabb:
+    """Boxes (g,) around the origin at translations (m, 3), around the points as they are rounded there."""
+    # Rounding keeps the order of numbers, so these are the least and largest rounded coordinates.
+    return Aabb.unchecked(shape.min[kind_of] + translation, shape.max[kind_of] + translation)
+
+
+def _translated_spheres(points: _Points, shape: Sphere, kind_of: Ints, translation: Floats) -> Sphere:
+    """Move spheres (g,) as `_translated_boxes` does boxes."""
     parts = np.abs(points.world).max(axis=1), lowest_bits(points.world).min(axis=1)
     reach = np.maximum(np.maximum.reduceat(parts[0], points.offsets[:-1]), np.abs(shape.center).max(axis=1))
     bits = np.minimum(
@@ -262,7 +263,13 @@ def _translated(points: _Points, shape: Shape, kind_of: Ints, translation: Float
     # Sums of multiples of a bit are exact if they have fewer digits than a number.
     bit = np.minimum(bits[kind_of], lowest_bits(translation).min(axis=1))
     slack = np.where(size < bit * 2.0**52, 0.0, 8 * np.finfo(np.float64).eps * size)
-    return Sphere.unchecked(moved.center + translation, moved.radius + slack)
+    return Sphere.unchecked(shape.center[kind_of] + translation, shape.radius[kind_of] + slack)
+
+
+_TRANSLATED: dict[type[Shape], Callable[[_Points, Any, Ints, Floats], Shape]] = {
+    Aabb: _translated_boxes,
+    Sphere: _translated_spheres,
+}
 
 
 class _Frames(NamedTuple):
@@ -295,7 +302,7 @@ class _Frames(NamedTuple):
         radii = np.concatenate([np.full(len(source), source.radius) for source in sources])
         return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
 
-    def grown(self, shape: Shape, linear: Floats, padding: float) -> Shape:
+    def grown(self, shape: Any, linear: Floats, padding: float) -> Any:
         """Shapes grown by the balls around the vertices, under linear maps (g, 3, 3), and by the padding."""
         return padded(grown_by_point_radii(shape, linear, self.radii), padding)
 
@@ -341,26 +348,32 @@ class _Points(NamedTuple):
         return list(vertices), np.stack(linear)
 
 
-def _fit_points(
-    points: _Points, frames: _Frames, shape: PlainShape, settings: FitSettings
-) -> tuple[Shape | None, Shape | None]:
-    """Fit a batch of shapes (g,) to points alone, in the subjects' own frames and in world space.
+_Fit: TypeAlias = tuple[Any, Any]
+"""Batches of shapes (g,) around points alone, in the subjects' own frames and in world space.
 
-    An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`.
-    """
-    offsets = points.offsets
-    if shape == "sphere":
-        return _fit_spheres(points, frames)
-    if shape == "aabb":
-        local = fit_in_frame(points.local, offsets, "aabb")
-        return local, fit_in_frame(points.world, offsets, "aabb")
-    if shape != "obb":
+An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`; None in
+the other.
+"""
+
+
+def _fit_points(points: _Points, frames: _Frames, shape: PlainShape, settings: FitSettings) -> _Fit:
+    """Fit a batch of shapes (g,) to points. Raises ValueError for a kind without a method."""
+    if shape not in _FITS:
         raise ValueError(f"shape {shape!r} has no method of fitting")
+    return _FITS[shape](points, frames, settings)
+
+
+def _fit_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
+    local = fit_in_frame(points.local, points.offsets, "aabb")
+    return local, fit_in_frame(points.world, points.offsets, "aabb")
+
+
+def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
     if settings.axes == "world":
-        return None, aabbs_from_groups(points.world, offsets)
+        return None, aabbs_from_groups(points.world, points.offsets)
     if settings.axes == "smallest":
         return _smallest_boxes(points), None
-    return fit_in_frame(points.local, offsets, "obb"), None
+    return fit_in_frame(points.local, points.offsets, "obb"), None
 
 
 def _smallest_boxes(points: _Points) -> Shape:
@@ -370,34 +383,31 @@ def _smallest_boxes(points: _Points) -> Shape:
     return concatenated(*(box[None] for box in boxes))
 
 
-def _fit_spheres(points: _Points, frames: _Frames) -> tuple[Shape, Shape]:
+def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
     """Fit a batch of spheres (g,) in the subjects' own frames, and in world space: one moved to the other."""
     # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
-    world = fit_in_frame(points.world, points.offsets, "sphere")
-    assert isinstance(world, Sphere)
+    world = spheres_from_groups(points.world, points.offsets)
     center = transform_vectors(frames.inverse, world.center - frames.origin)
     return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
 
 
-def _finished(
-    local: Shape | None, world: Shape | None, frames: _Frames, settings: FitSettings
-) -> tuple[Shape, Shape]:
+_FITS: dict[str, Callable[[_Points, _Frames, FitSettings], _Fit]] = {
+    "sphere": _fit_spheres,
+    "aabb": _fit_boxes,
+    "obb": _fit_oriented_boxes,
+}
+
+
+def _finished(local: Any, world: Any, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
     """Shapes of `_fit_points` with all that they grow by, in the subjects' own frames and in world space."""
-    local_linear = frames.inverse @ frames.linear
+    # Spheres grow in both frames by the same lengths, to the bit.
+    local_linear = frames.linear if isinstance(local, Sphere) else frames.inverse @ frames.linear
     if local is None:
-        assert isinstance(world, Aabb)
         box = frames.grown(world.oriented(), frames.linear, settings.padding)
-        assert isinstance(box, Obb)
         center = transform_vectors(frames.inverse, box.center - frames.origin)
         return Obb(center, box.half_extents, frames.inverse), box
+    local = frames.grown(local, local_linear, settings.padding)
     if world is None:
-        box = frames.grown(local, local_linear, settings.padding)
-        assert isinstance(box, Obb)
-        center = transform_vectors(frames.rotation, box.center) + frames.origin
-        return box, Obb(center, box.half_extents, frames.rotation @ box.rotation)
-    if isinstance(local, Sphere):
-        local_linear = frames.linear  # the same lengths, to the bit
-    return (
-        frames.grown(local, local_linear, settings.padding),
-        frames.grown(world, frames.linear, settings.padding),
-    )
+        center = transform_vectors(frames.rotation, local.center) + frames.origin
+        return local, Obb(center, local.half_extents, frames.rotation @ local.rotation)
+    return local, frames.grown(world, frames.linear, settings.padding)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,10 +46,24 @@ def part_vertices(
     -------
     parts : PartVertices
     """
+    if shape not in _GROUPS:
+        raise ValueError(f"shape {shape!r} has no parts")
+    return _GROUPS[shape](source, faces, most, only_known)
+
+
+def _leaves(
+    source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
+) -> PartVertices:
+    """Group vertices by the leaves of a sphere tree, which is always quick."""
+    scaled = points_for_search(source.geometry.points, source.geometry.matrix[:3, :3])
+    return leaf_vertices(scaled, source.triangles, source.fit.depth, faces, most)
+
+
+def _convex_parts(
+    source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
+) -> PartVertices:
+    """Group vertices by convex parts."""
     points, triangles, fit = source.geometry.points, source.triangles, source.fit
-    if shape == "spheres":
-        scaled = points_for_search(points, source.geometry.matrix[:3, :3])
-        return leaf_vertices(scaled, triangles, fit.depth, faces, most)
     count = fit.parts if most is None else min(fit.parts, most)
     if count < 2 or not len(triangles) or not np.isfinite(points).all():
         return PartVertices.whole(len(points))
@@ -62,6 +78,9 @@ def part_vertices(
     cuts = np.concatenate(parts)
     rows = np.arange(len(points), len(points) + len(cuts))
     return PartVertices(rows, np.cumsum([0, *map(len, parts)]), cuts, points)
+
+
+_GROUPS: dict[str, Callable[..., PartVertices]] = {"spheres": _leaves, "compound": _convex_parts}
 
 
 def _faces_by_part(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import bpy
 import numpy as np
@@ -129,7 +131,7 @@ def measure_fit(
         closed_volume(world, triangles),
         len(points),
         int(points_outside(overrides, points).sum()) if overrides else 0,
-        tuple(_quality(shape, world) for shape in (*fitted[1], *axial)),
+        tuple(_QUALITIES[type(shape)](shape, world) for shape in (*fitted[1], *axial)),
     )
 
 
@@ -166,35 +168,44 @@ def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
     return abs(float(dot(corners[:, 0], cross(corners[:, 1], corners[:, 2])).sum())) / 6
 
 
-def _quality(shape: Shape, points: Floats) -> ShapeQuality:
-    """Statistics of a shape around points (n, 3) in the same space."""
-    if isinstance(shape, Sphere):
-        radius = float(shape.radius)
-        gap = radius - length(points - shape.center)
-        volume = 4 / 3 * math.pi * radius**3
-        return ShapeQuality("Sphere", shape.center, radius, volume, _touching(gap, radius))
-    if isinstance(shape, Capsule | Cylinder):
-        return _axial_quality(shape, points)
-    assert isinstance(shape, (Aabb, Obb))
+def _sphere_quality(shape: Sphere, points: Floats) -> ShapeQuality:
+    radius = float(shape.radius)
+    gap = radius - length(points - shape.center)
+    volume = 4 / 3 * math.pi * radius**3
+    return ShapeQuality("Sphere", shape.center, radius, volume, _touching(gap, radius))
+
+
+def _box_quality(label: str, shape: Aabb | Obb, points: Floats) -> ShapeQuality:
     box = shape.oriented()
     gap = (box.half_extents - np.abs(box.to_local(points))).min(axis=1)
-    label = template("Box" if isinstance(shape, Aabb) else "Own Box")
     size = 2 * box.half_extents
     volume = float(np.prod(size))
     return ShapeQuality(label, box.center, size, volume, _touching(gap, float(length(box.half_extents))))
 
 
-def _axial_quality(shape: Capsule | Cylinder, points: Floats) -> ShapeQuality:
-    """Statistics of one capsule or cylinder, as `_quality`."""
-    radius, whole = float(shape.radius), 2 * float(shape.half_length)
-    if isinstance(shape, Capsule):
-        label, gap = template("Capsule"), radius - distance_from_segment(shape, points)
-        whole += 2 * radius
-    else:
-        along, across = axial_coordinates(shape, points)
-        label, gap = template("Cylinder"), np.minimum(shape.half_length - np.abs(along), radius - across)
+def _capsule_quality(shape: Capsule, points: Floats) -> ShapeQuality:
+    radius = float(shape.radius)
+    gap, whole = radius - distance_from_segment(shape, points), 2 * float(shape.half_length) + 2 * radius
     touching = _touching(gap, max(radius, whole / 2))
-    return ShapeQuality(label, shape.center, radius, float(shape.volume), touching, whole)
+    return ShapeQuality(template("Capsule"), shape.center, radius, float(shape.volume), touching, whole)
+
+
+def _cylinder_quality(shape: Cylinder, points: Floats) -> ShapeQuality:
+    radius, whole = float(shape.radius), 2 * float(shape.half_length)
+    along, across = axial_coordinates(shape, points)
+    gap = np.minimum(shape.half_length - np.abs(along), radius - across)
+    touching = _touching(gap, max(radius, whole / 2))
+    return ShapeQuality(template("Cylinder"), shape.center, radius, float(shape.volume), touching, whole)
+
+
+_QUALITIES: dict[type[Shape], Callable[[Any, Floats], ShapeQuality]] = {
+    Sphere: _sphere_quality,
+    Aabb: partial(_box_quality, template("Box")),
+    Obb: partial(_box_quality, template("Own Box")),
+    Capsule: _capsule_quality,
+    Cylinder: _cylinder_quality,
+}
+"""Statistics of a shape around points (n, 3) in the same space, by its class."""
 
 
 def _touching(gap: Floats, size: float) -> int:

@@ -24,7 +24,7 @@ from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..blender.parts.bones import ALONG_BONE, LEAST_SCALE
 from ..blender.simulation import may_deform
-from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, shown_shape
+from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.moved_fits import new_fits
 from ..fitting.part_groups import part_vertices
@@ -424,7 +424,7 @@ class LiveSubjects:
         if fits is None:
             parts = self._parts.get(name)
             settings = self._settings
-            kind = shown_shape(name, {fit.axes for fit in settings})
+            kind = scanned_shape(name, {fit.axes for fit in settings})
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
                 settings = list(map(along_world_by_default, settings))
