@@ -109,9 +109,10 @@ def sweep_bones(
     ]
     if not swept:
         return NO_SWEEPS
-    return (yield from without_private_scenes(_sweep(scene, swept, fit, times)))
+    return (yield from _sweep(scene, swept, fit, times))
 
 
+@without_private_scenes
 def _sweep(
     scene: bpy.types.Scene, swept: Sequence[Subject], fit: FitSettings, times: Sequence[float]
 ) -> Generator[Progress, None, BoneSweeps]:

@@ -7,9 +7,10 @@ shows changes, and no handler of others runs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import bpy
 from bpy.app.handlers import persistent
@@ -20,6 +21,7 @@ from .frames import go_to, go_to_without_redraw, playhead, scene_by_uid
 from .parts.known_rows import HANDLERS
 
 _Yield = TypeVar("_Yield")
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 _NAME = ".Collision Bounds"
@@ -165,20 +167,28 @@ def _start(scene: bpy.types.Scene) -> None:
         go_to(scene, playhead(scene))
 
 
-def without_private_scenes(job: Generator[_Yield, None, _Result]) -> Generator[_Yield, None, _Result]:
-    """Run a job, and remove private scenes before it yields."""
-    try:
-        while True:
-            try:
-                value = next(job)
-            except StopIteration as stop:
-                result: _Result = stop.value
-                return result
+def without_private_scenes(
+    job: Callable[_Arguments, Generator[_Yield, None, _Result]],
+) -> Callable[_Arguments, Generator[_Yield, None, _Result]]:
+    """Make a job one that removes private scenes before it yields."""
+
+    @wraps(job)
+    def run(*args: _Arguments.args, **options: _Arguments.kwargs) -> Generator[_Yield, None, _Result]:
+        steps = job(*args, **options)
+        try:
+            while True:
+                try:
+                    value = next(steps)
+                except StopIteration as stop:
+                    result: _Result = stop.value
+                    return result
+                end_step()
+                yield value
+        finally:
+            steps.close()
             end_step()
-            yield value
-    finally:
-        job.close()
-        end_step()
+
+    return run
 
 
 class PrivateScene:

@@ -427,7 +427,7 @@ def plain_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[P
 
 
 def scanned_shape(shape: DrawnShape, axes: Iterable[Axes]) -> DrawnShape:
-    """Shape that is tested or shown where boxes have these axes: oriented boxes for all if any is oriented."""
+    """Shape that is tested or shown where boxes have these axes: oriented ones if any box is oriented."""
     return shape if _TURNING_AXES.isdisjoint(axes) else SHAPE_KINDS[shape].turned or shape
 
 

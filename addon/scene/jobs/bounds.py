@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import bpy
@@ -21,7 +20,7 @@ from ..blender.overrides import objects_outside_override
 from ..blender.private_scene import keeping_open
 from ..blender.simulation import Simulations
 from ..errors import SceneError
-from ..fitting.fit import resolve_scanned_shape
+from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..progress import run_to_end
 from ..settings import (
     SHAPES_OF_TRIANGLES,
@@ -34,6 +33,7 @@ from ..settings import (
 from ..subjects.find import FoundSubjects, find_in_parts
 from ..subjects.reader import SharedGeometry, SubjectReader
 from ..subjects.selection import matches_pattern
+from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, BoundsTable
 from .fit_batches import fit_batches
@@ -204,23 +204,18 @@ def bound_subjects(
     else:
         candidates, skipped, table = yield from _with_finding_progress(found, depsgraph, time)
     if scanned is not None:
-        axes = {subject.axes for subject in candidates.representatives()}
-        kind, fit = resolve_scanned_shape(scanned, axes, fit)
-        shapes = (*shapes, kind) if kind == "obb" else shapes
+        shapes, fit = _with_scanned(scanned, candidates.representatives(), shapes, fit)
     with_triangles = _with_triangles(candidates, shapes)
     pieces: Iterable[SharedGeometry]
     if pauses or read:
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        read = read or partial(_read_now, with_triangles=with_triangles)
-        pieces = _read_all(read(depsgraph, candidates, fit), candidates, skipped)
+        read_now = SubjectReader(candidates, fit, with_triangles).geometries
+        pieces = read(depsgraph, candidates, fit) if read else read_now(depsgraph)
+        pieces = _read_all(pieces, candidates, skipped)
         yield pauses or _progress(0.0, _FINDING_SHARE, 1, 1, time, "reading")
     else:
         pieces = SubjectReader(candidates, fit, with_triangles).geometries(depsgraph, table)
-    columns, done = BoundsColumns(len(candidates)), 0
-    for count in fit_batches(pieces, candidates, shapes, columns, skipped):
-        done += count
-        yield pauses or _progress(_FINDING_SHARE, BOUNDS_SHARE, done, len(candidates), time, "fitting")
-    return _bounded(candidates, columns, skipped)
+    return (yield from _fitted(pieces, candidates, shapes, skipped, (_FINDING_SHARE, time, pauses)))
 
 
 def bound_found(
@@ -228,22 +223,36 @@ def bound_found(
 ) -> BoundedSubjects:
     """Fit bounds as `bound_subjects` does to subjects that were found at the current frame."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
+    shapes, fit = _with_scanned(scanned, subjects, shapes, fit)
+    pieces = SubjectReader(subjects, fit, ()).geometries(depsgraph)
+    return run_to_end(_fitted(pieces, subjects, shapes, [], (_FINDING_SHARE, 0.0, None)))
+
+
+def _with_scanned(
+    scanned: ShapeName, subjects: Iterable[Subject], shapes: tuple[BoundShape, ...], fit: FitSettings
+) -> tuple[tuple[BoundShape, ...], FitSettings]:
+    """Add the oriented box to shapes where a scan uses it, and decide the axes that are left to the scan."""
     kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in subjects}, fit)
-    shapes = (*shapes, kind) if kind == "obb" else shapes
-    columns, skipped = BoundsColumns(len(subjects)), list[Skipped]()
-    for _ in fit_batches(_read_now(depsgraph, subjects, fit), subjects, shapes, columns, skipped):
-        pass
-    return _bounded(subjects, columns, skipped)
+    return ((*shapes, kind) if kind in ORIENTED_KINDS else shapes), fit  # type: ignore[return-value]  # a bound
 
 
-def _read_now(
-    depsgraph: bpy.types.Depsgraph,
+def _fitted(
+    pieces: Iterable[SharedGeometry],
     subjects: SubjectList,
-    fit: FitSettings,
-    with_triangles: Container[int] = (),
-) -> Iterator[SharedGeometry]:
-    """Read the geometry of subjects from what is visible now."""
-    return SubjectReader(subjects, fit, with_triangles).geometries(depsgraph)
+    shapes: tuple[BoundShape, ...],
+    skipped: list[Skipped],
+    progress: tuple[float, float, Progress | None],
+) -> Generator[Progress, None, BoundedSubjects]:
+    """Fit the bounds of subjects that were found.
+
+    progress : the share of the time before it, the frame, and the progress to yield instead, if any
+    """
+    columns, done = BoundsColumns(len(subjects)), 0
+    begin, time, pauses = progress
+    for count in fit_batches(pieces, subjects, shapes, columns, skipped):
+        done += count
+        yield pauses or _progress(begin, BOUNDS_SHARE, done, len(subjects), time, "fitting")
+    return _bounded(subjects, columns, skipped)
 
 
 def _bound_swept(
@@ -270,11 +279,8 @@ def _bound_swept(
         share = _FINDING_SHARE + (_SWEPT_SHARE - _FINDING_SHARE) * done / total
         yield pauses or Progress(done, total, at, part=share)
     pieces = [each for piece in pieces for each in _swept(piece, candidates, sweeps)]
-    columns, fitted = BoundsColumns(len(candidates)), 0
-    for count in fit_batches(pieces, candidates, settings.shapes, columns, skipped):
-        fitted += count
-        yield pauses or _progress(_SWEPT_SHARE, BOUNDS_SHARE, fitted, len(candidates), time, "fitting")
-    return _bounded(candidates, columns, skipped), sweeps
+    fitted = _fitted(pieces, candidates, settings.shapes, skipped, (_SWEPT_SHARE, time, pauses))
+    return (yield from fitted), sweeps
 
 
 def _swept(piece: SharedGeometry, subjects: SubjectList, sweeps: BoneSweeps) -> Iterator[SharedGeometry]:

@@ -36,6 +36,7 @@ _LATE_MESHES = 0.98
 """Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""
 
 
+@without_private_scenes
 def find_contacts(
     scene: bpy.types.Scene,
     settings: ContactSettings,
@@ -80,22 +81,7 @@ def find_contacts(
     """
     if any(share.refusal for share in shares):
         shares = ()
-    result = yield from without_private_scenes(_find(scene, settings, ScanControl(stops, drops, shares)))
-    return result
-
-
-class ScanControl(NamedTuple):
-    """Functions that end a job early, and the shares that it joins: see `find_contacts`."""
-
-    stops: Callable[[], bool]
-    drops: Callable[[], bool]
-    shares: Sequence[ScanShare]
-
-
-def _find(
-    scene: bpy.types.Scene, settings: ContactSettings, control: ScanControl
-) -> Generator[Progress, None, Result]:
-    """See `find_contacts`."""
+    control = ScanControl(stops, drops, shares)
     frames = check_settings(scene, settings)
     uid = scene.session_uid
     with preserve_frame(scene):
@@ -109,6 +95,14 @@ def _find(
             complete = yield from until_stopped(job.track(again), control.stops)
             prepared, report = complete or (prepared, report)
         return (yield from confirmed_result(uid, settings, frames.times, (prepared, report), job, control))
+
+
+class ScanControl(NamedTuple):
+    """Functions that end a job early, and the shares that it joins: see `find_contacts`."""
+
+    stops: Callable[[], bool]
+    drops: Callable[[], bool]
+    shares: Sequence[ScanShare]
 
 
 def confirmed_result(

@@ -21,6 +21,7 @@ from .scan.late_instances import LateInstances
 from .scan.preparation import PreparedScan, ScanFrames, check_settings, prepare_motion, read_late_instances
 
 
+@without_private_scenes
 def scan_frame_share(
     scene: bpy.types.Scene, settings: ContactSettings, index: int, count: int
 ) -> Generator[Progress, None, ScanShare]:
@@ -55,16 +56,9 @@ def scan_frame_share(
         refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
     if refusal:
         return ScanShare(index, count, "", refusal)
-    return (yield from without_private_scenes(_only_share(scene, settings, frames, (index, count))))
-
-
-def _only_share(
-    scene: bpy.types.Scene, settings: ContactSettings, frames: ScanFrames, number: tuple[int, int]
-) -> Generator[Progress, None, ScanShare]:
-    """See `scan_frame_share`; number : of the share, from 0, and of all."""
     job = JobProgress()
     with preserve_frame(scene):
-        share, _, _ = yield from job.track(_scan_frame_share(scene, settings, frames, number, job))
+        share, _, _ = yield from job.track(_scan_frame_share(scene, settings, frames, (index, count), job))
     return share
 
 
@@ -103,12 +97,13 @@ def scan_and_join(
     SceneError
         As `find_contacts`.
     """
-    shares, result = yield from without_private_scenes(_scan_and_join(scene, settings, number, exchange))
+    shares, result = yield from _scan_and_join(scene, settings, number, exchange)
     if shares and result is None:
         result = yield from find_contacts(scene, settings, shares=shares)
     return result
 
 
+@without_private_scenes
 def _scan_and_join(
     scene: bpy.types.Scene,
     settings: ContactSettings,

@@ -60,6 +60,7 @@ class SeparationCurve:
         return float(np.nanmin(self.values)), float(np.nanmax(self.values))
 
 
+@without_private_scenes
 def separation_over_time(
     scene: bpy.types.Scene, result: Result, settings: ContactSettings, pair: tuple[int, int]
 ) -> Generator[Progress, None, SeparationCurve]:
@@ -94,14 +95,6 @@ def separation_over_time(
     SceneError
         If both subjects are never present at the same time, as after they were deleted.
     """
-    curve = yield from without_private_scenes(_sample(scene, result, settings, pair))
-    return curve
-
-
-def _sample(
-    scene: bpy.types.Scene, result: Result, settings: ContactSettings, pair: tuple[int, int]
-) -> Generator[Progress, None, SeparationCurve]:
-    """See `separation_over_time`."""
     require_active_scene(scene)
     subjects = [result.subjects[index] for index in pair]
     span = result.time
