@@ -136,8 +136,8 @@ def _contact_counts(report: ContactReport) -> str:
     if not report.contacts:
         return rpt_("No contacts")
     parts = [rpt_count(len(report.contacts), "{count} contact", "{count} contacts")]
-    if tunnelling := sum(contact.first.tunnelling for contact in report.contacts):
+    if tunnelling := int(report.contacts.pairs.tunnelling.sum()):
         parts.append(rpt_("{count} between frames only", count=tunnelling))
-    if at_start := sum(contact.first.at_start for contact in report.contacts):
+    if at_start := int(report.contacts.pairs.at_start.sum()):
         parts.append(rpt_("{count} at the first frame", count=at_start))
     return joined(parts)

@@ -98,16 +98,12 @@ def _rows_at(settings: SceneSettings, subject: int | None, context: Context) -> 
     result = result_store.get(settings.result_id).contacts
     if subject is None or result is None or result.report is None:
         return []
-    frame = playhead(context.scene)
-    return [
-        row
-        for index, row in _shown_rows(settings).items()
-        if subject in (result.report.contacts[index].a, result.report.contacts[index].b)
-        and any(
-            span.start - _ROUNDING <= frame <= span.end + _ROUNDING
-            for span in result.report.contacts[index].intervals
-        )
-    ]
+    (a, b, *_), contacts = result.report.contacts.pairs, result.report.contacts
+    frame, spans = playhead(context.scene), contacts.intervals
+    is_now = np.zeros(len(contacts), dtype=bool)
+    is_now[contacts.owners[(spans.start - _ROUNDING <= frame) & (frame <= spans.end + _ROUNDING)]] = True
+    is_found = is_now & ((a == subject) | (b == subject))
+    return [row for index, row in _shown_rows(settings).items() if is_found[index]]
 
 
 class _OfBar:
