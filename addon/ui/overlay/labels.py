@@ -64,18 +64,12 @@ def place_labels(
     """
     labels, middles = np.empty((2, 0, 4))
     placed = [np.empty(0)] * len(rectangles)
-    low, high = np.array(free[:2]), np.array(free[2:])
     all_middles = (rectangles[:, :2] + rectangles[:, 2:]) / 2
     for number, (rectangle, width) in enumerate(zip(rectangles, widths.tolist(), strict=True)):
-        size, middle = np.array((width, height)), all_middles[number]
-        x, y = middle - size / 2
-        right_of, left_of = (rectangle[2] + _GAP, y), (rectangle[0] - _GAP - width, y)
-        above, below = (x, rectangle[3] + _GAP), (x, rectangle[1] - _GAP - height)
-        spots = np.clip(np.array((right_of, left_of, above, below)), low, np.maximum(low, high - size))
-        boxes = np.hstack([spots, spots + size])
-        around = np.hstack([middle - 1, middle + 1])
+        boxes = _places_around(rectangle, np.array((width, height)), np.array(free))
+        around = np.hstack([all_middles[number] - 1, all_middles[number] + 1])
         is_taken = _overlap(boxes, np.vstack([labels, middles, around]))
-        has_room = ~is_taken & (boxes[:, 2:] <= high).all(axis=1)
+        has_room = ~is_taken & (boxes[:, 2:] <= free[2:]).all(axis=1)
         # The middle itself may be below a label that is more important.
         if has_room.any() and not _overlap(around[None], labels)[0]:
             placed[number] = boxes[int(np.argmin(np.where(has_room, _covered(boxes, all_middles), np.inf)))]
@@ -83,6 +77,15 @@ def place_labels(
         if len(labels) == _MAX_LABELS:
             break
     return placed
+
+
+def _places_around(rectangle: Floats, size: Floats, free: Floats) -> Floats:
+    """Return the boxes (4, 4) of a label to the right, the left, above and below, moved into the view."""
+    x, y = (rectangle[:2] + rectangle[2:] - size) / 2
+    (left, bottom), (right, top) = rectangle[:2] - _GAP - size, rectangle[2:] + _GAP
+    corners = np.clip([(right, y), (left, y), (x, top), (x, bottom)], free[:2], None)
+    corners = np.clip(corners, None, np.maximum(free[:2], free[2:] - size))
+    return np.hstack([corners, corners + size])
 
 
 def _overlap(boxes: Floats, taken: Floats) -> Bools:

@@ -59,20 +59,8 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
     body = folded(layout, "collision_bounds_separation", n_("Separation of Bounds"))
     if body is None:
         return
-    curve, job = active_curve(settings), job_state.running()
-    column = body.column(align=True)
-    line = column.row(align=True)
-    if curve is None:
-        request_curve(settings)
-        if job is not None and job.has_partial_result is None:
-            job.draw(line)
-        else:
-            text = iface_("Computing") if job is not None else state_text(settings)
-            line.label(text=text, translate=False, icon="INFO")
-    else:
-        units = context.scene.unit_settings
-        low, high = (length_text(value, units, digits=3) for value in curve.range)
-        line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
+    curve, column = active_curve(settings), body.column(align=True)
+    _draw_range(column.row(align=True), context, settings)
     width = (sidebar_width(context) - _GRAPH_SURROUNDINGS) / _GRAPH_PARTS
     side = min(max(width, _LEAST_SIDE), _MOST_SIDE)
     pixels = max(round((side - _MARGIN) * context.preferences.system.ui_scale), 1)
@@ -91,6 +79,22 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
     line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
     line.operator("collision_bounds.export_separation", text="", icon="EXPORT")
     line.operator("collision_bounds.key_separation", text="", icon="KEYINGSET")
+
+
+def _draw_range(line: UILayout, context: Context, settings: SceneSettings) -> None:
+    """Draw the least and the greatest separation, or the progress, or why there is no curve."""
+    curve, job = active_curve(settings), job_state.running()
+    if curve is not None:
+        units = context.scene.unit_settings
+        low, high = (length_text(value, units, digits=3) for value in curve.range)
+        line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
+        return
+    request_curve(settings)
+    if job is not None and job.has_partial_result is None:
+        job.draw(line)
+    else:
+        text = iface_("Computing") if job is not None else state_text(settings)
+        line.label(text=text, translate=False, icon="INFO")
 
 
 def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
@@ -154,16 +158,19 @@ def _lines_of_interval(context: Context, settings: SceneSettings, row: ContactRo
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
+    text = n_("Bounds: {number} of {count} at {frame}")
+    if len(starts) == 1:
+        text = n_("Bounds: contact at {frame}")
     frame = frame_text(starts[index], details.uncertainty)
-    is_single = len(starts) == 1
-    text = n_("Bounds: contact at {frame}") if is_single else n_("Bounds: {number} of {count} at {frame}")
     begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
     speed = iface_("Closing speed unknown")
     if details.closing_speed is not None:
         per_second = length_text(details.closing_speed * result.time.fps, units, _SPEED_DIGITS)
         speed = iface_("Closing speed {distance}/s", distance=per_second)
-    is_gap, depth = details.depth < 0, length_text(abs(details.depth), units, _DEPTH_DIGITS)
-    text = n_("Bounds: closest {depth} at {frame}") if is_gap else n_("Bounds: deepest {depth} at {frame}")
+    text = n_("Bounds: deepest {depth} at {frame}")
+    if details.depth < 0:
+        text = n_("Bounds: closest {depth} at {frame}")
+    depth = length_text(abs(details.depth), units, _DEPTH_DIGITS)
     deepest = iface_(text, depth=depth, frame=frame_text(details.deepest_frame, decimals=2))
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [

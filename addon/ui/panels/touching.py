@@ -64,12 +64,10 @@ def _draw_pairs(
     for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
         line = layout.split(factor=_NAMES, align=True)
         both = line.split(factor=0.5, align=True)
-        texts = shortened_pair(names[a], names[b], prefixes, fits)
-        for name in texts:
-            cell = both.row(align=True)
+        for name in shortened_pair(names[a], names[b], prefixes, fits):
+            cell, operator = both.row(align=True), "collision_bounds.select_touching"
             cell.alignment = "LEFT"
-            name_of_operator = "collision_bounds.select_touching"
-            select: Any = cell.operator(name_of_operator, text=name, translate=False, emboss=False)
+            select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
             select.a, select.b = a, b
         line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
     for _ in range(len(pairs), _LINES):

@@ -41,18 +41,17 @@ def graph_pixels(
     bottom, top = axes.up(low) * height, axes.up(high) * height
     zero = float(axes.up(np.array([0.0]))[0]) * height
     pixels[(rows >= bottom) & (rows < zero)] = contact * (1, 1, 1, _FILL)
-    column = axes.across(np.array([playhead]))[0] * width
     pixels[np.abs(rows[:, 0] - zero) < thickness / 2 + 0.01] = line * (1, 1, 1, _ZERO)
     # Below the curve, because it would hide a contact between two frames.
-    if 0 <= column <= width:
-        begin = min(int(column), width - thickness)
+    if 0 <= (part := axes.across(np.array([playhead]))[0]) <= 1:
+        begin = min(int(part * width), width - thickness)
         pixels[:, begin : begin + thickness] = now
-    is_line = (rows >= bottom - thickness) & (rows <= top + thickness)
+    is_line, touches = (rows >= bottom - thickness) & (rows <= top + thickness), low < 0
     pixels[is_line] = line
-    # The line of a near miss is thick enough to go below zero, but is no contact.
-    pixels[is_line & (rows < zero) & (low < 0)] = contact
-    # A contact that is shallower than a pixel is marked on the zero line.
-    pixels[(np.abs(rows - zero) <= 1.5 * thickness) & (low < 0)] = contact
+    # The line of a near miss is thick enough to go below zero, but is no contact. A contact that is shallower
+    # than a pixel is marked on the zero line.
+    is_marked = np.abs(rows - zero) <= 1.5 * thickness
+    pixels[((is_line & (rows < zero)) | is_marked) & touches] = contact
     return pixels
 
 
