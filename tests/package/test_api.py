@@ -157,7 +157,7 @@ answer([before, after, boxes, error_of(api.latest_results)])
         ("contacts_among(frames=(30, 20, 1))", "frame"),
         ("contacts_among(frames=(1, 5, 1, 1))", "frames"),
         ("contacts_among(frames='1:5')", "frames '1:5': must be a frame"),
-        ("contacts_among(clearance='a')", "clearance 'a': must be a finite number"),
+        ("contacts_among(clearance='a')", "clearance 'a': must be a number of 0 or more"),
         ("contacts_among(5)", "objects 5: must be objects or their names"),
         ("contacts_among(shape=['obb'])", "shape ['obb']: choose from aabb"),
         ("contacts_among(preset={})", "preset {}: choose from blender"),
