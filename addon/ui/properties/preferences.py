@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -11,7 +11,7 @@ from bpy.props import FloatVectorProperty, StringProperty
 from bpy.types import AddonPreferences, Context
 
 from .. import property_events
-from .options import option_property
+from .options import option_property, with_properties
 
 # The package of the extension, whatever the repository that it was installed from is called.
 _PACKAGE = __package__.removesuffix(".ui.properties")
@@ -21,64 +21,53 @@ NAME = "Collision Bounds"
 """The tab of the sidebar, unless it is renamed."""
 
 
-@dataclass(frozen=True)
-class _Defaults:
-    """Values where Blender keeps no preferences of the extension, for example in a script."""
+_COLORS: dict[str, tuple[str, str, tuple[float, ...]]] = {
+    "free_color": ("Free Bounds", "Color of bounds that are not in contact", (0.16, 0.52, 1.0, 1.0)),
+    "contact_color": (
+        "Bounds in Contact",
+        "Color of bounds that are in contact at the current frame",
+        (1.0, 0.16, 0.1, 1.0),
+    ),
+    "swept_color": ("Swept Bounds", "Color of bounds of a whole animation", (0.55, 0.9, 0.35, 0.8)),
+    "marker_color": (
+        "Contact Point",
+        "Color of the cross and the arrow at the active contact",
+        (1.0, 0.85, 0.1, 1.0),
+    ),
+    "collider_color": ("Colliders", "Color of the surfaces of collider objects", (0.75, 0.4, 1.0, 0.35)),
+}
+"""Name, tooltip and default of each color."""
 
-    free_color: tuple[float, ...] = (0.16, 0.52, 1.0, 1.0)
-    contact_color: tuple[float, ...] = (1.0, 0.16, 0.1, 1.0)
-    swept_color: tuple[float, ...] = (0.55, 0.9, 0.35, 0.8)
-    marker_color: tuple[float, ...] = (1.0, 0.85, 0.1, 1.0)
-    collider_color: tuple[float, ...] = (0.75, 0.4, 1.0, 0.35)
-    padding: float = 0.0
-    tab_name: str = NAME
-
-
-def _color(name: str, description: str, default: tuple[float, ...]) -> dict[str, Any]:
-    """Return the options of a color."""
-    return {
-        "name": name,
-        "description": description,
-        "subtype": "COLOR_GAMMA",
-        "size": 4,
-        "min": 0.0,
-        "max": 1.0,
-        "default": default,
-        "update": property_events.on_display_changed,
-    }
+_DEFAULTS = SimpleNamespace(
+    **{name: default for name, (_, _, default) in _COLORS.items()}, padding=0.0, tab_name=NAME
+)
+"""Values where Blender keeps no preferences of the extension, for example in a script."""
 
 
+def _color(name: str, description: str, default: tuple[float, ...]) -> Any:
+    return FloatVectorProperty(
+        name=name,
+        description=description,
+        subtype="COLOR_GAMMA",
+        size=4,
+        min=0.0,
+        max=1.0,
+        default=default,
+        update=property_events.on_display_changed,
+    )
+
+
+@with_properties(**{name: _color(*entry) for name, entry in _COLORS.items()})
 class Preferences(AddonPreferences):
     """Colors, defaults of new scenes, and the tab of the panels."""
 
     bl_idname = _PACKAGE
 
-    free_color: FloatVectorProperty(
-        **_color("Free Bounds", "Color of bounds that are not in contact", _Defaults.free_color)
-    )
-    contact_color: FloatVectorProperty(
-        **_color(
-            "Bounds in Contact",
-            "Color of bounds that are in contact at the current frame",
-            _Defaults.contact_color,
-        )
-    )
-    swept_color: FloatVectorProperty(
-        **_color("Swept Bounds", "Color of bounds of a whole animation", _Defaults.swept_color)
-    )
-    marker_color: FloatVectorProperty(
-        **_color(
-            "Contact Point", "Color of the cross and the arrow at the active contact", _Defaults.marker_color
-        )
-    )
-    collider_color: FloatVectorProperty(
-        **_color("Colliders", "Color of the surfaces of collider objects", _Defaults.collider_color)
-    )
     padding: option_property("padding", name="Default Padding", description="Default padding for new scenes")
     tab_name: StringProperty(
         name="Sidebar Tab",
         description="Tab of the 3D viewport's sidebar that holds the panels",
-        default=_Defaults.tab_name,
+        default=NAME,
         update=property_events.on_tab_renamed,
     )
 
@@ -88,11 +77,8 @@ class Preferences(AddonPreferences):
         layout.use_property_split = True
         layout.use_property_decorate = False
         column = layout.column()
-        column.prop(self, "free_color")
-        column.prop(self, "contact_color")
-        column.prop(self, "swept_color")
-        column.prop(self, "marker_color")
-        column.prop(self, "collider_color")
+        for name in _COLORS:
+            column.prop(self, name)
         layout.prop(self, "padding")
         layout.prop(self, "tab_name")
         if url := manual_url():
@@ -105,7 +91,7 @@ def manual_url() -> str | None:
     return page.as_uri() if page.is_file() else None
 
 
-def preferences() -> Preferences | _Defaults:
+def preferences() -> Any:
     """Return the preferences, or their defaults where Blender keeps none of the extension."""
     entry: Any = bpy.context.preferences.addons.get(_PACKAGE)
-    return entry.preferences if entry is not None and entry.preferences is not None else _Defaults()
+    return entry.preferences if entry is not None and entry.preferences is not None else _DEFAULTS
