@@ -35,14 +35,14 @@ def unregister() -> None:
 
 def glTF2_pre_export_callback(_export_settings: Any) -> None:  # noqa: N802
     """Remember the scene; Blender's glTF exporter calls this before it plays the animation."""
-    from .ui.overlay.staleness import before_export
+    from .ui.overlay.state import before_export
 
     before_export()
 
 
 def glTF2_post_export_callback(_export_settings: Any) -> None:  # noqa: N802
     """Compare the scene; Blender's glTF exporter calls this when the file is written."""
-    from .ui.overlay.staleness import after_export
+    from .ui.overlay.state import after_export
 
     after_export()
 

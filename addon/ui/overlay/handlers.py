@@ -29,8 +29,7 @@ from .charts.timeline import draw_bars
 from .collider_surfaces import ColliderPainter
 from .labels import draw_labels
 from .painter import Painter, Style
-from .staleness import on_edit, on_undo, record_snapshot
-from .state import CachedOverlay, find_overlay, redraw, state
+from .state import CachedOverlay, find_overlay, on_edit, on_undo, record_snapshot, redraw, state
 from .update import update_all_overlays, update_overlay
 
 _colliders = ColliderPainter()

@@ -25,11 +25,11 @@ from .draw_data import (
     draw_data_from_envelopes,
     draw_data_from_shapes,
 )
-from .staleness import record_snapshot
 from .state import (
     CachedOverlay,
     find_overlay,
     is_copied_result,
+    record_snapshot,
     redraw,
     state,
     subject_identities,

@@ -37,8 +37,7 @@ def graph_pixels(
     pixels = np.empty((height, width, 4), dtype=np.float32)
     pixels[:] = line * (1, 1, 1, _GROUND)
     axes, rows = GraphAxes.of(curve), np.arange(height)[:, None]
-    low, high = _column_ranges(curve, axes, width)
-    bottom, top = axes.up(low) * height, axes.up(high) * height
+    bottom, top = (axes.up(part) * height for part in _column_ranges(curve, axes, width))
     zero = float(axes.up(np.array([0.0]))[0]) * height
     pixels[(rows >= bottom) & (rows < zero)] = contact * (1, 1, 1, _FILL)
     pixels[np.abs(rows[:, 0] - zero) < thickness / 2 + 0.01] = line * (1, 1, 1, _ZERO)
@@ -46,12 +45,12 @@ def graph_pixels(
     if 0 <= (part := axes.across(np.array([playhead]))[0]) <= 1:
         begin = min(int(part * width), width - thickness)
         pixels[:, begin : begin + thickness] = now
-    is_line, touches = (rows >= bottom - thickness) & (rows <= top + thickness), low < 0
+    is_line = (rows >= bottom - thickness) & (rows <= top + thickness)
     pixels[is_line] = line
     # The line of a near miss is thick enough to go below zero, but is no contact. A contact that is shallower
     # than a pixel is marked on the zero line.
     is_marked = np.abs(rows - zero) <= 1.5 * thickness
-    pixels[((is_line & (rows < zero)) | is_marked) & touches] = contact
+    pixels[((is_line & (rows < zero)) | is_marked) & (bottom < zero)] = contact
     return pixels
 
 
