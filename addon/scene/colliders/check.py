@@ -65,28 +65,16 @@ class _Candidate(NamedTuple):
 
 
 def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | None = None) -> ColliderCheck:
-    """Check all objects of a scene that are colliders by their names, or were created here.
+    """Check all objects of the active scene that are colliders by their names, or were created here.
 
     Vertices are those of the current frame. Nothing in the file changes. A vertex is inside if it is in one
     of the colliders of its mesh: in the convex hull of its vertices, or in the sphere or capsule that Unreal
     makes of it. Distances are exact up to rounding in double precision of the numbers that Blender stores.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    settings : ColliderCheckSettings, optional
-        Colliders to check; all by default.
+    settings : colliders to check; all by default
 
-    Returns
-    -------
-    check : ColliderCheck
-        Sorted by name.
-
-    Raises
-    ------
-    SceneError
-        For a collection that does not exist, or a pattern that matches no collider and no mesh of one.
+    Returns a check sorted by name. Raises SceneError for a collection that does not exist, or a pattern that
+    matches no collider and no mesh of one.
     """
     settings = settings or ColliderCheckSettings()
     candidates = _candidates(scene)

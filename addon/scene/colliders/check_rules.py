@@ -46,13 +46,8 @@ Found = tuple[ProblemKind, str]
 class CheckedShape(NamedTuple):
     """Problems of a collider's geometry, and the volume that an engine makes of it.
 
-    Attributes
-    ----------
-    problems : list of (ProblemKind, str)
-    volume : ConvexVolume or None
-        None for a surface without an inside, or without a volume.
-    rounding : float
-        Largest error of its world coordinates.
+    `volume` is None for a surface without an inside or a volume; `rounding` is the largest error of world
+    coordinates.
     """
 
     problems: list[Found]
@@ -75,24 +70,10 @@ class OutsideProblem(NamedTuple):
 def name_problems(
     collider: str, name: ColliderName, match: SourceMatch, collection: str | None, used: Container[str]
 ) -> list[Found]:
-    """Find the problems of a collider's name.
+    """Find the problems of a collider's name, as its engine reads it.
 
-    Parameters
-    ----------
-    collider : str
-        Name of the object.
-    name : ColliderName
-        Its name, as the engine reads it.
-    match : SourceMatch
-        Mesh that it belongs to.
-    collection : str or None
-        Collection treated as one that it belongs to.
-    used : container of str
-        Names of all objects in the file, which are not suggested.
-
-    Returns
-    -------
-    problems : list of (ProblemKind, str)
+    match, collection : mesh that it belongs to, and collection treated as one
+    used : names of all objects in the file, which are not suggested
     """
     source = collection if match.name is None else match.name
     found: list[Found] = []
@@ -157,20 +138,9 @@ def geometry_problems(
 ) -> CheckedShape:
     """Find the problems of a collider's surface, kind of shape, number of vertices, and scale.
 
-    Parameters
-    ----------
-    name : ColliderName
-        Determines the engine and the kind of shape.
-    geometry : ReadObject
-        The collider.
-    mesh : (4, 4) float64 or None
-        World matrix of its mesh.
-    unit : float
-        Length of a Blender unit in meters.
-
-    Returns
-    -------
-    shape : CheckedShape
+    name : determines the engine and the kind of shape
+    mesh : (4, 4) float64, world matrix of its mesh, or None
+    unit : length of a Blender unit in meters
     """
     if not is_readable(geometry):
         return CheckedShape(
@@ -284,18 +254,8 @@ def outside_problem(
 ) -> OutsideProblem | None:
     """Find the vertices of a mesh that are in none of its colliders; None if there are none.
 
-    Parameters
-    ----------
-    source : ReadObject
-        The mesh.
-    shapes : sequence of CheckedShape
-        Its colliders that have a volume, at least one.
-    names : sequence of str
-        Names of its colliders.
-
-    Returns
-    -------
-    problem : OutsideProblem or None
+    shapes : its colliders that have a volume, at least one
+    names : those of its colliders
     """
     points = source.points @ source.matrix[:3, :3].T + source.matrix[:3, 3]
     tolerance = rounding_of(source.matrix, source.points) + max(shape.rounding for shape in shapes)

@@ -34,16 +34,10 @@ _ROWS = 512
 class Outside(NamedTuple):
     """Vertices of a mesh that are outside of all its colliders.
 
-    Attributes
-    ----------
-    vertices : int
-        Number of vertices that are outside by more than the tolerance.
-    distance : float
-        Largest distance of a vertex from the nearest collider, in world units. 0 if none is outside.
-    vertex : int
-        Index of that vertex; -1 if none is outside.
-    tolerance : float
-        Distance that rounding in single precision can cause.
+    vertices : number of those outside by more than the tolerance
+    distance : largest distance of a vertex from the nearest collider, in world units; 0 if none is outside
+    vertex : index of that vertex; -1 if none is outside
+    tolerance : distance that rounding in single precision can cause
     """
 
     vertices: int
@@ -198,22 +192,10 @@ def round_volume(shape: Sphere | Capsule) -> ConvexVolume:
 
 
 def vertices_outside(points: Floats, volumes: Sequence[ConvexVolume], tolerance: float) -> Outside:
-    """Find the vertices that are in none of several convex volumes.
+    """Find the vertices (n, 3) in world space that are in none of several convex volumes, at least one.
 
-    Exact up to float64 rounding: the distance is that from the surface of the nearest volume.
-
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Vertices in world space.
-    volumes : sequence of ConvexVolume
-        At least one.
-    tolerance : float
-        Largest distance of a vertex that counts as inside.
-
-    Returns
-    -------
-    outside : Outside
+    Exact up to float64 rounding: the distance is that from the surface of the nearest volume. Vertices up to
+    `tolerance` outside count as inside.
     """
     tolerance += max(volume.slack for volume in volumes)
     heights = np.min([volume.heights(points) for volume in volumes], axis=0)

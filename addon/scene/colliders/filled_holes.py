@@ -36,18 +36,8 @@ def filled_distances(source: ReadObject, volumes: Sequence[ConvexVolume]) -> Flo
     Approximate: holes that are small compared with the mesh may be missed or measured too small, because
     the points are 2,000.
 
-    Parameters
-    ----------
-    source : ReadObject
-        The mesh, with its triangles.
-    volumes : sequence of ConvexVolume
-        Its colliders.
-
-    Returns
-    -------
-    distances : (k,) float64 or None
-        Largest distance for each collider, in world units; 0 where it fills nothing. None for a mesh
-        without faces, whose holes are unknown.
+    Returns the largest distance (k,) for each of k volumes, in world units; 0 where it fills nothing. None
+    for a mesh without faces, whose holes are unknown.
     """
     if not len(source.triangles):
         return None

@@ -52,16 +52,10 @@ _PATH = message("is a path, which moves its children: disable Path Animation")
 class CreatedColliders(NamedTuple):
     """Result of `make_colliders`.
 
-    Attributes
-    ----------
-    colliders, sources : int
-        Number of colliders that exist now, and of sources that they stand for.
-    replaced : int
-        Number of colliders that these sources had before.
-    skipped : list of Skipped
-        Objects without a collider.
-    warnings : list of InputWarning
-        Bones whose colliders do not enclose their vertices at some frames.
+    colliders, sources : numbers of colliders that exist now, and of sources that they stand for
+    replaced : number of colliders that these sources had before
+    skipped : objects without a collider
+    warnings : bones whose colliders do not enclose their vertices at some frames
     """
 
     colliders: int
@@ -74,14 +68,9 @@ class CreatedColliders(NamedTuple):
 class _Source(NamedTuple):
     """Source of colliders.
 
-    Attributes
-    ----------
-    name : str
-        Name of the object, or of a merged collection.
-    owner : str or None
-        Full name of the object that is the parent of its colliders; None for a merged collection.
-    bone : str
-        Bone of the owner, an armature, that its colliders follow; empty if they follow the owner.
+    name : of the object, or of a merged collection
+    owner : full name of the object that is the parent of its colliders; None for a merged collection
+    bone : bone of the owner, an armature, that its colliders follow; empty if they follow the owner
     """
 
     name: str
@@ -111,32 +100,13 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
 def colliders_in_parts(
     scene: bpy.types.Scene, settings: ColliderSettings
 ) -> Generator[Progress, None, CreatedColliders]:
-    """Create colliders for a selection, in place of those that its sources have.
+    """Create colliders for a selection of the active scene, in place of those that its sources have.
 
-    A source that is skipped keeps the colliders it has.
+    A source that is skipped keeps the colliders it has. Yields progress while bones are read at all frames.
+    The scene may change at a yield, and nothing is created before the last one.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    settings : ColliderSettings
-        Selection, shape, names and collection of the colliders.
-
-    Yields
-    ------
-    progress : Progress
-        While bones are read at all frames. The scene may change at a yield. Nothing is created before the
-        last one.
-
-    Returns
-    -------
-    created : CreatedColliders
-
-    Raises
-    ------
-    SceneError
-        If the scene cannot have colliders, or the pattern or the collection's name is invalid. Nothing is
-        changed then.
+    Raises SceneError if the scene cannot have colliders, or the pattern or the collection's name is invalid.
+    Nothing is changed then.
     """
     uid = scene.session_uid
     # Raise errors of the settings before bones are read at all frames, which takes long.

@@ -45,14 +45,9 @@ _SINGLE = float(np.finfo(np.float32).eps)
 class ColliderMesh(NamedTuple):
     """A closed convex mesh.
 
-    Attributes
-    ----------
-    vertices : (v, 3) float64
-        Numbers that single precision can represent.
-    faces : tuple of tuple of int
-        Vertex indices of polygons, counter-clockwise from outside.
-    frame : NodeFrame or None
-        Rotation and scale of the collider below its source; None if it has the source's axes.
+    vertices : (v, 3) float64 numbers that single precision can represent
+    faces : vertex indices of polygons, counter-clockwise from outside
+    frame : rotation and scale of the collider below its source; None if it has the source's axes
     """
 
     vertices: Floats
@@ -70,37 +65,16 @@ def make_collider_mesh(
 def collider_steps(
     geometry: Geometry, kind: ColliderKind, fit: FitSettings, max_vertices: int
 ) -> Generator[HullRequest, Ints | None, ColliderMesh]:
-    """Fit a collider to the vertices of a subject, with the padding around it.
+    """Fit a collider to the vertices of a subject, with the padding, a length in the world, around it.
 
     No vertex of the subject is above any face. Vertices are in the subject's object space, so that the
     collider scales with it. Where that would turn a sphere into an ellipsoid, or shear a box or a hull, the
     collider's frame compensates the scale, and the rotation that comes with shear. Engines have no sheared
     shapes: Jolt Physics drops the shear.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        Vertices of the subject in object space, and its world matrix.
-    kind : ColliderKind
-        Shape of the collider.
-    fit : FitSettings
-        The padding is a length in world units.
-    max_vertices : int
-        Maximum number of vertices of a hull.
-
-    Yields
-    ------
-    request : HullRequest
-        As `hull_steps`, so that hulls of many subjects are built at the same time.
-
-    Returns
-    -------
-    mesh : ColliderMesh
-
-    Raises
-    ------
-    CollisionBoundsError
-        If there are no finite vertices, or a negative padding leaves nothing.
+    Yields requests as `hull_steps`, so that hulls of many subjects are built at the same time; hulls have at
+    most `max_vertices`. Raises CollisionBoundsError if there are no finite vertices, or a negative padding
+    leaves nothing.
     """
     linear = geometry.matrix[:3, :3]
     frame = compensating_frame(linear)
@@ -194,19 +168,8 @@ def fit_colliders(
 ) -> Iterator[list[ColliderMesh] | CollisionBoundsError]:
     """Fit the colliders of many subjects, each as `make_collider_mesh` does.
 
-    Hulls, which are slow, are built at the same time, and once for all with the same vertices.
-
-    Parameters
-    ----------
-    subjects : sequence of ColliderParts
-        Parts of each.
-    max_vertices : int
-        Maximum number of vertices of a hull.
-
-    Yields
-    ------
-    meshes : list of ColliderMesh or CollisionBoundsError
-        Those of the parts of each subject, or the first error of one.
+    Hulls, which are slow, are built at the same time, and once for all with the same vertices. Yields the
+    meshes of the parts of each subject, or the first error of one.
     """
     keys: list[list[object]] = []
     jobs: dict[object, Generator[HullRequest, Ints | None, ColliderMesh]] = {}

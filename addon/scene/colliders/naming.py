@@ -28,21 +28,12 @@ class ColliderNames:
     """Assigns unique names by a pattern, without those that are in use."""
 
     def __init__(self, pattern: str, used: Iterable[str]) -> None:
-        """Parse a pattern.
+        """Parse a pattern; `used` has the names of existing objects.
 
-        Parameters
-        ----------
-        pattern : str
-            Text with {name}, the name of the source, or {base}, its name without a level of detail such as
-            _LOD1, and optionally {number}, {prefix} (UBX, USP, UCP, UCX), {component} (BoxCollider and so on)
-            and {kind} (box, sphere, capsule, hull).
-        used : iterable of str
-            Names of existing objects.
-
-        Raises
-        ------
-        SceneError
-            For a pattern without {name} and {base}, or with an unknown field.
+        The pattern has {name}, the name of the source, or {base}, its name without a level of detail such as
+        _LOD1, and optionally {number}, {prefix} (UBX, USP, UCP, UCX), {component} (BoxCollider and so on) and
+        {kind} (box, sphere, capsule, hull). Raises SceneError without {name} and {base}, or with an unknown
+        field.
         """
         self._parts = _parsed(pattern)
         self._is_numbered = any(part.field == "number" for part in self._parts)
@@ -53,23 +44,10 @@ class ColliderNames:
         self._used.update(names)
 
     def assign(self, name: str, kinds: list[ColliderKind]) -> list[str]:
-        """Assign a name to each collider of one source, with the lowest free numbers.
+        """Assign a name to a collider of each kind, for the source of a name, with the lowest free numbers.
 
-        Parameters
-        ----------
-        name : str
-            Name of the source.
-        kinds : list of ColliderKind
-            Kind of each collider.
-
-        Returns
-        -------
-        names : list of str
-
-        Raises
-        ------
-        SceneError
-            If a name is in use, or too long for Blender, which would append .001 or truncate it.
+        Raises SceneError if a name is in use, or too long for Blender, which would append .001 or truncate
+        it.
         """
         if len(kinds) > 1 and not self._is_numbered:
             raise SceneError(

@@ -20,20 +20,11 @@ _UNIT_SCALE = (1.0, 1.0, 1.0)
 class ColliderRequest(NamedTuple):
     """A collider that is to be created or updated.
 
-    Attributes
-    ----------
-    name : str
-    shape : ColliderMesh
-    mark : str
-        Name of its source, stored on the object and its mesh.
-    parent : bpy.types.Object or None
-    homes : sequence of bpy.types.Collection
-        Collections that it is linked to. Links to other collections of colliders are removed, but not those
-        that users added.
-    before : bpy.types.Object or None
-        Existing collider to update; None to create one.
-    bone : str
-        Bone of the parent that it follows, in whose space its vertices are; empty if it follows the parent.
+    mark : name of its source, stored on the object and its mesh
+    homes : collections that it is linked to; links to other collections of colliders are removed, but not
+        those that users added
+    before : existing collider to update; None to create one
+    bone : bone of the parent that it follows, in whose space its vertices are; empty if it follows the parent
     """
 
     name: str
@@ -256,13 +247,8 @@ def _parent_inverse(entry: ColliderRequest) -> Matrix:
 class _ParentPlacement(NamedTuple):
     """Transform of a collider that has children.
 
-    Attributes
-    ----------
-    parent : bpy.types.Object or None
-    local, world : Matrix
-        Matrices below its parent, and in the world.
-    is_plain : bool
-        Whether its own transform alone places it below its parent: no bone parent, no constraints.
+    local, world : matrices below its parent, and in the world
+    is_plain : whether its own transform alone places it below its parent: no bone parent, no constraints
     """
 
     parent: bpy.types.Object | None

@@ -36,16 +36,10 @@ class ColliderGroup(NamedTuple):
 class ReadObject(NamedTuple):
     """Geometry of an object at the current frame.
 
-    Attributes
-    ----------
-    points : (n, 3) float64
-        In object space.
-    triangles : (t, 3) int64
-        Indices of vertices; not read for custom shapes.
-    edges : (e, 2) int64
-        Indices of vertices; not read for a mesh that colliders belong to.
-    matrix : (4, 4) float64
-        World matrix.
+    points : (n, 3) float64 in object space
+    triangles : (t, 3) int64, not read for custom shapes
+    edges : (e, 2) int64, not read for a mesh that colliders belong to
+    matrix : (4, 4) float64, the world matrix
     """
 
     points: Floats
@@ -67,21 +61,10 @@ def is_disabled(item: bpy.types.Object) -> bool:
 
 
 def read_groups(scene: bpy.types.Scene, groups: list[ColliderGroup], fit: FitSettings) -> list[ReadGroup]:
-    """Read the geometry of groups at the current frame. Nothing in the file changes.
+    """Read the geometry of groups of a scene, the active one, at the current frame, in their order.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    groups : list of ColliderGroup
-        Objects of the scene.
-    fit : FitSettings
-        `modifiers` is the source of vertices of meshes without settings of their own.
-
-    Returns
-    -------
-    read : list of ReadGroup
-        In the same order.
+    Nothing in the file changes. `fit.modifiers` is the source of vertices of meshes without settings of their
+    own.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     layer = bpy.context.view_layer

@@ -33,20 +33,12 @@ _MOST_PAIRS = 3000
 
 
 class WorldSurface(NamedTuple):
-    """Surface of a collider in world space, without duplicate vertices.
+    """Surface of a collider, without duplicate vertices.
 
-    Attributes
-    ----------
-    local : (v, 3) float64
-        Vertices in object space.
-    points : (v, 3) float64
-        The same vertices in world space.
-    triangles : (t, 3) int64
-        Indices of vertices, without triangles that have a corner twice.
-    edges : (e, 2) int64
-        Indices of vertices at the edges of its polygons.
-    matrix : (4, 4) float64
-        World matrix.
+    local, points : (v, 3) float64, the vertices in object space and in world space
+    triangles : (t, 3) int64, without triangles that have a corner twice
+    edges : (e, 2) int64, at the edges of its polygons
+    matrix : (4, 4) float64, the world matrix
     """
 
     local: Floats
@@ -134,14 +126,9 @@ def count_pieces(surface: WorldSurface) -> int:
 
 
 def box_defect(surface: WorldSurface, unit: float) -> str:
-    """Describe why Unreal does not accept a surface as a box; empty if it does.
+    """Describe why Unreal does not accept a surface with triangles as a box; empty if it does.
 
-    Parameters
-    ----------
-    surface : WorldSurface
-        With at least one triangle.
-    unit : float
-        Length of a Blender unit in meters.
+    unit : length of a Blender unit in meters
     """
     a, b, c = (surface.points[surface.triangles[:, corner]] for corner in range(3))
     normals = cross(b - a, c - a)

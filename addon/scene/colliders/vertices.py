@@ -49,27 +49,13 @@ class _Planned(NamedTuple):
 
 
 def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
-    """Create a collider around the selected vertices of each mesh in Edit Mode.
+    """Create a collider around the selected vertices of each mesh in Edit Mode of the active scene.
 
     `selected_vertices` has the positions that count. Colliders are children of their objects, in addition to
-    all colliders that these have.
+    all colliders that these have. Selection and parts of the settings have no effect.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    settings : ColliderSettings
-        Shape, names and collection of the colliders. Selection and parts have no effect.
-
-    Returns
-    -------
-    created : CreatedColliders
-
-    Raises
-    ------
-    SceneError
-        If nothing is selected, the scene cannot have colliders, or the pattern or the collection's name is
-        invalid. Nothing is changed then.
+    Raises SceneError if nothing is selected, the scene cannot have colliders, or the pattern or the
+    collection's name is invalid. Nothing is changed then.
     """
 
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
@@ -90,29 +76,14 @@ def make_group_colliders(
     """Create a collider around the vertices of a vertex group, for each visible object that has any.
 
     Colliders are children of their objects, in addition to all colliders that these have. Of several levels
-    of detail with the group, only the most detailed one gets a collider.
+    of detail with the group, only the most detailed one gets a collider. Objects without vertices of the
+    group are skipped. Patterns and parts of the settings have no effect.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    settings : ColliderSettings
-        Selection, shape, names and collection of the colliders. Patterns and parts have no effect.
-    group : str
-        Name of the group; empty for the active group of each object.
-    threshold : float
-        Least weight of a vertex. Vertices of weight 0 are never part.
+    group : name of the group; empty for the active group of each object
+    threshold : least weight of a vertex; vertices of weight 0 are never part
 
-    Returns
-    -------
-    created : CreatedColliders
-        Objects without vertices of the group are skipped.
-
-    Raises
-    ------
-    SceneError
-        If no object has vertices of the group, the scene cannot have colliders, or the pattern or the
-        collection's name is invalid. Nothing is changed then.
+    Raises SceneError if no object has vertices of the group, the scene cannot have colliders, or the pattern
+    or the collection's name is invalid. Nothing is changed then.
     """
     layer, is_chosen = bpy.context.view_layer, owner_filter(scene, settings.selection)
     items = [

@@ -21,28 +21,11 @@ _known: OrderedDict[bytes, list[NDArray[Any]]] = OrderedDict()
 
 
 def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) -> list[SubjectGeometry]:
-    """Split a subject into convex parts, each with the vertices of its own hull.
+    """Split a subject into at most `count` convex parts, each with the vertices of its own hull.
 
     The hulls of the parts together hold every triangle of the subject. Subjects without triangles, such as
-    custom shapes, stay whole.
-
-    Parameters
-    ----------
-    piece : SubjectGeometry
-        Geometry of the subject, with triangles.
-    count : int
-        Largest number of parts.
-    tolerance : float
-        Length in world units. Parts are not split further if no notch is deeper than this.
-
-    Returns
-    -------
-    pieces : list of SubjectGeometry
-
-    Raises
-    ------
-    CollisionBoundsError
-        If vertices are not finite.
+    custom shapes, stay whole. Parts are not split further if no notch is deeper than `tolerance`, in world
+    units. Raises CollisionBoundsError if vertices are not finite.
     """
     points, triangles = piece.geometry.points, piece.triangles
     if count == 1 or not len(triangles):
@@ -57,29 +40,10 @@ def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) ->
 def split_points(
     points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
 ) -> list[NDArray[Any]]:
-    """Split a mesh into convex parts, each with the points of its own hull.
+    """Split a mesh into at most `count` convex parts, each with the points (k, 3) of its own hull.
 
-    A mesh that was split lately is not split again.
-
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Vertices of the mesh.
-    triangles : (t, 3) int
-        Indices of points, t >= 1.
-    count : int
-        Largest number of parts.
-    depth : float
-        In the unit of the points. Parts are not split further if no notch is deeper than this.
-
-    Returns
-    -------
-    parts : list of (k, 3) float32 or float64
-
-    Raises
-    ------
-    CollisionBoundsError
-        If points are not finite.
+    A mesh that was split lately is not split again. Parts are not split further if no notch is deeper than
+    `depth`, in the unit of the points. Raises CollisionBoundsError if points are not finite.
     """
     return run_to_end(split_in_steps(points, triangles, count, depth))
 

@@ -94,28 +94,13 @@ LEAF_POINTS_AT_ONCE = 1 << 17
 
 
 def fit_in_frame(points: Floats, offsets: Ints, shape: str) -> Shape:
-    """Fit one shape to each group of points, along the axes of the frame that the coordinates are in.
+    """Fit one shape to each group of points (n, 3), along the axes of the frame that the coordinates are in.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Coordinates in any frame, the groups concatenated.
-    offsets : (g + 1,) int
-        Group k is `points[offsets[k]:offsets[k + 1]]`.
-    shape : PlainShape
-        An "obb" has the axes of the frame, and is described by its center.
+    offsets : (g + 1,) int, group k is `points[offsets[k]:offsets[k + 1]]`
+    shape : PlainShape; an "obb" has the axes of the frame, and is described by its center
 
-    Returns
-    -------
-    shapes : Sphere, Aabb or Obb, batch (g,)
-        In the same frame.
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError
-        As `core.spheres_from_groups` does.
-    ValueError
-        For a kind of shape that is unknown, or not plain.
+    Returns a batch (g,) in the same frame. Raises EmptyGeometryError and NonFiniteGeometryError as
+    `core.spheres_from_groups` does, and ValueError for a kind of shape that is unknown, or not plain.
     """
     require_plain(shape)
     if shape not in _FITS_IN_FRAME:

@@ -38,18 +38,12 @@ LocalAndWorld: TypeAlias = tuple[tuple[Shape, ...], tuple[Shape, ...]]
 class PlacedPoints:
     """Vertices that g subjects share, and the place of each subject.
 
-    Attributes
-    ----------
-    points : (n, 3) float
-        Vertices in object space.
-    radius : float
-        Radius, in object space, of balls around them.
-    matrices : (g, 4, 4) float64
-        World matrices.
-    placements : Placement
-        Decomposed world matrices in arrays (g, ...), which define the subjects' own frames.
-    frame : (4, 4) float64 or None
-        World matrix of the own frame of the only subject, if that is another one: that of a bone.
+    points : (n, 3) float, in object space
+    radius : radius, in object space, of balls around them
+    matrices : (g, 4, 4) float64, the world matrices
+    placements : decomposed world matrices in arrays (g, ...), which define the subjects' own frames
+    frame : (4, 4) float64, world matrix of the own frame of the only subject, if that is another one: of a
+        bone
     """
 
     points: NDArray[Any]
@@ -83,14 +77,9 @@ class PlacedPoints:
 
 
 class FittedRows(NamedTuple):
-    """Shapes of several subjects, a batch (m,) of each kind.
+    """Shapes of several subjects, a batch (m,) of each kind, in their own frames and in world space.
 
-    Attributes
-    ----------
-    rows : (m,) int
-        Indices of the subjects.
-    local, world : tuple of Shape
-        In the subjects' own frames, and in world space.
+    rows : (m,) int, indices of the subjects
     """
 
     rows: Ints
@@ -107,28 +96,11 @@ def fit_local_and_world(
     """Fit shapes to each subject in its own frame, with its scale baked in, and in world space.
 
     Every vertex is inside. Oriented boxes have the axes of the subject's own frame, those of the world if
-    `settings.axes` is "world", or those of about the smallest box if it is "smallest".
+    `settings.axes` is "world", or those of about the smallest box if it is "smallest". Own frames are those
+    of the placements.
 
-    Parameters
-    ----------
-    geometries : sequence of Geometry
-        Vertices and world matrix of each subject.
-    placements : sequence of Placement
-        Decomposed world matrix of each subject, which defines its own frame.
-    shapes : tuple of PlainShape
-        Shapes to fit to each subject.
-    settings : FitSettings
-        Settings that all subjects share.
-
-    Returns
-    -------
-    list
-        One entry per subject: its shapes, or the error that says why it cannot be fitted.
-
-    Raises
-    ------
-    ValueError
-        For a kind of shape that is unknown, or not plain.
+    Returns one entry per subject: its shapes, or the error that says why it cannot be fitted. Raises
+    ValueError for a kind of shape that is unknown, or not plain.
     """
     sources = [PlacedPoints.of(*each) for each in zip(geometries, placements, strict=True)]
     fits, errors = fit_many(sources, shapes, settings)
@@ -144,26 +116,9 @@ def fit_local_and_world(
 def fit_many(
     sources: Sequence[PlacedPoints], shapes: tuple[PlainShape, ...], settings: FitSettings
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
-    """Fit shapes as `fit_local_and_world` does, and return them in batches.
+    """Fit shapes as `fit_local_and_world` does to the subjects of all sources, in order, and return batches.
 
-    Parameters
-    ----------
-    sources : sequence of PlacedPoints
-        The subjects, in order.
-    shapes, settings
-        As of `fit_local_and_world`.
-
-    Returns
-    -------
-    fits : list of FittedRows
-        One for all subjects, unless one cannot be fitted.
-    errors : dict of int to CollisionBoundsError
-        By index, why a subject cannot be fitted.
-
-    Raises
-    ------
-    ValueError
-        For a kind of shape that is unknown, or not plain.
+    There is one batch for all subjects, unless one cannot be fitted. Errors are by index of the subject.
     """
     for shape in shapes:
         require_plain(shape)
@@ -208,26 +163,12 @@ def fit_repeated(
 
     Where moving a sphere rounds it, it grows by more than all roundings.
 
-    Parameters
-    ----------
-    source : PlacedPoints
-        The m subjects.
-    first : (g,) int
-        A subject with each linear part of the matrices.
-    kind_of : (m,) int
-        Linear part of each subject.
-    shapes, settings
-        As of `fit_local_and_world`.
+    source : the m subjects
+    first : (g,) int, a subject with each linear part of the matrices
+    kind_of : (m,) int, linear part of each subject
 
-    Returns
-    -------
-    local, world : tuple of Shape
-        A batch (m,) of each kind, in the subjects' own frames, and in world space.
-
-    Raises
-    ------
-    CollisionBoundsError
-        If any subject cannot be fitted.
+    Returns batches (m,) of each kind, in the subjects' own frames and in world space. Raises
+    CollisionBoundsError if any subject cannot be fitted.
     """
     base = source.taken(first)
     base = replace(base, matrices=base.matrices.copy())
@@ -275,16 +216,10 @@ _TRANSLATED: dict[type[Shape], Callable[[_Points, Any, Ints, Floats], Shape]] = 
 class _Frames(NamedTuple):
     """Frames of g subjects, and what shapes around their vertices grow by.
 
-    Attributes
-    ----------
-    linear : (g, 3, 3) float64
-        Linear parts of the world matrices.
-    radii : (g,) float64
-        Radii of balls around the vertices, in object space.
-    rotation, inverse : (g, 3, 3) float64
-        Rotations from the own frames to the world, and back.
-    origin : (g, 3) float64
-        Origins of the own frames in the world.
+    linear : (g, 3, 3) float64, linear parts of the world matrices
+    radii : (g,) float64, radii of balls around the vertices, in object space
+    rotation, inverse : (g, 3, 3) float64, from the own frames to the world, and back
+    origin : (g, 3) float64, of the own frames in the world
     """
 
     linear: Floats
@@ -310,14 +245,9 @@ class _Frames(NamedTuple):
 class _Points(NamedTuple):
     """Vertices of g subjects in two spaces.
 
-    Attributes
-    ----------
-    world, local : (n, 3) float64
-        Positions in world space, and in the subjects' own frames; the subjects are concatenated.
-    offsets : (g + 1,) int
-        Offsets of the subjects in these.
-    sources : sequence of PlacedPoints
-        The subjects.
+    world, local : (n, 3) float64, in world space and in the subjects' own frames; the subjects are
+        concatenated
+    offsets : (g + 1,) int, of the subjects in these
     """
 
     world: Floats

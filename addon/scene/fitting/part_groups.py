@@ -28,23 +28,12 @@ def part_vertices(
     Conservative: each triangle is in the hull of the vertices of a group, or in the union of several with
     points on cuts.
 
-    Parameters
-    ----------
-    shape : DrawnShape
-        "spheres" or "compound".
-    source : SubjectGeometry
-        Geometry with triangles.
-    faces : (t,) int32, optional
-        Face of each triangle, for a mesh that deforms; see `leaf_vertices`. Its parts are groups of whole
-        faces, which are not cut.
-    most : int, optional
-        Largest number of groups.
-    only_known : bool
-        Whether a mesh that was not split lately is one convex part, because a split takes about a second.
-
-    Returns
-    -------
-    parts : PartVertices
+    shape : "spheres" or "compound"; raises ValueError for others
+    faces : (t,) int32, face of each triangle, for a mesh that deforms; see `leaf_vertices`. Its parts are
+        groups of whole faces, which are not cut
+    most : largest number of groups
+    only_known : whether a mesh that was not split lately is one convex part, because a split takes about a
+        second
     """
     if shape not in _GROUPS:
         raise ValueError(f"shape {shape!r} has no parts")

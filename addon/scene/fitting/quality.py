@@ -34,21 +34,11 @@ _TOUCHES = 1e-5
 
 @dataclass(frozen=True)
 class ShapeQuality:
-    """Statistics of one bound.
+    """Statistics of one bound in world space and units.
 
-    Attributes
-    ----------
-    label : str
-    center : (3,) float64
-        In world space.
-    size : float or (3,) float64
-        Radius of a sphere, capsule or cylinder, or length of each edge of a box, in world units.
-    volume : float
-        In cubic world units.
-    touching : int
-        Number of vertices on the surface. With padding there are none.
-    length : float or None
-        Of a capsule, its ends included, or of a cylinder.
+    size : radius of a sphere, capsule or cylinder, or length (3,) of each edge of a box
+    touching : number of vertices on the surface; with padding there are none
+    length : of a capsule, its ends included, or of a cylinder; None for other shapes
     """
 
     label: str
@@ -63,15 +53,9 @@ class ShapeQuality:
 class FitQuality:
     """Statistics of the bounds of one object at one frame, in world units.
 
-    Attributes
-    ----------
-    volume : float or None
-        Volume of the mesh, or of the faces in a vertex group; None if they are not closed.
-    vertices : int
-        Number of vertices of the mesh, or in the vertex group.
-    outside : int
-        Number of vertices outside the override; 0 without one.
-    shapes : tuple of ShapeQuality
+    volume : of the mesh, or of the faces in a vertex group; None if they are not closed
+    vertices : number of vertices of the mesh, or in the vertex group
+    outside : number of vertices outside the override; 0 without one
     """
 
     volume: float | None
@@ -85,24 +69,12 @@ def measure_fit(
 ) -> FitQuality:
     """Fit an evaluated object as a whole and measure its bounds.
 
-    Parameters
-    ----------
-    evaluated : bpy.types.Object
-        From the dependency graph.
-    fit : FitSettings
-        Settings of the scene; those of the object take precedence. Of a vertex group, its vertices are
-        measured.
-    shapes : sequence of BoundShape
-        Plain shapes, capsules and cylinders.
+    fit : settings of the scene; those of the object take precedence. Of a vertex group, its vertices are
+        measured
+    shapes : plain shapes, capsules and cylinders
 
-    Returns
-    -------
-    quality : FitQuality
-
-    Raises
-    ------
-    SceneError
-        If it cannot be fitted, or has no vertices of the vertex group; the message names the object.
+    Raises SceneError, with the name of the object, if it cannot be fitted, or has no vertices of the vertex
+    group.
     """
     original = evaluated.original
     settings = object_fit_settings(original, fit)

@@ -20,27 +20,15 @@ def leaf_vertices(
     faces: NDArray[np.int32] | None = None,
     most: int | None = None,
 ) -> PartVertices:
-    """Group vertices by the leaves of a sphere tree.
+    """Group vertices by the leaves of a sphere tree of a maximum depth.
 
     Every vertex is in a group. Without triangles, or if a vertex of one is not finite, all are in one group.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Vertices from `points_for_search`, so that the tree is that of the document.
-    triangles : (t, 3) int32
-        Vertex indices.
-    depth : int
-        Maximum depth of the tree.
-    faces : (t,) int32, optional
-        Face of each triangle, for a mesh that deforms: each group has all vertices of its faces, because
-        Blender may cut a face into other triangles when it bends.
-    most : int, optional
-        Largest number of groups: where there are more leaves, nodes above stand for theirs.
-
-    Returns
-    -------
-    parts : PartVertices
+    points : (n, 3) float64, from `points_for_search`, so that the tree is that of the document
+    triangles : (t, 3) int32, vertex indices
+    faces : (t,) int32, face of each triangle, for a mesh that deforms: each group has all vertices of its
+        faces, because Blender may cut a face into other triangles when it bends
+    most : largest number of groups: where there are more leaves, nodes above stand for theirs
     """
     corners = points[triangles].astype(np.float64)
     if not len(triangles) or not np.isfinite(corners).all():
@@ -69,16 +57,10 @@ def _largest_split(tree: SphereTree, most: int) -> Ints:
 class TreeVertices(NamedTuple):
     """Vertices of a subject in the leaves of its sphere tree.
 
-    Attributes
-    ----------
-    points : (n, 3) float32
-        In object space.
-    linear : (3, 3) float64
-        Linear part of the world matrix.
-    parts : PartVertices
-        Groups of vertices, with `children`.
-    padding : float
-        Growth of all spheres.
+    points : (n, 3) float32, in object space
+    linear : (3, 3) float64, linear part of the world matrix
+    parts : groups of vertices, with `children`
+    padding : growth of all spheres
     """
 
     points: NDArray[Any]

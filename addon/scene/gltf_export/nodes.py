@@ -118,16 +118,9 @@ def add_colliders(
 ) -> None:
     """Add collider nodes below each node with a mesh, one for each loose part or convex part.
 
-    Parameters
-    ----------
-    roots : iterable of Node
-        Root nodes of a scene.
-    objects : mapping of int to bpy.types.Object
-        Object of each node, by the node's id().
-    settings : ExportSettings
-        Settings of the colliders.
-    warn : callable
-        Called with a message for each node that gets no collider, or none for some of its parts.
+    roots : root nodes of a scene
+    objects : object of each node, by the node's id()
+    warn : called with a message for each node that gets no collider, or none for some of its parts
     """
     hulls, entries = HullCache(settings.max_vertices), _RootEntries()
     owners = _owners_of_bone_colliders(objects.values())

@@ -45,25 +45,12 @@ fitted."""
 
 
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
-    """Fit shapes to the selection at one frame; the playhead returns to where it was.
+    """Fit shapes to the selection at one frame of the active scene; the playhead returns to where it was.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Must be the active scene.
-    settings : BoundsSettings
-        Its envelope and track options are ignored. Its frame range is that of bones that are enclosed at all
-        frames.
+    Envelope and track options are ignored. The frame range is that of bones that are enclosed at all frames.
 
-    Returns
-    -------
-    result : Result
-
-    Raises
-    ------
-    SceneError
-        For a scene that is not active, a frame that Blender does not have, or a selection that names
-        something that does not exist.
+    Raises SceneError for a scene that is not active, a frame that Blender does not have, or a selection that
+    names something that does not exist.
     """
     with keeping_open():
         return run_to_end(bounds_in_parts(scene, settings))
@@ -171,7 +158,7 @@ def bound_subjects(
     pauses: Progress | None = None,
     read: ReadSubjects | None = None,
 ) -> Generator[Progress, None, BoundedSubjects]:
-    """Fit bounds to the selection at the current frame.
+    """Fit bounds to the selection at the current frame of the active scene.
 
     Parameters
     ----------
@@ -191,10 +178,6 @@ def bound_subjects(
         before the next, so that memory stays small, and the progress is that of this job.
     read : callable, optional
         Reads the geometry of all subjects with settings, before the first batch is fitted.
-
-    Returns
-    -------
-    bounded : BoundedSubjects
     """
     depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
     found = find_in_parts(scene, depsgraph, selection)
@@ -233,7 +216,7 @@ def _with_scanned(
 ) -> tuple[tuple[BoundShape, ...], FitSettings]:
     """Add the oriented box to shapes where a scan uses it, and decide the axes that are left to the scan."""
     kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in subjects}, fit)
-    return ((*shapes, kind) if kind in ORIENTED_KINDS else shapes), fit  # type: ignore[return-value]  # a bound
+    return ((*shapes, kind) if kind in ORIENTED_KINDS else shapes), fit  # type: ignore[return-value]
 
 
 def _fitted(

@@ -33,30 +33,12 @@ _SAME = 1e-8
 
 
 def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
-    """Compute bounds at one frame, and their envelopes or tracks over many frames.
+    """Compute bounds at one frame of the active scene, and their envelopes, tracks or both over many frames.
 
     Subjects are those present at the one frame. In any case the playhead returns to where it was. Closing the
     generator cancels, without a result.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Must be the active scene.
-    settings : BoundsSettings
-        With `envelope`, `tracks` or both.
-
-    Yields
-    ------
-    progress : Progress
-
-    Returns
-    -------
-    result : Result
-
-    Raises
-    ------
-    SceneError
-        For an invalid frame range, or a selection that names something that does not exist.
+    Raises SceneError for an invalid frame range, or a selection that names something that does not exist.
     """
     require_active_scene(scene)
     span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)

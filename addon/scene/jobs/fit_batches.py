@@ -51,25 +51,9 @@ def fit_batches(
     columns: BoundsColumns,
     skipped: list[Skipped],
 ) -> Iterator[int]:
-    """Fit the bounds of all subjects.
+    """Fit the bounds of all subjects, and yield the number of subjects of each batch.
 
-    Parameters
-    ----------
-    pieces : iterable of SharedGeometry
-        Geometry of the subjects.
-    subjects : SubjectList
-        All subjects.
-    shapes : tuple of BoundShape
-        Shapes to fit to each subject.
-    columns : BoundsColumns
-        The bounds are stored here.
-    skipped : list of Skipped
-        Subjects without geometry or bounds are appended.
-
-    Yields
-    ------
-    count : int
-        Number of subjects of each batch.
+    Bounds are stored in `columns`; subjects without geometry or bounds are appended to `skipped`.
     """
     missing = reasons_without_vertices()
 
@@ -160,11 +144,8 @@ def _placement_error(piece: SharedGeometry, row: int) -> str:
 def _chunks(sources: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], tuple[Ints, Ints] | None]]:
     """Split subjects into chunks that are fitted together.
 
-    Yields
-    ------
-    chunk : list of _Placed
-    kinds : (first, kind_of) or None
-        Of instances that are fitted once for each linear part, see `fit_repeated`.
+    Yields each chunk with None, or for instances that are fitted once for each linear part with (first,
+    kind_of) of `fit_repeated`.
     """
     alone = []
     for source in sources:

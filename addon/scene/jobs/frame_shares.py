@@ -27,28 +27,11 @@ def scan_frame_share(
 ) -> Generator[Progress, None, ScanShare]:
     """Scan one share of the frames of `find_contacts`, which joins the shares.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Must be the active scene.
-    settings : ContactSettings
-        Settings of the whole scan.
-    index, count : int
-        Number of the share, from 0, and number of shares.
+    settings : of the whole scan
+    index, count : number of the share, from 0, and number of shares
 
-    Yields
-    ------
-    progress : Progress
-
-    Returns
-    -------
-    share : ScanShare
-        If the scan cannot be divided, it has the reason alone.
-
-    Raises
-    ------
-    SceneError
-        As `find_contacts`.
+    Returns a share that has the reason alone if the scan cannot be divided. Raises SceneError as
+    `find_contacts`.
     """
     frames = check_settings(scene, settings)
     refusal = refusal_of(scene)
@@ -70,32 +53,13 @@ def scan_and_join(
 ) -> Generator[Progress, None, Result | None]:
     """Scan one share of the frames of `find_contacts`, and join all shares if it is the last one.
 
-    The scene is prepared once for both, which `find_contacts` would repeat.
+    The scene, of a scan that can be divided, is prepared once for both, which `find_contacts` would repeat.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Must be the active scene, of a scan that can be divided.
-    settings : ContactSettings
-        Settings of the whole scan.
-    number : (int, int)
-        Number of the share, from 0, and number of shares.
-    exchange : callable
-        Keeps the share; returns all shares, or none if others are missing.
+    number : of the share, from 0, and of all
+    exchange : keeps the share; returns all shares, or none if others are missing
 
-    Yields
-    ------
-    progress : Progress
-
-    Returns
-    -------
-    result : Result or None
-        That of `find_contacts`; None if other shares are missing.
-
-    Raises
-    ------
-    SceneError
-        As `find_contacts`.
+    Returns the result of `find_contacts`; None if other shares are missing. Raises SceneError as
+    `find_contacts`.
     """
     shares, result = yield from _scan_and_join(scene, settings, number, exchange)
     if shares and result is None:

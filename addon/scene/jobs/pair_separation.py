@@ -37,16 +37,11 @@ _MOST_PAIRS = 1_000_000
 class SeparationCurve:
     """Separation of a pair over time.
 
-    Attributes
-    ----------
-    frames : (n,) float64
-        Increasing times of the samples, in frames.
-    values : (n,) float64
-        Signed separation of the shapes in world space, in Blender units; NaN where one of them is absent.
-    names : (str, str)
-        Names of both subjects.
-    clearance : float
-        Distance below which the scan counts the pair as in contact.
+    frames : (n,) float64, increasing times of the samples
+    values : (n,) float64, signed separation of the shapes in world space, in Blender units; NaN where one is
+        absent
+    names : of both subjects
+    clearance : distance below which the scan counts the pair as in contact
     """
 
     frames: Floats
@@ -67,23 +62,16 @@ def separation_over_time(
     """Compute the separation of the shapes of a pair at each frame of a scan, and near its contacts.
 
     The motion is read as the scan reads it: from curves or from a private scene where possible. In any case
-    the playhead returns to where it was. Closing the generator cancels.
+    the playhead returns to where it was. Closing the generator cancels. Yields progress after each sample.
 
     Parameters
     ----------
     scene : bpy.types.Scene
-        Must be the active scene.
-    result : Result
-        Of the scan.
-    settings : ContactSettings
-        Of the scan. Its frames are those of the result.
+        The active scene.
+    result, settings : Result, ContactSettings
+        Of the scan; its frames are those of the result.
     pair : (int, int)
         Indices of two subjects of the result.
-
-    Yields
-    ------
-    progress : Progress
-        After each sample.
 
     Returns
     -------
@@ -137,14 +125,7 @@ def _absence(subjects: Sequence[Subject], frame: float) -> str:
 def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[float]) -> list[float]:
     """Return times between frames: where contacts of a pair begin, end and are deepest, and around these.
 
-    Parameters
-    ----------
-    result : Result
-        With contacts.
-    pair : (int, int)
-        Indices of two subjects.
-    frames : sequence of float
-        Increasing times of the scan. No time is outside of them.
+    frames : increasing times of the scan; no time is outside of them
     """
     assert result.report is not None, "the result of a scan has a report"
     exact: list[float] = []
@@ -165,15 +146,10 @@ def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[
 
 @dataclass(frozen=True)
 class _PairShapes:
-    """Shapes of two subjects at each of several times.
+    """Shapes of two subjects at each of t times.
 
-    Attributes
-    ----------
-    a : Shape, batch (t, n)
-    b : Shape, batch (t, m), or TriangleMesh
-        A mesh is at rest, and `a` is in its space.
-    is_present : (t,) bool
-        Whether both subjects are there.
+    a, b : batches (t, n) and (t, m); b may be a mesh, which is at rest, and a is in its space then
+    is_present : (t,) whether both subjects are there
     """
 
     a: Shape

@@ -31,26 +31,10 @@ def split_meshes(
 
     Nothing in the file changes, whenever it is stopped. Meshes that cannot be split are left to that job.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    selection : Selection
-        Objects whose meshes are split.
-    fit : FitSettings
-        With the number of parts and the tolerance.
-    of_bones : bool
-        Whether parts of bones are split in the space of their bone, as for colliders.
+    fit : with the number of parts and the tolerance
+    of_bones : whether parts of bones are split in the space of their bone, as for colliders
 
-    Yields
-    ------
-    progress : Progress
-        After each step of a split.
-
-    Raises
-    ------
-    SceneError
-        For a selection that does not exist.
+    Yields progress after each step of a split. Raises SceneError for a selection that does not exist.
     """
     depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
     subjects, _ = find_subjects(scene, depsgraph, selection)

@@ -21,29 +21,11 @@ MAX_NAME = 63
 def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, curve: SeparationCurve) -> int:
     """Write a separation over time to a custom property of an object, one linear key for each sample.
 
-    A property of this name that is a number is replaced, with all its keys.
+    A property of this name that is a number is replaced, with all its keys. The time remapping of the scene
+    converts frames of the timeline to frames of the animation. Samples without a value get no key.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Its time remapping converts frames of the timeline to frames of the animation.
-    item : bpy.types.Object
-        Object that gets the property.
-    name : str
-        Name of the property.
-    curve : SeparationCurve
-        In Blender units. Samples without a value get no key.
-
-    Returns
-    -------
-    count : int
-        Number of keys.
-
-    Raises
-    ------
-    SceneError
-        For a linked object or action, for a name that is empty or too long, and for a property of this name
-        that is driven or no number.
+    Returns the number of keys. Raises SceneError for a linked object or action, for a name that is empty or
+    too long, and for a property of this name that is driven or no number.
     """
     shown = valid_text(name_of(item))
     _check(item, name, shown)
