@@ -26,7 +26,7 @@ from ..core import (
 )
 from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
 from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
-from ..core.fitting.many_hulls.together import run_together
+from ..core.fitting.many_hulls import run_together
 from ..core.numeric.arrays import Bools, Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
 

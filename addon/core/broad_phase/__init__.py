@@ -2,8 +2,7 @@
 
 Files, in reading order:
 
-- `overlapping_pairs.py`: the public functions, and their brute-force references.
-- `sweep_and_prune.py`: the search, sweep and prune within the columns of a grid.
+- `overlapping_pairs.py`: the public functions, and the search: sweep and prune within the columns of a grid.
 - `grid.py`: the grid, the columns that a box reaches, and the entries of columns.
 - `grid_tuning.py`: the choice of the grid from a sample of the boxes.
 - `bvh.py`: `Bvh`, for boxes that stay and are queried many times.

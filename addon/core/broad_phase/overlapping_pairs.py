@@ -1,20 +1,37 @@
-"""Pairs of overlapping boxes: the broad phase.
+"""Pairs of overlapping boxes, the broad phase: sweep and prune in the columns of a grid.
 
-Exact: the same pairs as brute force, boxes that only touch included. The cost grows with the number of boxes
-and pairs, not with its square, also for flat, thin and clustered layouts and for sizes of many scales; see
-`sweep_and_prune.py`.
+Exact for any layout and any sizes: the same pairs as brute force, boxes that only touch included. The cost
+grows with the number of boxes and pairs, not with its square.
+
+The grid is chosen from a sample (`grid_tuning.py`). Boxes too wide for it are searched separately, with each
+other and with the rest, each time in a grid that suits them, so that sizes of many scales need few searches.
+Memory holds the pairs found and one chunk of candidates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
-from ..numeric.arrays import Ints
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..shapes import Aabb
-from .grid import Boxes
-from .sweep_and_prune import PairList, find_pairs
+from .grid import BEGINS_ON_BOTH_AXES, Boxes, Columns, Footprint, Grid, expand_ranges
+from .grid_tuning import FEW_BOXES, choose_grid
+
+_FEW_TESTS = 250_000
+"""Up to this many pairs, brute force is faster than sorting."""
+
+_CACHED_BOXES = 8192
+"""Boxes that stay in the cache while others are compared with them."""
+
+_FEW_ROWS = 400
+"""Up to this many candidates are gathered faster than compared in place."""
 
 
 def overlapping_pairs(boxes: Aabb) -> Ints:
@@ -76,3 +93,180 @@ def _by_axis(boxes: Aabb, name: str) -> Boxes:
         raise InvalidShapeError(f"{name}: the batch must be (n,), not {boxes.shape}")
     low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))
     return Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high)
+
+
+class PairList:
+    """Pairs in collection, each encoded in a single integer, because integers are the cheapest to sort."""
+
+    def __init__(self, count: int, is_unordered: bool) -> None:
+        """Collect pairs with second indices below `count`; if unordered, the smaller index comes first."""
+        self._bits = count.bit_length()
+        self._is_unordered = is_unordered
+        self._pieces = [np.empty(0, dtype=np.int64)]
+
+    def add(self, first: Ints, second: Ints) -> None:
+        """Add pairs of first and second indices, (k,) each."""
+        if self._is_unordered:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        self._pieces.append((first << self._bits) | second)
+
+    def sorted_pairs(self) -> Ints:
+        """Return all pairs (m, 2), sorted by the first index, then the second."""
+        keys = np.concatenate(self._pieces)
+        keys.sort()
+        pairs = np.empty((len(keys), 2), dtype=np.int64)
+        np.right_shift(keys, self._bits, out=pairs[:, 0])
+        np.bitwise_and(keys, (1 << self._bits) - 1, out=pairs[:, 1])
+        return pairs
+
+
+def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
+    """Add all overlapping pairs between two groups, or within one group, each once. Exact.
+
+    a : The first group.
+    b : The second group; None for the pairs within `a`.
+    pairs : Where pairs are added.
+    """
+    sides = [a] if b is None else [a, b]
+    smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
+    if smaller <= FEW_BOXES or smaller * larger <= _FEW_TESTS:
+        _compare_all(a, b, pairs)
+        return
+    grid = choose_grid(sides)
+    sides = [side.sorted_along(grid.sweep_axis) for side in sides]
+    footprints = [Footprint.of(side, grid) for side in sides]
+    too_wide = [footprint.too_wide(grid) for footprint in footprints]
+    if any(np.count_nonzero(mask) * 2 > len(mask) for mask in too_wide):
+        # The sample was misleading. Search without columns, because then no box is too wide and the
+        # recursion ends.
+        grid = Grid.without_columns(grid.sweep_axis)
+        footprints = [Footprint.of(side, grid) for side in sides]
+    elif any(mask.any() for mask in too_wide):
+        kept = [np.flatnonzero(~mask) for mask in too_wide]
+        wide = [side.take(np.flatnonzero(mask)) for side, mask in zip(sides, too_wide, strict=True)]
+        rest = [side.take(which) for side, which in zip(sides, kept, strict=True)]
+        if b is None:
+            find_pairs(wide[0], None, pairs)
+            find_pairs(wide[0], rest[0], pairs)
+        else:
+            find_pairs(wide[0], sides[1], pairs)
+            find_pairs(rest[0], wide[1], pairs)
+        sides = rest
+        footprints = [part.take(which) for part, which in zip(footprints, kept, strict=True)]
+    columns = [Columns.of(side, part, grid) for side, part in zip(sides, footprints, strict=True)]
+    entries = [_Entries.of(side, part, grid) for side, part in zip(sides, columns, strict=True)]
+    if b is None:
+        _compare_within(columns[0], entries[0], pairs)
+        return
+    # Of two boxes that overlap, one begins within the other. If both begin together, count the second one.
+    start, stop = columns[0].candidates(columns[1], also_equal=True)
+    for i, j in _overlapping(entries[0], entries[1], start, stop):
+        pairs.add(i, j)
+    start, stop = columns[1].candidates(columns[0], also_equal=False)
+    for j, i in _overlapping(entries[1], entries[0], start, stop):
+        pairs.add(i, j)
+
+
+def _compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
+    """Add the pairs of `find_pairs` by brute force, in blocks of rows and columns that fit the cache. Exact.
+
+    a : The first group.
+    b : The second group; None for the pairs within `a`.
+    pairs : Where pairs are added.
+    """
+    other = a if b is None else b
+    for left in range(0, len(other.ids), _CACHED_BOXES):
+        columns = slice(left, min(left + _CACHED_BOXES, len(other.ids)))
+        height = 2 * CHUNK_ROWS // (columns.stop - left)
+        for top in range(0, len(a.ids) if b is not None else columns.stop, height):
+            rows = slice(top, min(top + height, len(a.ids)))
+            is_hit = np.ones((rows.stop - top, columns.stop - left), dtype=np.bool_)
+            for axis in range(3):
+                is_hit &= a.low[axis, rows, None] <= other.high[axis, columns]
+                is_hit &= other.low[axis, columns] <= a.high[axis, rows, None]
+            i, j = np.divmod(np.flatnonzero(is_hit), is_hit.shape[1])
+            i += top
+            j += left
+            if b is None:
+                later = i < j
+                i, j = i[later], j[later]
+            pairs.add(a.ids[i], other.ids[j])
+
+
+class _Entries(NamedTuple):
+    """The data of the m entries of columns that are compared, in their order.
+
+    ids : (m,) int64
+    begins : (m,) uint8. See Columns.
+    low_u, high_u, low_v, high_v : (m,) float64. Faces on both axes of the grid.
+    """
+
+    ids: Ints
+    begins: NDArray[np.uint8]
+    low_u: Floats
+    high_u: Floats
+    low_v: Floats
+    high_v: Floats
+
+    @classmethod
+    def of(cls, boxes: Boxes, columns: Columns, grid: Grid) -> _Entries:
+        """Gather the data of entries from their boxes, which are sorted along the sweep axis."""
+        u, v = grid.axes
+        faces = (boxes.low[u], boxes.high[u], boxes.low[v], boxes.high[v])
+        return cls(boxes.ids[columns.rank], columns.begins, *(face[columns.rank] for face in faces))
+
+    def overlap(self, i: slice | Ints, other: _Entries, j: slice | Ints) -> Bools:
+        """Decide which entries i overlap entries j of `other` on both axes, in the column that counts."""
+        is_hit: Bools = self.low_u[i] <= other.high_u[j]
+        is_hit &= other.low_u[j] <= self.high_u[i]
+        is_hit &= self.low_v[i] <= other.high_v[j]
+        is_hit &= other.low_v[j] <= self.high_v[i]
+        is_hit &= (self.begins[i] | other.begins[j]) == BEGINS_ON_BOTH_AXES
+        return is_hit
+
+
+def _compare_within(columns: Columns, entries: _Entries, pairs: PairList) -> None:
+    """Compare each entry with its candidates, which follow it.
+
+    While at least one entry in eight has a candidate k entries later, all pairs of entries at that distance
+    are compared as two slices. That is several times faster than gathering the candidates.
+    """
+    keys, ends = columns.keys, columns.candidates_end(columns)
+    for low in range(0, len(keys), CHUNK_ROWS):
+        high = min(low + CHUNK_ROWS, len(keys))
+        for step in count(1):
+            here = slice(low, max(low, min(high, len(keys) - step)))
+            there = slice(low + step, here.stop + step)
+            is_hit = keys[there] < ends[here]
+            if np.count_nonzero(is_hit) <= max(_FEW_ROWS, (high - low) // 8):
+                break
+            is_hit &= entries.overlap(here, entries, there)
+            i = np.flatnonzero(is_hit)
+            i += low
+            pairs.add(entries.ids[i], entries.ids[i + step])
+        i = np.flatnonzero(is_hit)
+        i += low
+        for first, second in _overlapping(entries, entries, i + step, np.searchsorted(keys, ends[i]), i):
+            pairs.add(first, second)
+
+
+def _overlapping(
+    a: _Entries, b: _Entries, start: Ints, stop: Ints, rows: Ints | None = None
+) -> Iterator[tuple[Ints, Ints]]:
+    """Compare entries of a, or those of `rows`, with entries start to stop of b; yield pairs in chunks of
+    ids.
+    """
+    nonempty = np.flatnonzero(stop > start)
+    rows = nonempty if rows is None else rows[nonempty]
+    start, ends = start[nonempty], np.cumsum((stop - start)[nonempty])
+    begins = np.concatenate([[0], ends[:-1]])
+    total = int(ends[-1]) if len(ends) else 0
+    for done in range(0, total, CHUNK_ROWS):
+        # A chunk begins and ends anywhere within a row, so that long rows are split.
+        end = min(done + CHUNK_ROWS, total)
+        part = slice(int(np.searchsorted(ends, done, side="right")), int(np.searchsorted(ends, end)) + 1)
+        skipped = np.maximum(done - begins[part], 0)
+        size = np.minimum(ends[part], end) - begins[part] - skipped
+        i, j = np.repeat(rows[part], size), expand_ranges(start[part] + skipped, size)[0]
+        hits = np.flatnonzero(a.overlap(i, b, j))
+        yield a.ids[i[hits]], b.ids[j[hits]]

@@ -9,7 +9,7 @@
 - `oriented_box`: oriented boxes around the hull
 - `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
 - `hull_surface`: whether triangles are the surface of a convex hull, and hulls that are moved far away
-- `many_hulls`: convex hulls of many point sets at the same time
+- `many_hulls`: convex hulls of many point sets at the same time, and steps that need them
 - `axial`: capsules and cylinders along any axis or a given one
 - `axis_search`: the search for their axis
 - `tessellation`: polygon meshes around boxes, balls and capsules

@@ -8,7 +8,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from ...core import CollisionBoundsError
-from ...core.fitting.many_hulls.together import run_together
+from ...core.fitting.many_hulls import run_together
 from ...core.messages import message
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Ints, distinct_rows
 from ...formats import Skipped

@@ -18,7 +18,8 @@ from addon.core import (
     overlapping_pairs_between,
 )
 from addon.core.broad_phase import grid as grid_module
-from addon.core.broad_phase import grid_tuning, sweep_and_prune
+from addon.core.broad_phase import grid_tuning
+from addon.core.broad_phase import overlapping_pairs as search
 from addon.core.broad_phase.grid import Grid
 from tests.core.broad_phase.box_arrangements import (
     Corners,
@@ -39,9 +40,9 @@ def columns_always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def search_always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep_and_prune, "_FEW_TESTS", 0)
-    monkeypatch.setattr(sweep_and_prune, "_FEW_ROWS", 2)
-    monkeypatch.setattr(sweep_and_prune, "FEW_BOXES", 0)
+    monkeypatch.setattr(search, "_FEW_TESTS", 0)
+    monkeypatch.setattr(search, "_FEW_ROWS", 2)
+    monkeypatch.setattr(search, "FEW_BOXES", 0)
     monkeypatch.setattr(grid_tuning, "FEW_BOXES", 0)
     monkeypatch.setattr(grid_tuning, "_ATTEMPT_COST", 0)
 
@@ -106,13 +107,13 @@ def test_arrangements_have_the_expected_numbers_of_pairs():
 )
 def test_boxes_too_wide_for_the_grid_are_searched_in_a_second_one(name, monkeypatch):
     calls = []
-    find = sweep_and_prune.find_pairs
+    find = search.find_pairs
 
     def counted_find(a, b, found) -> None:
         calls.append(b is None)
         find(a, b, found)
 
-    monkeypatch.setattr(sweep_and_prune, "find_pairs", counted_find)
+    monkeypatch.setattr(search, "find_pairs", counted_find)
     # Allow few columns per box, because wide boxes rarely need a second search otherwise.
     monkeypatch.setattr(grid_module, "MANY_COLUMNS", 2)
     monkeypatch.setattr(grid_tuning, "_SECOND_SEARCH_COST", 0)
@@ -164,7 +165,7 @@ def test_result_does_not_depend_on_the_grid(boxes, grid, unit, many):
     low, high = (corner * unit for corner in corners_of(boxes))
     with pytest.MonkeyPatch.context() as patch:
         search_always(patch)
-        patch.setattr(sweep_and_prune, "choose_grid", lambda sides: grid)
+        patch.setattr(search, "choose_grid", lambda sides: grid)
         patch.setattr(grid_module, "MANY_COLUMNS", many)
         check_all(low, high, np.array(expected_pairs(low, high), dtype=int).reshape(-1, 2))
 
@@ -180,7 +181,7 @@ def test_pair_that_shares_a_column_and_another_column_number_is_found_once(start
     high[:2, 0] = low[:2, 0] + length
     search_always(monkeypatch)
     grid = Grid(2, (0, 1), (0.0, 0.0), (1.0, 0.0), (2, 0))
-    monkeypatch.setattr(sweep_and_prune, "choose_grid", lambda sides: grid)
+    monkeypatch.setattr(search, "choose_grid", lambda sides: grid)
     check_all(low, high, pairs_by_matrix(low, high))
 
 

@@ -6,17 +6,24 @@ all hulls share the calls. Nearly all hulls have two faces more after a step, so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Generator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from ...numeric.arrays import Bools, Floats, Ints
-from ..quickhull import face_planes, first_faces, is_closed, quickhull
+from ..errors import CollisionBoundsError
+from ..numeric.arrays import Bools, Floats, Ints
+from .convex_hull import HullRequest
+from .quickhull import face_planes, first_faces, is_closed, quickhull
 
 _MOST_HULLS = 64
 """Hulls that are built at the same time: more would not fit into the processor's cache."""
 _MOST_POINTS = 1 << 17
 """Points of hulls that are built at the same time."""
+
+
+_Result = TypeVar("_Result")
 
 
 def quickhulls(
@@ -215,3 +222,31 @@ def _horizons(faces: Ints, hull: Ints, count: int) -> tuple[Ints, Ints]:
     position = np.minimum(np.searchsorted(ordered, reverse), len(ordered) - 1)
     is_horizon = ordered[position] != reverse
     return np.column_stack([start, end])[is_horizon], np.repeat(hull, 3)[is_horizon]
+
+
+def run_together(
+    jobs: Sequence[Generator[HullRequest, Ints | None, _Result]],
+) -> list[_Result | CollisionBoundsError]:
+    """Run several jobs such as `hull_steps`, and build the hulls that they need at the same time.
+
+    jobs : Each yields requests, and is sent the faces of the hull, or None if there is none.
+    Returns results : list. In place of a result, the error that a job raised, because one does not stop the
+        others.
+    """
+    results: dict[int, _Result | CollisionBoundsError] = {}
+    faces: dict[int, Ints | None] = dict.fromkeys(range(len(jobs)))
+    while faces:
+        requests: dict[tuple[float, int | None], dict[int, HullRequest]] = defaultdict(dict)
+        for number, found in faces.items():
+            try:
+                request = jobs[number].send(found)
+                requests[request.tolerance, request.max_vertices][number] = request
+            except StopIteration as end:
+                results[number] = end.value
+            except CollisionBoundsError as error:
+                results[number] = error
+        faces = {}
+        for (tolerance, max_vertices), group in requests.items():
+            hulls = quickhulls([request.points for request in group.values()], tolerance, max_vertices)
+            faces |= dict(zip(group, hulls, strict=True))
+    return [results[number] for number in range(len(jobs))]
