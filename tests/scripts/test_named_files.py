@@ -22,3 +22,14 @@ def test_named_files_exist(page):
 def test_modules_named_by_their_layer_exist(page):
     named = re.findall(r"`((?:core|formats|scene|ui|cli)/[\w/.]+)`", page.read_text("utf-8"))
     assert [name for name in named if not (TOP / "addon" / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_names_that_pages_give_with_their_module_exist(page):
+    named = re.findall(
+        r"`(\w+)`\s+(?:of|in)\s+`((?:addon|scripts|tests)/[\w/]+\.py)`", page.read_text("utf-8")
+    )
+    missing = [
+        (name, path) for name, path in named if not re.search(rf"\b{name}\b", (TOP / path).read_text("utf-8"))
+    ]
+    assert missing == []
