@@ -95,15 +95,11 @@ def _update_members(settings: PropertyGroup, _context: Context) -> None:
         item.update_tag()
 
 
+_OF_OBJECTS: dict[str, Any] = {"options": set(), "override": _OVERRIDABLE, "update": _update_object}
+
+
 def _option(name: str, description: str, **more: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "description": description,
-        "options": set(),
-        "override": _OVERRIDABLE,
-        "update": _update_object,
-        **more,
-    }
+    return {"name": name, "description": description, **_OF_OBJECTS, **more}
 
 
 _DECLARED = options_of(FitSettings()) | options_of(Selection())
@@ -111,10 +107,7 @@ _DECLARED = options_of(FitSettings()) | options_of(Selection())
 
 def _declared(name: str, /, **changes: Any) -> Any:
     """Return the property of an option that the settings of jobs declare."""
-    return property_of(
-        _DECLARED[name],
-        **{"options": set(), "override": _OVERRIDABLE, "update": _update_object, **changes},
-    )
+    return property_of(_DECLARED[name], **_OF_OBJECTS | changes)
 
 
 class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):

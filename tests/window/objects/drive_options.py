@@ -76,7 +76,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("preset chosen")
 
     # With padding, all objects on the floor touch it permanently, so verifying on meshes would take minutes.
-    driver.settings.padding = 0.0
+    driver.settings.padding, driver.settings.box_axes = 0.0, "checked"
     yield from set_scan_options(driver)
     before = driver.settings.result_id
     yield from driver.click_button("collision_bounds.find_contacts")
