@@ -19,6 +19,7 @@ from ..interval.linearity import (
 from ..interval.pair_motion import PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
@@ -47,7 +48,7 @@ within an interval it deviates by four times as much.
 """
 
 
-class Frames(NamedTuple):
+class Frames(Table):
     """All shapes at some times.
 
     Attributes
@@ -81,21 +82,13 @@ class Frames(NamedTuple):
         poses = np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0]
         return cls(times, sample.shapes, present, poses, moved)
 
-    def take(self, rows: slice | list[int]) -> Frames:
-        """Return some of the frames."""
-        return Frames(
-            self.times[rows], self.shapes[rows], self.present[rows], self.poses[rows], self.moved[rows]
-        )
-
     def followed_by(self, later: Frames) -> Frames:
         """Return these frames, then later ones."""
-        return Frames(
-            np.concatenate([self.times, later.times]),
-            concatenated(self.shapes, later.shapes),
-            np.concatenate([self.present, later.present]),
-            np.concatenate([self.poses, later.poses]),
-            np.concatenate([self.moved, later.moved]),
+        times, present, poses, moved = (
+            np.concatenate([getattr(frames, name) for frames in (self, later)])
+            for name in ("times", "present", "poses", "moved")
         )
+        return Frames(times, concatenated(self.shapes, later.shapes), present, poses, moved)
 
 
 class IntervalBlock:
@@ -125,7 +118,9 @@ class IntervalBlock:
     ) -> None:
         """Make a block of `frames` from `first` to `last`; their neighbors serve to estimate deviations."""
         self.mesh = mesh
-        self.times, self.shapes, self.present, self.poses, self._moved = frames.take(slice(first, last + 1))
+        within = frames.take(slice(first, last + 1))
+        self.times, self.shapes, self.poses = within.times, within.shapes, within.poses
+        self.present, self._moved = within.present, within.moved
         stays = self.present[1:]
         self.boxes = self.shapes.aabb()
         self.ending, self.ending_boxes = self.shapes[1:], self.boxes[1:]
@@ -382,14 +377,19 @@ class Timeline:
         self._present[time] = np.ones(shapes.shape, dtype=bool)
         insort(self._times, time)
 
-    def neighbors(self, begin: float) -> tuple[float, float]:
-        """Return the times before and after the part that begins at a sample, or else its own ends."""
+    def around(self, begin: float, end: float) -> tuple[float, float, float, float]:
+        """Return the times of the samples before, at both ends of, and after a part; its own end for none."""
         index = self._times.index(begin)
-        return self._times[max(index - 1, 0)], self._times[min(index + 2, len(self._times) - 1)]
+        after = self._times[min(index + 2, len(self._times) - 1)]
+        return self._times[max(index - 1, 0)], begin, end, after
 
-    def is_present(self, rows: Ints, *times: float) -> Bools:
-        """Mask (r,) of members that are present at all of these times."""
-        return np.asarray(np.logical_and.reduce([self._present[time][rows] for time in times]))
+    def knows_sides(self, times: tuple[float, float, float, float], rows: Ints) -> Bools:
+        """Mask (2, r) of members that are present in the part before and in the one after: see `around`."""
+        before, begin, end, after = (self._present[time][rows] for time in times)
+        is_within = begin & end
+        return np.stack(
+            [before & is_within & (times[0] < times[1]), is_within & after & (times[3] > times[2])]
+        )
 
 
 class IntervalPart(NamedTuple):
@@ -401,27 +401,13 @@ class IntervalPart(NamedTuple):
     rows: Ints
 
 
-class PartMotion(NamedTuple):
-    """Linear motion of pairs (m,) over parts of intervals.
-
-    Attributes
-    ----------
-    motion : PairMotion, batch (m,)
-    deviation : (m,) float
-        Estimated deviation of both shapes together from that motion; NaN for unknown.
-    is_abrupt : (m,) bool
-        Whether a shape is so much faster than just before and after that it may have jumped.
-    """
-
-    motion: PairMotion
-    deviation: Floats
-    is_abrupt: Bools
-
-
 def linear_motion_of_parts(
     parts: Sequence[IntervalPart], members: Ints, mesh: TriangleMesh | None
-) -> PartMotion:
-    """Linear motion of the pairs of all parts, concatenated, and its estimated deviation.
+) -> tuple[PairMotion, Floats, Bools]:
+    """Linear motion of the pairs (m,) of all parts, concatenated, and how well that fits.
+
+    Also returns the estimated deviation (m,) of both shapes together from that motion, NaN for unknown; and a
+    mask (m,) of pairs of which a shape is so much faster than just before and after that it may have jumped.
 
     members : (m, 2) positions of both shapes of a row among the members of its timeline
     """
@@ -429,30 +415,26 @@ def linear_motion_of_parts(
     steps, is_known, lengths = [], [], []
     for timeline, begin, end, rows in parts:
         both = members[rows].T.ravel()
-        times = (begin, end, *timeline.neighbors(begin))
+        times = timeline.around(begin, end)
         for gather, time in zip(gathers, times, strict=True):
             gather.append((timeline.shapes[time], both))
-        steps.append(np.tile(np.diff((times[2], begin, end, times[3])), (len(both), 1)))
+        steps.append(np.tile(np.diff(times), (len(both), 1)))
+        is_known.append(timeline.knows_sides(times, both))
         lengths.append(np.full(len(both), timeline.end - timeline.start))
-        known_before = timeline.is_present(both, *times[:3]) & (times[2] < begin)
-        known_after = timeline.is_present(both, *times[:2], times[3]) & (times[3] > end)
-        is_known.append(np.stack([known_before, known_after]))
-    s1, s2, s0, s3 = map(gathered, gathers)
+    shapes = [gathered(gather) for gather in gathers]
     deviation, is_abrupt = _deviations_of_parts(
-        (s0, s1, s2, s3), np.concatenate(steps).T, np.concatenate(is_known, axis=1), np.concatenate(lengths)
+        shapes, np.concatenate(steps).T, np.concatenate(is_known, axis=1), np.concatenate(lengths)
     )
     # Each part lists the first shapes of its pairs, then the second ones.
-    count = np.repeat([len(part.rows) for part in parts], 2)
-    is_first = np.repeat(np.arange(len(count)) % 2 == 0, count)
-    a, b = np.flatnonzero(is_first), np.flatnonzero(~is_first)
-    second = (mesh, mesh) if mesh else (s1[b], s2[b])
-    return PartMotion(
-        PairMotion(s1[a], s2[a], *second), deviation[a] + deviation[b], is_abrupt[a] | is_abrupt[b]
-    )
+    is_second = np.concatenate([np.repeat([False, True], len(part.rows)) for part in parts])
+    a, b = np.flatnonzero(~is_second), np.flatnonzero(is_second)
+    second = (mesh, mesh) if mesh else (shapes[1][b], shapes[2][b])
+    motion = PairMotion(shapes[1][a], shapes[2][a], *second)
+    return motion, deviation[a] + deviation[b], is_abrupt[a] | is_abrupt[b]
 
 
 def _deviations_of_parts(
-    shapes: tuple[Shape, Shape, Shape, Shape], steps: Floats, is_known: Bools, lengths: Floats
+    shapes: Sequence[Shape], steps: Floats, is_known: Bools, lengths: Floats
 ) -> tuple[Floats, Bools]:
     """Estimate deviations (n,) of shapes from linear motion over parts of intervals; NaN for unknown.
 
@@ -464,31 +446,39 @@ def _deviations_of_parts(
     is_known : (2, n) whether the part before and the one after are known
     lengths : (n,) of the intervals
     """
-    step, spans = steps[1], tuple(zip(shapes[:-1], shapes[1:], steps, strict=True))
-    speed = velocities(*spans[1])
-    paths = velocity_change(np.zeros(()), speed)
-    deviation = np.full(len(step), np.nan)
-    estimates, rates = np.full((2, 2, len(step)), np.nan)
-    for side, (near, far, length_of_side) in enumerate((spans[0], spans[2])):
-        known = np.flatnonzero(is_known[side])
-        of_side = velocities(near[known], far[known], length_of_side[known])
-        change = velocity_change(of_side, speed[known])
-        estimates[side, known] = max_deviation(change, step[known], step[known] + length_of_side[known])
-        rates[side, known] = velocity_change(np.zeros(()), of_side)
-    sides = steps[::2]
+    step = steps[1]
+    estimates, rates, own_rate = _estimates_by_sides(shapes, steps, is_known)
     # A neighbor that may be a jump does not show how a part moves, if the other one shows something else.
-    slower = np.fmax(paths, rates[::-1])
-    is_dropped = (rates > _ABRUPT * slower) & (sides <= _FINE_PART * lengths)
+    is_dropped = rates > _ABRUPT * np.fmax(own_rate, rates[::-1])
+    is_dropped &= steps[::2] <= _FINE_PART * lengths
     estimates[is_dropped] = np.nan
-    deviation = np.fmax(*estimates)
     is_long = step > _FINE_PART * (1 + 1e-9) * lengths
-    deviation[is_long] *= _RESERVE
-    doubtful = is_known.any(axis=0) & (np.isnan(estimates).any(axis=0))
-    rows = np.flatnonzero(doubtful & (is_long | is_dropped.any(axis=0)))
-    for rate in (paths, *np.where(is_dropped, np.nan, rates)):
-        deviation[rows] = np.fmax(deviation[rows], _DOUBT * (rate * step)[rows])
-    of_fine = np.minimum(_DOUBT_OF_FINE * paths * step, _RESERVE_OF_FINE * deviation)
-    deviation[doubtful] = np.fmax(deviation, of_fine)[doubtful]
-    is_abrupt = paths > _ABRUPT * np.fmax(*rates)
-    deviation[is_abrupt] = np.maximum(deviation, paths * step)[is_abrupt]
-    return deviation, is_abrupt
+    deviation = np.fmax(*estimates) * np.where(is_long, _RESERVE, 1.0)
+    # One neighbor alone may not show how a part moves: by a part of its path, it may deviate in any case.
+    is_doubtful = is_known.any(axis=0) & np.isnan(estimates).any(axis=0)
+    of_path = _DOUBT * (np.fmax.reduce([own_rate, *np.where(is_dropped, np.nan, rates)]) * step)
+    is_coarse = is_doubtful & (is_long | is_dropped.any(axis=0))
+    deviation = np.where(is_coarse, np.fmax(deviation, of_path), deviation)
+    of_fine = np.minimum(_DOUBT_OF_FINE * own_rate * step, _RESERVE_OF_FINE * deviation)
+    deviation = np.where(is_doubtful, np.fmax(deviation, of_fine), deviation)
+    is_abrupt = own_rate > _ABRUPT * np.fmax(*rates)
+    return np.where(is_abrupt, np.maximum(deviation, own_rate * step), deviation), is_abrupt
+
+
+def _estimates_by_sides(
+    shapes: Sequence[Shape], steps: Floats, is_known: Bools
+) -> tuple[Floats, Floats, Floats]:
+    """Estimate deviations (2, n) of parts from the one before and the one after; NaN where that is not known.
+
+    Also returns the speeds (2, n) of the parts before and after, and (n,) of the parts themselves.
+    """
+    velocity, at_rest = velocities(shapes[1], shapes[2], steps[1]), np.zeros(())
+    estimates, rates = np.full((2, *is_known.shape), np.nan)
+    for side, first in enumerate((0, 2)):
+        known = np.flatnonzero(is_known[side])
+        step, beside = steps[1, known], steps[first, known]
+        of_side = velocities(shapes[first][known], shapes[first + 1][known], beside)
+        change = velocity_change(of_side, velocity[known])
+        estimates[side, known] = max_deviation(change, step, step + beside)
+        rates[side, known] = velocity_change(at_rest, of_side)
+    return estimates, rates, velocity_change(at_rest, velocity)

@@ -21,15 +21,17 @@ from .interval_block import IntervalBlock, where_shapes
 from .motion import KnownMotion
 from .pair_filter import Candidates
 from .records import PROVEN
-from .refinement import Assessment, PairIntervals, Subdivision, assess_pairs
+from .refinement import (
+    KNOWN_SHORTEST,
+    MOST_UNTIL_CONTACT,
+    Assessment,
+    PairIntervals,
+    Subdivision,
+    assess_pairs,
+)
 
-_SHORTEST = 2.0**-24
-"""Length in frames of parts that are not split further: what moves a unit a frame moves 6e-8 units."""
-_MOST_SAMPLES, _MOST_UNTIL_CONTACT = 600, 12_000
-"""Samples within one interval for each pair, and before the first contact of the pair.
-
-Many turns a frame need thousands of parts before their first contact is certain.
-"""
+_MOST_SAMPLES = 600
+"""Samples within one interval for each pair; before the first contact of the pair, `MOST_UNTIL_CONTACT`."""
 _SPLIT_PER_CHUNK = 1 << 9
 """Rows, by the costs of their shapes, that are split at once into up to four parts each: about 20 ms."""
 _BEFORE = 2.0**-10
@@ -218,7 +220,7 @@ class KnownSubdivision(Subdivision):
         first_contact = np.full(len(self._pair_of), np.inf)
         np.minimum.at(first_contact, self._pair_of, self._first_contact)
         is_before = intervals.begin < first_contact[self._pair_of[intervals.rows]]
-        return np.where(is_before & ~assessment.is_timed, _MOST_UNTIL_CONTACT, _MOST_SAMPLES)
+        return np.where(is_before & ~assessment.is_timed, MOST_UNTIL_CONTACT, _MOST_SAMPLES)
 
     def _split(self, intervals: PairIntervals, rows: Ints, positions: Floats) -> tuple[PairIntervals, Ints]:
         """Parts (p,) of rows (r,) of intervals, and the place (p,) of each part within its interval.
@@ -227,47 +229,57 @@ class KnownSubdivision(Subdivision):
         none, or where a shape jumps.
         """
         begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
-        movers = self._movers(pair)
-        sides = len(movers)
         cuts = begin[:, None] + (end - begin)[:, None] * positions
         jumps = self._next_jumps(pair, begin, end)
-        jumps_within = jumps < end
-        cuts[jumps_within] = np.nan
-        cuts[jumps_within, 0] = jumps[jumps_within]
-        parts = _parts_between(cuts)
+        has_jump = jumps < end
+        cuts[has_jump] = np.nan
+        cuts[has_jump, 0] = jumps[has_jump]
+        parts = _parts_between(begin, end, cuts)
         # One of them is counted already.
         np.add.at(self._samples, pair, (~np.isnan(cuts)).sum(axis=1) - 1)
-        of_cut, times = parts.of_cut, cuts[~np.isnan(cuts)]
-        after = self._motion.shapes_of(movers[:, of_cut].ravel(), np.tile(times, sides))
-        before = after
-        if jumps_within.any():
-            limit = self._motion.shapes_of(movers[:, of_cut].ravel(), np.tile(times, sides), is_before=True)
-            before = where_shapes(np.tile(jumps_within[of_cut], sides), limit, after)
-        row, is_first, is_last = parts.row, parts.cut_before < 0, parts.cut_after < 0
-        motion = intervals.motion.take(rows)
-        whole: Any = ((motion.a_start, motion.a_end), (motion.b_start, motion.b_end))
-        shapes: list[Any] = []
-        for side, (start, stop) in enumerate(whole[:sides]):
-            of_side = slice(side * len(times), (side + 1) * len(times))
-            for ends, at_cuts, cut in (
-                (start, after[of_side], parts.cut_before),
-                (stop, before[of_side], parts.cut_after),
-            ):
-                shapes.append(concatenated(ends, at_cuts)[np.where(cut < 0, row, len(rows) + cut)])
-        shapes += whole[1] if sides == 1 else ()
-        begins = np.where(is_first, begin[row], times[parts.cut_before])
-        ends = np.where(is_last, end[row], times[parts.cut_after])
-        deviation = self._motion.deviations(
-            movers[:, row].ravel(), np.tile(begins, sides), np.tile(ends, sides)
+        motion = self._motion_of_parts(intervals.motion.take(rows), pair, parts, has_jump)
+        pair = pair[parts.row]
+        split = PairIntervals(
+            pair,
+            motion,
+            self._deviations(pair, parts.begin, parts.end),
+            parts.begin,
+            parts.end,
+            self._first_contact[pair] < parts.begin,
+            parts.end - parts.begin > KNOWN_SHORTEST,
+            None,
         )
-        deviation = deviation.reshape(sides, -1).sum(axis=0)
-        pair = pair[row]
-        has_contact_before = self._first_contact[pair] < begins
-        is_long = ends - begins > _SHORTEST
-        motion = PairMotion(*shapes)
-        return PairIntervals(
-            pair, motion, deviation, begins, ends, has_contact_before, is_long, None
-        ), parts.place
+        return split, parts.place
+
+    def _motion_of_parts(self, whole: PairMotion, pair: Ints, parts: _Parts, has_jump: Bools) -> PairMotion:
+        """Linear motion of parts, between the ends of whole intervals (r,) of pairs (r,) and the cuts.
+
+        has_jump : (r,) whether a pair jumps at its cut, where a part ends with the limit before that
+        """
+        movers, times = self._movers(pair)[:, parts.of_cut], parts.time
+        sides = len(movers)
+        cuts = movers.ravel(), np.tile(times, sides)
+        before = after = self._motion.shapes_of(*cuts)
+        if has_jump.any():
+            limit = self._motion.shapes_of(*cuts, is_before=True)
+            before = where_shapes(np.tile(has_jump[parts.of_cut], sides), limit, after)
+        ends: Any = tuple(whole)
+        shapes: list[Any] = []
+        for side in range(sides):
+            of_side = slice(side * len(times), (side + 1) * len(times))
+            for shape, at_cuts, cut in (
+                (ends[2 * side], after[of_side], parts.cut_before),
+                (ends[2 * side + 1], before[of_side], parts.cut_after),
+            ):
+                shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, parts.row, len(pair) + cut)])
+        return PairMotion(*shapes, *ends[2 * sides :])
+
+    def _deviations(self, pair: Ints, begin: Floats, end: Floats) -> Floats:
+        """Bound the deviation (p,) of both shapes of pairs (p,) together from linear motion over parts."""
+        movers = self._movers(pair)
+        times = (np.tile(side, len(movers)) for side in (begin, end))
+        deviations = self._motion.deviations(movers.ravel(), *times)
+        return np.asarray(deviations.reshape(movers.shape).sum(axis=0))
 
 
 class _Parts(NamedTuple):
@@ -275,30 +287,35 @@ class _Parts(NamedTuple):
 
     Attributes
     ----------
-    of_cut : (k,) int64
-        Interval of each cut.
+    of_cut, time : (k,)
+        Interval and time of each cut.
     row, place : (p,) int64
         Interval of each part, and its place within it.
     cut_before, cut_after : (p,) int64
         Cuts at both ends of each part; -1 for an end of the interval.
+    begin, end : (p,) float64
+        Times of both ends.
     """
 
     of_cut: Ints
+    time: Floats
     row: Ints
     place: Ints
     cut_before: Ints
     cut_after: Ints
+    begin: Floats
+    end: Floats
 
 
-def _parts_between(cuts: Floats) -> _Parts:
-    """Return the parts of intervals (r,) between cuts (r, c), which increase; NaN for none."""
-    of_cut = np.nonzero(~np.isnan(cuts))[0]
-    count = np.bincount(of_cut, minlength=len(cuts))
+def _parts_between(begin: Floats, end: Floats, cuts: Floats) -> _Parts:
+    """Parts of intervals (r,) from begin to end between cuts (r, c), which increase; NaN for none."""
+    is_cut = ~np.isnan(cuts)
+    of_cut, time, count = np.nonzero(is_cut)[0], cuts[is_cut], is_cut.sum(axis=1)
     place, row = np.nonzero(np.arange(cuts.shape[1] + 1)[:, None] <= count)
     after = np.cumsum(count)[row] - count[row] + place
-    return _Parts(
-        of_cut, row, place, np.where(place == 0, -1, after - 1), np.where(place == count[row], -1, after)
-    )
+    before, after = np.where(place == 0, -1, after - 1), np.where(place == count[row], -1, after)
+    begins = np.where(before < 0, begin[row], time[before])
+    return _Parts(of_cut, time, row, place, before, after, begins, np.where(after < 0, end[row], time[after]))
 
 
 def _joined(chunks: list[tuple[PairIntervals, Ints]]) -> PairIntervals:
@@ -312,19 +329,11 @@ def _joined(chunks: list[tuple[PairIntervals, Ints]]) -> PairIntervals:
         for sides in zip(*(part.motion for part in parts), strict=True)
     ]
 
-    def column(name: str) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts])[order]
-
-    return PairIntervals(
-        column("rows"),
-        PairMotion(*shapes),
-        column("deviation"),
-        column("begin"),
-        column("end"),
-        column("has_contact_before"),
-        column("can_split"),
-        None,
-    )
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])[order]
+        for name in ("rows", "deviation", "begin", "end", "has_contact_before", "can_split")
+    }
+    return PairIntervals(motion=PairMotion(*shapes), poses=None, **columns)
 
 
 def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: Bools) -> Floats:

@@ -22,27 +22,21 @@ from ..numeric.arguments import as_length, as_number
 from ..numeric.arrays import Floats, as_array
 from ..sweep.mesh_mesh import MeshMeshImpact, MovingMesh, first_impact_mesh_mesh
 from .mesh_samples import KnownMeshes, MeshPose, MeshSamples
+from .refinement import FIRST_TOLERANCE, GRAZE, KNOWN_SHORTEST, MOST_UNTIL_CONTACT, SHORTEST
 
-_TOLERANCE = 2e-4
-"""Default uncertainty of a contact above which another sample is taken."""
-_GRAZE = 1e-4
-"""Part of the smaller mesh: with an estimated deviation below it, a graze may be a near miss."""
 _KNOWN_GRAZE = 1e-6
-"""The same for a bound of the deviation."""
+"""Part of the smaller mesh: as `GRAZE`, for a bound of the deviation."""
 _SLIGHTEST = 1e-9
 """Part of the smaller mesh below which a deviation is not reduced further for the time of a slow contact."""
 _SLACK = 0.05
 """Part of a deviation, which is a generous estimate, that may be added to find the time in fewer steps."""
-_SHORTEST = 2.0**-13
-"""Part of a step below which an interval is not split further: what still deviates there jumps."""
-_KNOWN_SHORTEST = 2.0**-24
-"""The same where both meshes are known."""
 _MAX_STEPS = 1_000_000
 """Parts of the span to begin with, so that their times fit the memory."""
 _MOST_SAMPLES = 200
-"""Samples within one step. Where they do not decide, a contact found later may begin there."""
-_MOST_KNOWN = 12_000
-"""The same where both meshes are known: several turns within a step need hundreds."""
+"""Samples within one step; `MOST_UNTIL_CONTACT` where both meshes are known.
+
+Where they do not decide, a contact found later may begin there.
+"""
 _PROBE = 0.382
 """Place within a step of a sample that shows whether meshes rest in between: no simple fraction, because
 motion that repeats has those as its periods."""
@@ -87,7 +81,7 @@ def first_mesh_contact(
     span: tuple[float, float],
     clearance: float = 0.0,
     step: float = 1.0,
-    tolerance: float = _TOLERANCE,
+    tolerance: float = FIRST_TOLERANCE,
     known: KnownMeshes = (None, None),
 ) -> Generator[float, None, MeshContact]:
     """Find the first time in a span at which two meshes are within `clearance`, touch or contain one another.
@@ -183,9 +177,9 @@ class _Search:
     def __init__(self, samples: MeshSamples, clearance: float, tolerance: float) -> None:
         self._samples, self._clearance, self._tolerance = samples, clearance, tolerance
         known = samples.is_known
-        self._graze = _KNOWN_GRAZE if known else _GRAZE
-        self._shortest = _KNOWN_SHORTEST if known else _SHORTEST
-        self._most_samples = _MOST_KNOWN if known else _MOST_SAMPLES
+        self._graze = _KNOWN_GRAZE if known else GRAZE
+        self._shortest = KNOWN_SHORTEST if known else SHORTEST
+        self._most_samples = MOST_UNTIL_CONTACT if known else _MOST_SAMPLES
         self._is_proven = known
         # First time of an interval that was left without a decision.
         self._doubt = math.nan

@@ -23,7 +23,6 @@ from ..numeric.spans import CutLines, Spans, span_runs
 from .interval_block import (
     IntervalBlock,
     IntervalPart,
-    PartMotion,
     Timeline,
     linear_motion_of_parts,
     where_shapes,
@@ -38,7 +37,7 @@ _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
 _DEPTH_TOLERANCE = 0.01
 """Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
-_GRAZE = 1e-4
+GRAZE = 1e-4
 """Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
 _TURN = 10.0
 """The same for gaps within a contact of shapes that turn, as a multiple: a thousandth of the size."""
@@ -49,14 +48,22 @@ Blender evaluates scenes in single precision: a coordinate is rounded by up to 2
 again as part of a matrix. Three samples of a linear motion deviate by twice that, and both shapes of a pair
 together by four times: 4 * 2 * 2^-24.
 """
-_SHORTEST = 2.0**-13
-"""Length in frames of intervals that are not split further."""
+SHORTEST, KNOWN_SHORTEST = 2.0**-13, 2.0**-24
+"""Length in frames of intervals that are not split further: of sampled motion, and of known motion.
+
+What moves a unit a frame moves 6e-8 units in the second.
+"""
+MOST_UNTIL_CONTACT = 12_000
+"""Samples of known motion within one interval before the first contact of a pair.
+
+Many turns a frame need thousands of parts before their first contact is certain.
+"""
 _MOST_SAMPLES, _MOST_AT_JUMPS = 30, 45
 """Samples within one interval, of which there are two between frames, for each pair, and where it may jump.
 
 What is open then is recorded with its uncertainty.
 """
-_JUST_BEFORE = 0.999 * _SHORTEST
+_JUST_BEFORE = 0.999 * SHORTEST
 """Frames before a frame from which a jump at that frame is certain: nothing that is this short is split."""
 _MANY_CONTACTS = 4
 """Pairs in contact within one part above which halving it separates them sooner than sampling near each."""
@@ -130,41 +137,53 @@ def assess_pairs(
 
     graze : (m,) deviation that does not decide between a graze and a near miss
     """
-    pairs, deviation = intervals.motion, intervals.deviation
-    uncertainty = np.zeros(len(deviation))
-    is_apart = np.isnan(contacts.enter)
-    is_apart &= (contacts.low - deviation > clearance) | (deviation <= graze)
+    deviation, is_touching = intervals.deviation, ~np.isnan(contacts.enter)
+    is_apart = ~is_touching & ((contacts.low - deviation > clearance) | (deviation <= graze))
     is_within = (contacts.high + deviation <= clearance) & (contacts.enter == 0) & (contacts.leave == 1)
     is_settled = is_apart | is_within | (deviation == 0)
-    rows = np.flatnonzero(~is_settled & ~np.isnan(contacts.enter))
+    uncertainty = np.zeros(len(deviation))
+    rows = np.flatnonzero(is_touching & ~is_settled)
     if len(rows):
-        enter, leave = contacts.enter[rows], contacts.leave[rows]
-        part = pairs.take(rows)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            enter_error = deviation[rows] / part.closing_speed(enter)
-            leave_error = deviation[rows] / part.reversed_in_time().closing_speed(1 - leave)
-        # A contact that reaches an end of the interval is timed by the neighboring interval.
-        enter_error = np.where(enter == 0, 0.0, np.where(enter_error >= 0, enter_error, np.inf))
-        leave_error = np.where(leave == 1, 0.0, np.where(leave_error >= 0, leave_error, np.inf))
-        uncertainty[rows] = np.minimum(enter_error, 1.0)
-        is_later = intervals.has_contact_before[rows] | (enter == 0)
-        tolerance = np.where(is_later, _LATER_TOLERANCE, FIRST_TOLERANCE)
-        step = (intervals.end - intervals.begin)[rows]
-        # Overlap at both ends does not exclude a gap in between.
-        is_whole = (enter == 0) & (leave == 1)
-        is_fine = deviation[rows] <= graze[rows]
-        in_time = (enter_error * step <= tolerance) & (leave_error * step <= _LATER_TOLERANCE)
-        is_settled[rows] = np.where(is_whole, is_fine, in_time)
-        # A contact at neither end may not exist if the deviation exceeds its depth, however fast it is.
-        brief = rows[is_settled[rows] & (enter > 0) & (leave < 1) & ~is_fine]
-        every, no_cutoff = np.arange(len(is_settled)), np.full(len(is_settled), np.inf)
-        least = with_minimum_separation(pairs, contacts, brief, no_cutoff, every).least[brief]
-        is_settled[brief] = least + deviation[brief] <= clearance
+        is_settled[rows], uncertainty[rows] = _assess_times(intervals, contacts, rows, graze[rows], clearance)
     is_timed = is_settled.copy()
     # Shapes that turn may part and touch again within a span that linear motion gives as one.
-    turning = np.flatnonzero(is_settled & ~is_within & ~np.isnan(contacts.enter))
-    is_settled[turning] = _sagitta(pairs.take(turning)) <= _TURN * graze[turning]
+    turning = np.flatnonzero(is_touching & is_settled & ~is_within)
+    is_settled[turning] = _sagitta(intervals.motion.take(turning)) <= _TURN * graze[turning]
     return Assessment(is_settled, uncertainty, is_timed)
+
+
+def _assess_times(
+    intervals: PairIntervals, contacts: IntervalContacts, rows: Ints, graze: Floats, clearance: float
+) -> tuple[Bools, Floats]:
+    """Decide whether linear motion gives the times of the contacts of rows (r,) well enough.
+
+    Also returns the part of the interval (r,) by which the begin may be off. graze : (r,)
+    """
+    motion, deviation = intervals.motion.take(rows), intervals.deviation[rows]
+    enter, leave = contacts.enter[rows], contacts.leave[rows]
+    # A contact that reaches an end of the interval is timed by the neighboring interval.
+    enter_error = np.where(enter == 0, 0.0, _time_to_cover(deviation, motion.closing_speed(enter)))
+    leaving_speed = motion.reversed_in_time().closing_speed(1 - leave)
+    leave_error = np.where(leave == 1, 0.0, _time_to_cover(deviation, leaving_speed))
+    is_later = intervals.has_contact_before[rows] | (enter == 0)
+    tolerance = np.where(is_later, _LATER_TOLERANCE, FIRST_TOLERANCE)
+    step, is_fine = (intervals.end - intervals.begin)[rows], deviation <= graze
+    is_in_time = (enter_error * step <= tolerance) & (leave_error * step <= _LATER_TOLERANCE)
+    # Overlap at both ends does not exclude a gap in between.
+    is_settled = np.where((enter == 0) & (leave == 1), is_fine, is_in_time)
+    # A contact at neither end may not exist if the deviation exceeds its depth, however fast it is.
+    brief = np.flatnonzero(is_settled & (enter > 0) & (leave < 1) & ~is_fine)
+    every, no_cutoff = np.arange(len(intervals.rows)), np.full(len(intervals.rows), np.inf)
+    least = with_minimum_separation(intervals.motion, contacts, rows[brief], no_cutoff, every).least
+    is_settled[brief] = least[rows[brief]] + deviation[brief] <= clearance
+    return is_settled, np.minimum(enter_error, 1.0)
+
+
+def _time_to_cover(deviation: Floats, speed: Floats) -> Floats:
+    """Part of an interval (r,) that a deviation takes at a speed; inf for pairs that do not come closer."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = deviation / speed
+    return np.where(time >= 0, time, np.inf)
 
 
 def _sagitta(pairs: PairMotion) -> Floats:
@@ -249,7 +268,7 @@ class Subdivision:
         self._is_abrupt: Bools = np.zeros(len(interval), dtype=bool)
         self.doubtful_since = np.full(len(interval), np.inf)
         rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
-        self.graze = np.maximum(_GRAZE * candidates.size, rounding)
+        self.graze = np.maximum(GRAZE * candidates.size, rounding)
         self._depth_tolerance = np.maximum(_DEPTH_TOLERANCE * candidates.size, rounding)
         # Least separation by pairs of subjects, of all rounds.
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
@@ -299,21 +318,20 @@ class Subdivision:
         rows = np.concatenate([part.rows for part in parts])
         part_of_row = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
         begin, end = (np.array([part[k] for part in parts])[part_of_row] for k in (1, 2))
-        found = linear_motion_of_parts(parts, self._members, self._block.mesh)
+        motion, deviation, self._is_abrupt = linear_motion_of_parts(parts, self._members, self._block.mesh)
         poses = None
         if self._block.mesh:
             start_poses = np.stack([part.timeline.poses[part.begin] for part in parts])
             end_poses = np.stack([part.timeline.poses[part.end] for part in parts])
             poses = start_poses, end_poses, part_of_row
         has_contact_before = self._first_contact[rows] < begin
-        can_split = end - begin > _SHORTEST
-        self._is_abrupt = found.is_abrupt
+        can_split = end - begin > SHORTEST
         # What is too fast to be known in the shortest parts jumps, too.
-        is_jump = (found.is_abrupt | (found.deviation > self._depth_tolerance[rows])) & ~can_split
+        is_jump = (self._is_abrupt | (deviation > self._depth_tolerance[rows])) & ~can_split
         jumping = np.flatnonzero(is_jump)
         # Where one shape is known to jump at the end, the other one may be after its own jump there.
         is_limit = self._ends_at_limit(rows[jumping], begin[jumping], end[jumping])
-        motion, deviation, jumps = _at_jumps(found, jumping, is_limit)
+        motion, deviation, jumps = _at_jumps(motion, deviation, jumping, is_limit)
         return PairIntervals(rows, motion, deviation, begin, end, has_contact_before, can_split, poses, jumps)
 
     def assess(
@@ -374,25 +392,52 @@ class Subdivision:
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
     ) -> Assessment:
         """Open the pairs (m,) whose depth or gap is not within the tolerance yet."""
-        rows, deviation = intervals.rows, np.nan_to_num(intervals.deviation)
-        pair, run = self._pair_of[rows], self._runs(contacts)[rows]
-        np.minimum.at(self._least, pair, contacts.least + deviation)
-        least = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
-        # Each contact has a depth of its own. Rows that are open may be the gap between two.
-        touching = np.flatnonzero(~np.isnan(contacts.enter) & (assessment.is_settled | self._has_parts))
-        self._find_gaps(intervals, contacts, assessment.is_settled)
-        piece = run[touching], _middles(intervals, contacts)[touching], (contacts.least + deviation)[touching]
-        if len(touching):
-            least[touching] = self._least_of_contacts(*piece)
-        tolerance = self._depth_tolerance[rows]
+        deviation, tolerance = np.nan_to_num(intervals.deviation), self._depth_tolerance[intervals.rows]
+        at_most = contacts.least + deviation
+        least = self._least_known(intervals, contacts, assessment.is_settled, at_most, clearance)
         is_doubtful = assessment.is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
         wanted = (deviation + least - tolerance)[apart]
         contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
         is_doubtful &= _may_be_deeper(deviation, contacts.low, least, tolerance)
-        is_kept = ~is_doubtful[touching]
-        self._pieces = [np.append(kept, new[is_kept]) for kept, new in zip(self._pieces, piece, strict=True)]
+        rows = self._possible_contacts(contacts, assessment.is_settled)
+        rows = rows[~is_doubtful[rows]]
+        pieces = (
+            self._runs(contacts)[intervals.rows[rows]],
+            _middles(intervals, contacts)[rows],
+            at_most[rows],
+        )
+        self._pieces = [np.append(kept, new) for kept, new in zip(self._pieces, pieces, strict=True)]
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
+
+    def _possible_contacts(self, contacts: IntervalContacts, is_settled: Bools) -> Ints:
+        """Rows of a round that touch. Rows that are open may be the gap between two contacts."""
+        return np.flatnonzero(~np.isnan(contacts.enter) & (is_settled | self._has_parts))
+
+    def _least_known(
+        self,
+        intervals: PairIntervals,
+        contacts: IntervalContacts,
+        is_settled: Bools,
+        at_most: Floats,
+        clearance: float,
+    ) -> Floats:
+        """Least separations (m,) that are known: of each contact, since each has a depth of its own.
+
+        Of pairs that do not touch, the least separation so far, but for what need not be known.
+
+        at_most : (m,) separations that are reached for certain
+        """
+        rows = intervals.rows
+        pair, run = self._pair_of[rows], self._runs(contacts)[rows]
+        np.minimum.at(self._least, pair, at_most)
+        least: Floats = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
+        self._find_gaps(intervals, contacts, is_settled)
+        touching = self._possible_contacts(contacts, is_settled)
+        if len(touching):
+            middle = _middles(intervals, contacts)[touching]
+            least[touching] = self._least_of_contacts(run[touching], middle, at_most[touching])
+        return least
 
     def _find_gaps(self, intervals: PairIntervals, contacts: IntervalContacts, is_settled: Bools) -> None:
         """Note where contacts of a round's pairs begin and end, and where they may be interrupted.
@@ -654,7 +699,9 @@ def _split_of_jump(part: IntervalPart) -> float:
     return before if is_frame else (part.begin + part.end) / 2
 
 
-def _at_jumps(found: PartMotion, rows: Ints, is_limit: Bools) -> tuple[PairMotion, Floats, PairJumps | None]:
+def _at_jumps(
+    motion: PairMotion, deviation: Floats, rows: Ints, is_limit: Bools
+) -> tuple[PairMotion, Floats, PairJumps | None]:
     """Put pairs at rest that jump within a part, rows (j,): a jump passes through nothing.
 
     They are put at the nearer end, but at the begin where the end is a limit (j,) that is not shown.
@@ -662,11 +709,11 @@ def _at_jumps(found: PartMotion, rows: Ints, is_limit: Bools) -> tuple[PairMotio
     Returns the motion and the deviation (m,) of all pairs, and the jumps.
     """
     if not len(rows):
-        return found.motion, found.deviation, None
-    a0, a1, b0, b1 = motion = found.motion
+        return motion, deviation, None
+    a0, a1, b0, b1 = motion
     ends = motion.take(rows).separation_at(np.array([[0.0], [1.0]]) + np.zeros(len(rows)))
     is_after = np.asarray((ends[1] < ends[0]) & ~is_limit)
-    chosen, deviation = np.zeros((2, len(found.deviation)), dtype=bool), found.deviation.copy()
+    chosen, deviation = np.zeros((2, len(deviation)), dtype=bool), deviation.copy()
     chosen[0, rows], chosen[1, rows] = ~is_after, is_after
     deviation[rows] = 0.0
     shapes: list[Any] = []

@@ -511,7 +511,7 @@ def test_mesh_that_jumps_into_another_touches_it_from_the_jump_on(is_known):
 
 
 def test_contact_begins_where_the_samples_of_a_step_were_used_up(monkeypatch):
-    monkeypatch.setattr(mesh_contact, "_MOST_KNOWN", 2)
+    monkeypatch.setattr(mesh_contact, "MOST_UNTIL_CONTACT", 2)
     keys = [(0, 5), (3.3, 5), (3.4, 0), (3.5, 5), (7, 5), (8, 0)]
     mesh = Sliding(keys)
     contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 9), known=(Resting(), mesh))
@@ -520,7 +520,7 @@ def test_contact_begins_where_the_samples_of_a_step_were_used_up(monkeypatch):
 
 
 def test_meshes_that_may_have_touched_where_samples_were_used_up_are_in_doubt(monkeypatch):
-    monkeypatch.setattr(mesh_contact, "_MOST_KNOWN", 2)
+    monkeypatch.setattr(mesh_contact, "MOST_UNTIL_CONTACT", 2)
     mesh = Sliding([(0, 5), (3.3, 5), (3.4, 0), (3.5, 5), (7, 5)])
     contact, _ = run(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (0, 7), known=(Resting(), mesh))
     assert_never(contact)
