@@ -476,9 +476,9 @@ def _estimates_by_sides(
     estimates, rates = np.full((2, *is_known.shape), np.nan)
     for side, first in enumerate((0, 2)):
         known = np.flatnonzero(is_known[side])
-        step, beside = steps[1, known], steps[first, known]
-        of_side = velocities(shapes[first][known], shapes[first + 1][known], beside)
+        step, side_step = steps[1, known], steps[first, known]
+        of_side = velocities(shapes[first][known], shapes[first + 1][known], side_step)
         change = velocity_change(of_side, velocity[known])
-        estimates[side, known] = max_deviation(change, step, step + beside)
+        estimates[side, known] = max_deviation(change, step, step + side_step)
         rates[side, known] = velocity_change(at_rest, of_side)
     return estimates, rates, velocity_change(at_rest, velocity)
