@@ -209,9 +209,6 @@ class PoseSources:
         They are valid until the next call.
         """
         uids = {int(self._reader.uids[subject]): subject for subject in subjects}
-        if self._private is not None and self._private.is_known[list(subjects)].all():
-            yield from self._private.evaluated(time, np.array(subjects))
-            return
         if self._alone is None:
             self._alone = PrivateScene(scene_by_uid(self._uid), uids)
         self._alone.replace(uids)

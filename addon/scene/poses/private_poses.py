@@ -19,7 +19,7 @@ from ..blender.frames import ObjectReader, scene_by_uid
 from ..blender.mesh_data import vertex_positions
 from ..blender.private_scene import PrivateScene
 from ..blender.simulation import dependents_of, tree_has_node
-from .frame_reader import EvaluatedSubject, FramePoses, FrameReader, Reading
+from .frame_reader import FramePoses, FrameReader, Reading
 
 _CAMERA_CONSTRAINTS = frozenset({"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"})
 _ACTIVE_CAMERA = "GeometryNodeInputActiveCamera"
@@ -208,14 +208,6 @@ class PrivatePoses:
                 evaluated = self._scene.original(uid).evaluated_get(depsgraph)
                 self._index.read_deforming(subjects, sharing, evaluated, reading)
         return reading
-
-    def evaluated(self, time: float, subjects: Ints) -> Iterator[EvaluatedSubject]:
-        """Evaluate subjects (m,), all of them known, and iterate over those shown."""
-        members = {int(self._index.uids[subject]): subject for subject in subjects.tolist()}
-        for item in self._scene.evaluate(time).objects:
-            uid = item.original.session_uid
-            if uid in members:
-                yield EvaluatedSubject(members[uid], item, np.array(item.matrix_world))
 
 
 def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:
