@@ -12,7 +12,6 @@ from ..core.numeric.arrays import Bools
 from ..core.scan.pair_filter import PairFilter
 from ..scene.errors import SceneError
 from ..scene.jobs import result_store
-from ..scene.jobs.result import Result
 from ..scene.live.contact_state import LiveShapes
 from ..scene.live.touching import TouchingPairs, find_touching_pairs, make_pair_filter
 from ..scene.settings import ContactSettings
@@ -63,17 +62,14 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     # The array of flags is a new one after every change of collections, objects and visibility.
     is_same = _Cache.results is results and _Cache.visible is shown.visible and _Cache.settings == wanted
     if not is_same or _Cache.pair_filter is None:
-        _Cache.pair_filter, _Cache.live = _make_filter(context, cached.result, wanted), None
+        result = cached.result
+        parents: list[Any] = [None] * len(result.subjects)
+        if wanted.ignore_parents:
+            parents = [entry.parent for entry in result.objects]
+        _Cache.pair_filter = make_pair_filter(context.scene, result.subjects, parents, wanted)
+        _Cache.live = None
         _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
     if _Cache.live is not shown or _Cache.pairs is None:
         _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape], _Cache.pair_filter)
         _Cache.live = shown
     return cached.result.subjects, _Cache.pairs
-
-
-def _make_filter(context: Context, result: Result, settings: ContactSettings) -> PairFilter:
-    """Make the filter of the pairs that Find Contacts tests."""
-    parents: list[Any] = [None] * len(result.subjects)
-    if settings.ignore_parents:
-        parents = [entry.parent for entry in result.objects]
-    return make_pair_filter(context.scene, result.subjects, parents, settings)

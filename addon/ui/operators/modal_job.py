@@ -17,6 +17,7 @@ from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
 from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
+from ..overlay.state import redraw
 from ..translation import error_text, iface_
 from .command import Command, Need, needs_idle
 
@@ -203,7 +204,7 @@ class ModalJob(Command):
             running.show()
             context.window_manager.progress_update(100 * running.done)
             context.workspace.status_text_set(_draw_status)
-            _redraw_sidebars(context)
+            redraw(["VIEW_3D"], "UI")
 
     def cancel(self, context: Context) -> None:
         """Discard the job, for example when the window closes; the job restores the playhead.
@@ -226,7 +227,7 @@ class ModalJob(Command):
             if context.workspace is not None:
                 context.workspace.status_text_set(None)
         self._job = self._timer = None
-        _redraw_sidebars(context)
+        redraw(["VIEW_3D"], "UI")
 
 
 def _discard(job: Job, timer: bpy.types.Timer) -> None:
@@ -287,13 +288,3 @@ def _draw_status(header: Header, _context: Context) -> None:
     bar = row.row()
     bar.ui_units_x = 14
     running.draw(bar)
-
-
-def _redraw_sidebars(context: Context) -> None:
-    """Redraw the progress in the sidebars of all windows."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                for region in area.regions:
-                    if region.type == "UI":
-                        region.tag_redraw()

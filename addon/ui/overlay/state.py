@@ -159,13 +159,13 @@ def find_overlay(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> CachedOv
     return state.overlays.get(view_layer_key(scene, layer))
 
 
-def redraw() -> None:
-    """Draw all 3D views and timelines again."""
+def redraw(editors: Sequence[str] = ("VIEW_3D", "DOPESHEET_EDITOR"), region_type: str = "") -> None:
+    """Draw all 3D views and timelines again, or all regions of a type in some editors."""
     for manager in bpy.data.window_managers:
-        for window in manager.windows:
-            for area in window.screen.areas:
-                if area.type in {"VIEW_3D", "DOPESHEET_EDITOR"}:
-                    area.tag_redraw()
+        areas = [area for window in manager.windows for area in window.screen.areas if area.type in editors]
+        for region in (region for area in areas for region in area.regions):
+            if region_type in ("", region.type):
+                region.tag_redraw()
 
 
 def subject_identities(result_id: str, result: Result) -> tuple[Identity, ...]:

@@ -20,18 +20,13 @@ _IGNORED_SHOWN = 20
 
 def draw_contact_options(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the shape, and the other options folded."""
-    instant = _has_single_frame(context, settings)
+    span: Any = context.scene if settings.use_scene_range else settings
+    instant = span.frame_start == span.frame_end
     layout.prop(settings, "shape")
     if settings.shape == "compound":
         draw_parts(layout, settings)
     _draw_scan(layout, context, settings, instant)
     _draw_pairs(layout, context, settings, instant)
-
-
-def _has_single_frame(context: Context, settings: SceneSettings) -> bool:
-    """Return whether the frame range is a single frame."""
-    span: Any = context.scene if settings.use_scene_range else settings
-    return span.frame_start == span.frame_end
 
 
 def _draw_scan(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
