@@ -31,6 +31,16 @@ from .atomic_write import (
     write_text,
 )
 from .comparison import Comparison, compare_contacts
+from .document.conversion import (
+    DEFAULT_DECIMALS,
+    LEAST_DECIMALS,
+    MOST_DECIMALS,
+    LoadedDocument,
+    WriteOptions,
+    make_document,
+    read_document,
+    read_file,
+)
 from .document.json_writer import dumps, json_parts
 from .document.model import (
     CollisionResponse,
@@ -47,9 +57,7 @@ from .document.model import (
     Track,
 )
 from .document.not_verified import NotVerified
-from .document.reader import LoadedDocument, read_document, read_file
 from .document.skipped_pairs import SkippedPairs
-from .document.writer import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, WriteOptions, make_document
 from .export.file_formats import (
     FILE_FORMATS,
     FORMAT_NAMES,

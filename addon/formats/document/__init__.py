@@ -9,8 +9,8 @@ In reading order:
 - `joint_frames`: frames of bones, as joints in the files of exporters
 - `objects`, `tracks`: entries of a document, rounded outward, many at once
 - `contacts`: contacts and near misses, written from tables and read
-- `writer`: `make_document`
-- `reader`: `read_document` and `read_file`, the inverse
+- `extras`: what a document holds in addition
+- `conversion`: `make_document`, and `read_document` and `read_file`, the inverse
 - `json_numbers`, `json_writer`: text of a document
 - `json_columns`: text of many objects with the same members
 

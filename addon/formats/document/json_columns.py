@@ -91,21 +91,26 @@ def present(values: Sequence[Any]) -> ValueColumn | None:
 
 def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
     """Return `count` objects as dicts."""
-    columns = {
-        key: object_values(each, count)
-        if isinstance(each, ObjectColumn)
-        else to_lists(each.values)
-        if isinstance(each, NumberColumn)
-        else each.values
-        for key, each in objects.members.items()
-    }
-    if not columns:
-        return [{} for _ in range(count)]
-    entries = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    for key, each in objects.members.items():
-        if each.is_present is not None:
-            for row in np.flatnonzero(~each.is_present).tolist():
-                del entries[row][key]
+    return _values_of(objects, np.arange(count))
+
+
+def _values_of(column: Column, rows: Ints) -> list[Any]:
+    """JSON values of rows (m,), all of which are present."""
+    if isinstance(column, NumberColumn):
+        numbers: list[Any] = to_lists(column.values[rows])
+        return numbers
+    if isinstance(column, ValueColumn):
+        return [column.values[row] for row in rows.tolist()]
+    entries: list[dict[str, Any]] = [{} for _ in rows]
+    for key, each in column.members.items():
+        if each.is_present is None:
+            for entry, value in zip(entries, _values_of(each, rows), strict=True):
+                entry[key] = value
+        else:
+            present_rows = np.flatnonzero(each.is_present[rows])
+            values = _values_of(each, rows[present_rows])
+            for row, value in zip(present_rows.tolist(), values, strict=True):
+                entries[row][key] = value
     return entries
 
 

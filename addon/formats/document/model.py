@@ -465,23 +465,3 @@ class DocumentContents:
     vertex_group: str | None = None
     armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped_pairs: Mapping[str, int] = field(default_factory=dict)
-
-
-def read_skipped_pairs(extra: Any) -> dict[str, int]:
-    """Convert "skippedPairs" of "extras"; empty for another form, because extras can hold anything."""
-    if not isinstance(extra, Mapping):
-        return {}
-    counts = extra.items()
-    return {str(name): count for name, count in counts if type(count) is int and count > 0}
-
-
-def read_armature_roots(extra: Any) -> dict[str, tuple[str, ...]]:
-    """Convert "armatureRoots" of "extras"; empty for another form, because extras can hold anything."""
-    entries = extra if isinstance(extra, list) else []
-    return {
-        entry["armature"]: tuple(id for id in entry["ids"] if isinstance(id, str))
-        for entry in entries
-        if isinstance(entry, dict)
-        and isinstance(entry.get("armature"), str)
-        and isinstance(entry.get("ids"), list)
-    }

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from ..contact_extents import extent, signed_depth
-from ..document.model import read_skipped_pairs
+from ..document.extras import read_skipped_pairs
 from ..document.not_verified import NotVerified
 from ..document.objects import object_names
 from ..document.skipped_pairs import SkippedPairs

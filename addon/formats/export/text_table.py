@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
-from ..document.model import read_skipped_pairs
+from ..document.extras import read_skipped_pairs
 from ..document.not_verified import NotVerified
 from ..document.objects import object_names
 from ..document.skipped_pairs import SkippedPairs

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from addon.formats import WriteOptions, dumps, make_document, space_for
-from addon.formats.document.reader import read_file
+from addon.formats.document.conversion import read_file
 from tests.cli.command_line import run
 from tests.cli.parts.skinned_files import Joint, bind_rotations_of_fbx, export_glb, joints_of_glb
 from tests.paths import TOP

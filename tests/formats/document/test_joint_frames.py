@@ -13,7 +13,7 @@ from addon.core import Capsule, ConvexHull, Sphere, SphereTree
 from addon.core.compound.convex_parts import Compound
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import CONVENTIONS, Convention, ObjectBounds, space_for
-from addon.formats.document.reader import read_document
+from addon.formats.document.conversion import read_document
 from addon.formats.spaces import AXES, matrix_from_quaternion
 from tests.formats.samples import bounds, document_of
 

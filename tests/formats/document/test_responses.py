@@ -8,8 +8,8 @@ import json
 import pytest
 
 from addon.formats import DocumentContents, WriteOptions, dumps, make_document, space_for
+from addon.formats.document.conversion import read_document
 from addon.formats.document.model import CollisionResponse
-from addon.formats.document.reader import read_document
 from addon.formats.validation.strict_json import DocumentError
 from addon.formats.validation.validate import parse_document, require_document
 from tests.formats import samples

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.formats.document.reader import read_document
+from addon.formats.document.conversion import read_document
 from addon.scene.blender.names import full_name_of, name_of
 from addon.scene.colliders.make import make_colliders, remove_colliders
 from addon.scene.jobs.bounds import compute_bounds

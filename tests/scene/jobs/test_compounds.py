@@ -167,7 +167,7 @@ def test_mesh_without_faces_is_one_part(add_mesh):
 @pytest.mark.parametrize("preset", ["gltf", "unity", "unreal"])
 def test_document_that_is_read_is_written_again_to_the_byte(add_mesh, preset):
     from addon.formats import make_document, read_document, space_for
-    from addon.formats.document.writer import WriteOptions
+    from addon.formats.document.conversion import WriteOptions
 
     add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES), POSES["rotated"])
     for part_shape in ("hull", "box", "sphere", "capsule"):

@@ -1,0 +1,240 @@
+"""Bounds and contacts as the "collision-bounds" JSON document, and documents of any space read again.
+
+All numbers are in the document's declared space. The same input gives the same bytes: objects are sorted by
+name, then id, keys have one order, there are no time stamps. Shapes are rounded outward, so they still
+enclose. What is written of each part of a document is next to how it is read.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...core.messages import message
+from ...core.numeric.arguments import as_whole_number, require_type
+from ..rounding import json_number, to_lists
+from ..spaces import Space
+from ..validation.strict_json import MAX_MEGABYTES, DocumentError
+from ..validation.validate import load_document, require_document
+from ..wording import single_line
+from .contacts import UNIT_DECIMALS, ContactReader, ContactWriter
+from .extras import read_extras, write_extras
+from .model import (
+    CollisionResponse,
+    DocumentContents,
+    InputWarning,
+    ObjectBounds,
+    Origin,
+    ScannedContacts,
+    Skipped,
+    TimeSettings,
+    Track,
+    response_of,
+)
+from .objects import WrittenObjects, read_object
+from .tracks import WrittenTracks, read_track
+
+FORMAT = "collision-bounds"
+SCHEMA_VERSION = "1.5.0"
+"""Written to documents. `validation/schema.json` has its members."""
+SCHEMA_ID = "urn:collision-bounds:document:1"
+DEFAULT_DECIMALS = 6
+LEAST_DECIMALS, MOST_DECIMALS = 3, 9
+
+_TIME = {
+    "fps": "fps",
+    "frameStart": "start",
+    "frameEnd": "end",
+    "frameStep": "step",
+    "referenceFrame": "reference",
+}
+"""Attributes of the time settings by their keys."""
+
+
+@dataclass(frozen=True)
+class LoadedDocument(DocumentContents):
+    """Contents of a document, with the unit scale of its scene.
+
+    Attributes
+    ----------
+    scanned : ScannedContacts
+        Its subject indices are those of `objects`; its shape is empty in a document without contacts.
+    scale_length : float
+        Meters for one Blender unit; 1 for a document in the space of glTF, which does not have it.
+    """
+
+    objects: tuple[ObjectBounds, ...]
+    skipped: tuple[Skipped, ...]
+    scanned: ScannedContacts
+    tracks: tuple[Track, ...] = ()
+    linear_ids: tuple[str, ...] = ()
+    warnings: tuple[InputWarning, ...] = ()
+    responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
+    scale_length: float = 1.0
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """Space and precision of a document.
+
+    Attributes
+    ----------
+    space : Space
+        The space that the document declares; all its numbers are in it.
+    decimals : int
+        Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
+
+    Raises
+    ------
+    InvalidShapeError
+        For another type, or decimals out of range.
+    """
+
+    space: Space
+    decimals: int = DEFAULT_DECIMALS
+
+    def __post_init__(self) -> None:
+        require_type(self.space, Space, "space")
+        as_whole_number(self.decimals, "decimals", LEAST_DECIMALS, MOST_DECIMALS)
+
+
+def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str, Any]:
+    """Convert contents to a document of dicts and lists, keys in the order of the format.
+
+    Shapes are rounded outward: each encloses the exact one, in the document's space. First frames are rounded
+    down, so a contact is never late. Objects and tracks that were read from a document, and are written in
+    its space with as many decimals, keep their numbers.
+
+    Parameters
+    ----------
+    contents : DocumentContents
+        In Blender's space and units.
+    options : WriteOptions
+        Space and precision of the document.
+
+    Returns
+    -------
+    document : dict of str to Any
+        Its objects and tracks are converted on access, since there can be very many, see `WrittenObjects`
+        and `WrittenTracks`.
+    """
+    require_type(contents, DocumentContents, "contents")
+    require_type(options, WriteOptions, "options")
+    space, decimals, scanned, origin = options.space, options.decimals, contents.scanned, contents.origin
+    precision = decimals, max(decimals, UNIT_DECIMALS)
+    writer = ContactWriter(space, decimals, contents.time)
+    skipped = sorted(contents.skipped, key=lambda entry: (entry.name, entry.reason))
+    warnings = sorted(contents.warnings, key=lambda entry: (entry.kind, entry.name, entry.message))
+    return {
+        "$schema": SCHEMA_ID,
+        "format": FORMAT,
+        "version": SCHEMA_VERSION,
+        "generator": {
+            "name": origin.generator,
+            "version": origin.generator_version,
+            "blender": origin.blender,
+        },
+        "source": {"file": origin.file, "scene": origin.scene},
+        "space": _space(space),
+        "time": {key: json_number(getattr(contents.time, name)) for key, name in _TIME.items()},
+        "objects": WrittenObjects(contents.objects, space, precision, contents.responses)
+        if contents.objects
+        else [],
+        "tracks": WrittenTracks(contents.tracks, space, decimals) if contents.tracks else [],
+        "contacts": writer.contacts(scanned) if scanned else [],
+        "clearances": writer.clearances(scanned) if scanned else [],
+        "skipped": list(map(asdict, skipped)),
+        "warnings": list(map(asdict, warnings)),
+        "extras": write_extras(contents),
+    }
+
+
+def _space(space: Space) -> dict[str, Any]:
+    return {
+        "preset": space.preset,
+        "up": space.up,
+        "forward": space.forward,
+        "handedness": space.handedness,
+        "unit": space.unit,
+        "metersPerUnit": json_number(space.meters_per_unit),
+        "fromBlender": to_lists((space.axes * space.scale).reshape(-1)),
+        "matrixOrder": "row-major 3x3",
+        "quaternion": "xyzw",
+    }
+
+
+def read_file(path: Path, max_megabytes: float = MAX_MEGABYTES) -> LoadedDocument:
+    """Read and validate a file, and convert it to contents in Blender's units.
+
+    Parameters
+    ----------
+    path : Path
+        Of a regular file.
+    max_megabytes : float
+        Limit of the size, in units of 1,000,000 bytes.
+
+    Returns
+    -------
+    loaded : LoadedDocument
+
+    Raises
+    ------
+    DocumentError
+        With one sentence that names the file, when it cannot be read or is not a correct document.
+    """
+    try:
+        return read_document(load_document(path, max_megabytes))
+    except DocumentError as error:
+        text = "{name}: {reason}"
+        raise DocumentError(message(text, name=single_line(path.name), reason=error.message)) from None
+
+
+def read_document(document: Mapping[str, Any]) -> LoadedDocument:
+    """Convert a correct document, of any space, to contents in Blender's units.
+
+    Objects and tracks also keep the numbers of the document, so that `make_document` writes them unchanged in
+    the same space with as many decimals.
+
+    Parameters
+    ----------
+    document : mapping of str to Any
+        As `parse_document` returns it.
+
+    Returns
+    -------
+    loaded : LoadedDocument
+    """
+    require_document(document)
+    space = Space.from_document(document["space"])
+    to_blender = space.inverse()
+    objects = tuple(read_object(entry, space, to_blender) for entry in document["objects"])
+    time, generator, source = document["time"], document["generator"], document["source"]
+    ids, end = [entry.id for entry in objects], time["frameEnd"]
+    extras = read_extras(document["extras"], frozenset(ids), end)
+    is_stopped = extras["partial"] is not None and extras["partial"].planned_end != end
+    contacts = ContactReader(space, to_blender, time["fps"])
+    return LoadedDocument(
+        objects=objects,
+        skipped=tuple(Skipped(**entry) for entry in document["skipped"]),
+        origin=Origin(
+            generator["name"], generator["version"], generator["blender"], source["file"], source["scene"]
+        ),
+        time=TimeSettings(**{name: time[key] for key, name in _TIME.items()}),
+        scanned=contacts.scanned(document, ids, end if is_stopped else None),
+        tracks=tuple(read_track(entry, space, to_blender) for entry in document["tracks"]),
+        warnings=tuple(InputWarning(**entry) for entry in document.get("warnings", ())),
+        responses={entry["id"]: response_of(entry) for entry in document["objects"] if "collision" in entry},
+        scale_length=_scale_length(space),
+        **extras,
+    )
+
+
+def _scale_length(space: Space) -> float:
+    """Meters for one Blender unit as the user typed it, because the product can be off by an ulp."""
+    length = space.scale * space.meters_per_unit
+    typed = float(f"{length:.12g}")
+    return typed if math.isclose(typed, length, rel_tol=4 * sys.float_info.epsilon) else length
