@@ -23,6 +23,8 @@ class SceneBounds:
 
     Several motions share one evaluation of the scene for each time. Must be created at the frame at which the
     subjects were found.
+
+    turns : Times that are sampled too, but are no frames of tracks.
     """
 
     def __init__(
@@ -32,10 +34,12 @@ class SceneBounds:
         selection: Selection,
         fit: FitSettings,
         with_own_frames: bool = False,
+        frames: int = 0,
     ) -> None:
         """Read all subjects as they are now; see `SceneMotion` for the parameters.
 
         with_own_frames : whether n more bounds follow, those of the subjects in their own frames
+        frames : number of samples to record for tracks, with ten numbers for each subject
         """
         none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
         # Boxes are along the world's axes, whatever axes a contact scan would use.
@@ -43,6 +47,10 @@ class SceneBounds:
         self._boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
         self._spheres = self._boxes.with_shape("sphere")
         self._all = np.arange(len(subjects))
+        self.turns: frozenset[float] = frozenset()
+        self._numbers: Floats = np.zeros((frames, len(subjects), 10))
+        self._present = np.zeros((frames, len(subjects)), dtype=bool)
+        self._times: list[float] = []
         self._in_own_frames: tuple[SceneMotion, SceneMotion] | None = None
         if with_own_frames:
             self._in_own_frames = self._boxes.with_shape("aabb", True), self._boxes.with_shape("sphere", True)
@@ -65,9 +73,13 @@ class SceneBounds:
 
     def sample(self, time: float) -> BoundsSample:
         """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        bounds = _merged(
-            self._boxes.sample(time), self._spheres.sample_between(time, self._all, is_current=True)
-        )
+        if time in self.turns:
+            count = len(self._all) * (1 if self._in_own_frames is None else 2)
+            return self.sample_between(time, np.arange(count))
+        boxes = self._boxes.sample(time)
+        bounds = _merged(boxes, self._spheres.sample_between(time, self._all, is_current=True))
+        if len(self._times) < len(self._numbers):
+            self._record(time, bounds)
         if self._in_own_frames is None:
             return bounds
         return _concatenated(bounds, self._own_bounds(time, self._all))
@@ -93,39 +105,13 @@ class SceneBounds:
         assert self._in_own_frames is not None
         return _merged(*(each.sample_between(time, subjects, True) for each in self._in_own_frames))
 
-
-class TrackRecorder:
-    """Records the samples of a motion at each frame. Implements `core.BoundsMotion`.
-
-    Memory grows with the frames: ten numbers for each subject.
-    """
-
-    def __init__(self, motion: SceneBounds, count: int, frames: int) -> None:
-        """Create an empty recorder for `count` subjects over at most `frames` samples."""
-        self._motion = motion
-        self._numbers: Floats = np.zeros((frames, count, 10))
-        self._present = np.zeros((frames, count), dtype=bool)
-        self._times: list[float] = []
-
-    @property
-    def refinable(self) -> Bools:
-        """See `SceneBounds`."""
-        return self._motion.refinable
-
-    def sample(self, time: float) -> BoundsSample:
-        """Sample the motion at `time`, and record the bounds in world space."""
-        sample = self._motion.sample(time)
+    def _record(self, time: float, bounds: BoundsSample) -> None:
+        """Record the bounds of all subjects in world space for tracks."""
         numbers = self._numbers[len(self._times)]
-        in_world = sample.take(np.arange(len(numbers)))
-        numbers[:, :3], numbers[:, 3:6] = in_world.boxes.min, in_world.boxes.max
-        numbers[:, 6:9], numbers[:, 9] = in_world.spheres.center, in_world.spheres.radius
-        self._present[len(self._times)] = in_world.present
+        numbers[:, :3], numbers[:, 3:6] = bounds.boxes.min, bounds.boxes.max
+        numbers[:, 6:9], numbers[:, 9] = bounds.spheres.center, bounds.spheres.radius
+        self._present[len(self._times)] = bounds.present
         self._times.append(time)
-        return sample
-
-    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """See `SceneBounds`; such samples are not recorded."""
-        return self._motion.sample_between(time, subjects)
 
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
         """Tracks of all subjects that were ever present.

@@ -8,11 +8,10 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...core import Aabb, BoundsSample, Progress, Shape, Sphere, envelopes_over
+from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
-from ...core.numeric.arrays import Ints
 from ...formats import ObjectBounds, Skipped
-from ..animation.bounds_over_time import SceneBounds, TrackRecorder
+from ..animation.bounds_over_time import SceneBounds
 from ..blender.animated.turns import turning_times
 from ..blender.frames import (
     preserve_frame,
@@ -52,24 +51,24 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
         if settings.frame is not None:
             scene = scene_by_uid(uid)
             restart_simulations(scene, Simulations.of(scene))
+        frames = len(times) if settings.tracks else 0
         motion = SceneBounds(
-            scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope
+            scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope, frames
         )
-        recorder = TrackRecorder(motion, len(result.subjects), len(times)) if settings.tracks else None
         # Everything about the scene is read before this yield because the scene may be deleted after it.
         yield begun
         for _ in motion.fitting():
             yield begun
         if settings.envelope:
-            result = yield from _with_envelopes(result, recorder or motion, times, settings)
+            result = yield from _with_envelopes(result, motion, times, settings)
         else:
             for index, time in enumerate(times):
-                (recorder or motion).sample(time)
+                motion.sample(time)
                 yield Progress(index + 1, len(times), time)
-        if recorder:
+        if settings.tracks:
             yield Progress(len(times), len(times), times[-1])
             ids = [subject.id for subject in result.subjects]
-            result = replace(result, tracks=recorder.tracks(ids, settings.shapes))
+            result = replace(result, tracks=motion.tracks(ids, settings.shapes))
     known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
     absent = [entry for entry in motion.skipped if entry.name not in known]
     return replace(result.with_late_warnings(), skipped=(*result.skipped, *absent))
@@ -77,7 +76,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
 
 def _with_envelopes(
     result: Result,
-    motion: SceneBounds | TrackRecorder,
+    motion: SceneBounds,
     times: Sequence[float],
     settings: BoundsSettings,
 ) -> Generator[Progress, None, Result]:
@@ -85,7 +84,8 @@ def _with_envelopes(
     turns: list[float] = []
     if len(times) > 1 and motion.refinable.all():
         turns = turning_times(bpy.context.evaluated_depsgraph_get(), times)
-    envelopes = yield from envelopes_over(_WithTurns(motion, turns), sorted([*times, *turns]))
+    motion.turns = frozenset(turns)
+    envelopes = yield from envelopes_over(motion, sorted([*times, *turns]))
     subjects, count = result.subjects, len(result.subjects)
     kinds: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
     kinds += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
@@ -113,25 +113,6 @@ def _with_envelopes(
         linear_only=tuple(subjects[index].name for index in linear),
         linear_ids=tuple(subjects[index].id for index in linear),
     )
-
-
-class _WithTurns:
-    """Motion that is sampled at more times, which are no frames of tracks. Implements `core.BoundsMotion`."""
-
-    def __init__(self, motion: SceneBounds | TrackRecorder, turns: Sequence[float]) -> None:
-        """Take a motion, and times at which its keys turn."""
-        self._motion, self._turns = motion, frozenset(turns)
-        self.refinable = motion.refinable
-
-    def sample(self, time: float) -> BoundsSample:
-        """See `BoundsMotion`."""
-        if time in self._turns:
-            return self._motion.sample_between(time, np.arange(len(self.refinable)))
-        return self._motion.sample(time)
-
-    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """See `BoundsMotion`."""
-        return self._motion.sample_between(time, subjects)
 
 
 def _local_envelope(entry: ObjectBounds, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
