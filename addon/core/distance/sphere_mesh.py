@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..shapes import Sphere
-from ..trees.sphere_tree import concatenated_ranges
-from ..trees.traversal import SINGLE_NODE, find_candidate_leaf_pairs
 from .sphere import overlaps_sphere_triangle, separation_sphere_triangle, witness_points_sphere_triangle
 from .witness import WitnessPoints
 
@@ -102,13 +100,7 @@ def _nearest_by_traversal(apart: Sphere, mesh: TriangleMesh) -> Ints:
     if len(best) * count <= _ALL_PAIRS:
         i, t = np.arange(len(best)).repeat(count), np.tile(np.arange(count), len(best))
     else:
-        parts = mesh.parts
-        rows, _ = find_candidate_leaf_pairs(
-            np.arange(len(best)), SINGLE_NODE, parts.tree.children, parts.bounds(apart)
-        )
-        first, last = parts.tree.parts[rows.b].T
-        i = rows.element.repeat(last - first)
-        t = parts.tree.order[concatenated_ranges(first, last - first)]
+        i, t = mesh.parts.candidates(np.arange(len(best)), mesh.parts.bounds(apart))
     for start in range(0, len(i), CHUNK_ROWS):
         spheres, triangles = i[start : start + CHUNK_ROWS], t[start : start + CHUNK_ROWS]
         value = separation_sphere_triangle(apart[spheres], mesh.triangles[triangles])

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, dot, length
+from ..numeric.arrays import Floats, Ints, dot, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
 from ..trees.builder import sphere_tree_from_triangles
-from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
-from ..trees.traversal import NodePairBounds, NodePairs
+from ..trees.sphere_tree import SphereTree, concatenated_ranges, inner_nodes_upward, leaves_in_order
+from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
 
 LEAF_TRIANGLES = 8
 """Triangles in a leaf: measuring this many costs as much as traversing the levels that would split them."""
@@ -72,6 +72,13 @@ class MeshParts(NamedTuple):
     def two_sided(self) -> MeshParts:
         """Return the same bounds for two-sided triangles."""
         return self._replace(one_sided=False)
+
+    def candidates(self, elements: Ints, bounds: NodePairBounds) -> tuple[Ints, Ints]:
+        """Elements and triangles (k,), the pairs of which may have the smallest value of their element."""
+        rows, _ = find_candidate_leaf_pairs(elements, SINGLE_NODE, self.tree.children, bounds)
+        first, last = self.tree.parts[rows.b].T
+        sizes = last - first
+        return rows.element.repeat(sizes), self.tree.order[concatenated_ranges(first, sizes)]
 
     def bounds(self, sphere: Sphere) -> NodePairBounds:
         """Return traversal bounds of the separation between spheres (n,) and their nearest triangle.

@@ -18,8 +18,8 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints, length
 from ..shapes import Segment, Sphere, Triangle
 from ..shapes.primitives import closest_on_segment
-from ..trees.sphere_tree import SphereTree, concatenated_ranges
-from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
+from ..trees.sphere_tree import SphereTree
+from ..trees.traversal import NodePairBounds, NodePairs
 from .interpolation import at
 from .sphere_triangle import (
     CLOSEST_CHUNK_PAIRS,
@@ -126,12 +126,10 @@ def _first_triangles(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> tupl
 
 def _closest_candidates(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Iterator[tuple[Ints, Ints]]:
     """Pairs of spheres (n,) and triangles that include the closest, as indices, a chunk at a time."""
-    tree, bounds = mesh.parts.tree, _bounds(a0, a1, mesh)
+    bounds = _bounds(a0, a1, mesh)
     for begin in range(0, len(a0.radius), _CHUNK_SPHERES):
         spheres = np.arange(begin, min(begin + _CHUNK_SPHERES, len(a0.radius)))
-        rows, _ = find_candidate_leaf_pairs(spheres, SINGLE_NODE, tree.children, bounds)
-        first, last = tree.parts[rows.b].T
-        i, t = rows.element.repeat(last - first), tree.order[concatenated_ranges(first, last - first)]
+        i, t = mesh.parts.candidates(spheres, bounds)
         for start in range(0, len(i), CLOSEST_CHUNK_PAIRS):
             yield i[start : start + CLOSEST_CHUNK_PAIRS], t[start : start + CLOSEST_CHUNK_PAIRS]
 

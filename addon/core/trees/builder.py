@@ -6,6 +6,7 @@ are binned, as for BVHs of ray tracers (Wald 2007), with Otsu's criterion (1979)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..fitting.enclosing import spheres_from_groups
 from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import Bools, Floats, Ints, as_floats
-from ..shapes import Sphere, Triangle
+from ..shapes import Sphere, Triangle, concatenated
 from .sphere_tree import SphereTree, concatenated_ranges
 
 _BINS = 16
@@ -64,24 +65,22 @@ def sphere_tree_from_triangles(
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
     points = corners.reshape(-1, 3)
     vertices = _equal_rows(*np.ascontiguousarray(points.T).view(np.int64)).reshape(-1, 3)
-    centroids = _centroids(corners)
     order = np.arange(len(corners))
-    parts = np.array([[0, len(corners)]])
-    levels: list[_Level] = []
-    node_count = 0
-    while len(parts):
+    levels: list[Sphere] = []
+
+    def is_split(parts: Ints) -> Bools:
         spheres = _enclosing_spheres(points, vertices, order, parts)
-        is_split = np.diff(parts)[:, 0] > leaf_triangles
-        if len(levels) == depth:
-            is_split[:] = False
-        elif levels or tightness >= 1:
-            root = levels[0].spheres if levels else spheres
-            is_split &= spheres.radius > tightness * root.radius[0]
-        node_count += len(parts)
-        children, halves = _split_parts(centroids, order, parts, is_split, first_child=node_count)
-        levels.append(_Level(spheres, children, parts))
-        parts = halves
-    return _join_levels(levels, order)
+        levels.append(spheres)
+        is_large: Bools = np.diff(parts)[:, 0] > leaf_triangles
+        if len(levels) > depth:
+            return np.zeros_like(is_large)
+        # The root is split unless no part would be.
+        least = tightness * levels[0].radius[0] if len(levels) > 1 or tightness >= 1 else -np.inf
+        return is_large & (spheres.radius > least)
+
+    children, parts = _split(_centroids(corners), order, is_split)
+    spheres = concatenated(*levels)
+    return SphereTree(spheres.center, spheres.radius, children, parts, order)
 
 
 class TrianglePartition(NamedTuple):
@@ -106,41 +105,26 @@ def partition_triangles(triangles: Triangle | ArrayLike, leaf_triangles: int = 1
     """
     corners = as_corners(triangles)
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
-    centroids, order = _centroids(corners), np.arange(len(corners))
-    parts = np.array([[0, len(corners)]])
+    order = np.arange(len(corners))
+    children, parts = _split(_centroids(corners), order, lambda parts: np.diff(parts)[:, 0] > leaf_triangles)
+    return TrianglePartition(children, parts, order)
+
+
+def _split(centroids: Floats, order: Ints, is_split: Callable[[Ints], Bools]) -> tuple[Ints, Ints]:
+    """Split triangles (t,) level by level, reordering them in place; return children and parts (m, 2).
+
+    is_split : which parts (p, 2) of a level to split
+    """
+    parts = np.array([[0, len(order)]])
     all_children, all_parts = [], []
-    node_count = 0
+    count = 0
     while len(parts):
-        node_count += len(parts)
-        is_split = np.diff(parts)[:, 0] > leaf_triangles
-        children, halves = _split_parts(centroids, order, parts, is_split, first_child=node_count)
+        count += len(parts)
+        children, halves = _split_parts(centroids, order, parts, is_split(parts), first_child=count)
         all_children.append(children)
         all_parts.append(parts)
         parts = halves
-    return TrianglePartition(np.concatenate(all_children), np.concatenate(all_parts), order)
-
-
-class _Level(NamedTuple):
-    """The p nodes of one level.
-
-    spheres : Sphere, batch (p,)
-    children, parts : (p, 2) int64. As in SphereTree.
-    """
-
-    spheres: Sphere
-    children: Ints
-    parts: Ints
-
-
-def _join_levels(levels: list[_Level], order: Ints) -> SphereTree:
-    """Make a tree of its levels, from the root down."""
-    return SphereTree(
-        np.concatenate([level.spheres.center for level in levels]),
-        np.concatenate([level.spheres.radius for level in levels]),
-        np.concatenate([level.children for level in levels]),
-        np.concatenate([level.parts for level in levels]),
-        order,
-    )
+    return np.concatenate(all_children), np.concatenate(all_parts)
 
 
 def as_corners(triangles: Triangle | ArrayLike) -> Floats:
