@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Bools, Floats, length, power_of_two_scale
+from ..numeric.arrays import Bools, Floats, length
 from ..numeric.spans import Spans
 from ..shapes import Sphere
 from ..sweep.dispatch import closest_time, overlap_span
-from ..sweep.sphere_sphere import time_of_minimum_gap
+from ..sweep.sphere_sphere import relative_motion, time_of_minimum_gap
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 
 _UNSURE = 1e-9
@@ -96,27 +96,20 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> Interva
     clearance : Pairs closer than this are in contact.
     Returns contacts : IntervalContacts, (m,). Times in [0, 1].
     """
-    a0, a1, b0, b1 = pairs
-    p, end = b0.center - a0.center, b1.center - a1.center
-    r, r_end = a0.radius + b0.radius, a1.radius + b1.radius
-    size = np.maximum(np.maximum(np.abs(p).max(axis=-1), np.abs(end).max(axis=-1)), np.maximum(r, r_end))
-    scale = power_of_two_scale(size)
-    p, end, r, r_end = p / scale[:, None], end / scale[:, None], r / scale, r_end / scale
+    p, end, r, r_end, unit = relative_motion(*pairs)
     v, s = end - p, r_end - r
     time = time_of_minimum_gap(p, v, s)
     # In order of time, because argmin takes the first of equal separations.
     times = np.stack([np.zeros_like(time), time, np.ones_like(time)])
     values = np.stack([length(p) - r, length(p + v * time[:, None]) - (r + s * time), length(end) - r_end])
     lowest = values.argmin(axis=0)[None]
-    least = np.take_along_axis(values, lowest, axis=0)[0]
-    high = np.maximum(values[0], values[2])
-    near = clearance / scale
+    least, least_time = (np.take_along_axis(each, lowest, axis=0)[0] for each in (values, times))
+    high, near = np.maximum(values[0], values[2]), clearance / unit
     enter, leave = np.full(time.shape, np.nan), np.full(time.shape, np.nan)
     throughout = high < near - _UNSURE
     enter[throughout], leave[throughout] = 0.0, 1.0
     rows = np.flatnonzero(~throughout & (least <= near + _UNSURE))
     if len(rows):
         enter[rows], leave[rows] = pairs.take(rows).overlap_span(clearance)
-    least_time = np.take_along_axis(times, lowest, axis=0)[0]
-    least = least * scale
-    return IntervalContacts(enter, leave, least, least_time, least, high * scale)
+    least = least * unit
+    return IntervalContacts(enter, leave, least, least_time, least, high * unit)

@@ -91,12 +91,20 @@ def closest_time_candidates_sphere_sphere(
     a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
 ) -> Floats:
     """Candidate times (3, ...) of the minimum separation |p + v t| - (r + s t): ends and local minimum."""
+    p, end, r, r_end, _ = relative_motion(a_start, a_end, b_start, b_end)
+    minimum = time_of_minimum_gap(p, end - p, r_end - r)
+    return np.stack([np.zeros_like(minimum), minimum, np.ones_like(minimum)])
+
+
+def relative_motion(
+    a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Relative centers (..., 3) and sums of radii (...) at both ends, in a unit of each pair, and that (...)."""
     p, end = b_start.center - a_start.center, b_end.center - a_end.center
     r, r_end = a_start.radius + b_start.radius, a_end.radius + b_end.radius
-    scale = power_of_two_scale(np.max([*np.abs([p, end]).max(axis=-1), r, r_end], axis=0))
-    p, v, s = p / scale[..., None], (end - p) / scale[..., None], (r_end - r) / scale
-    minimum = time_of_minimum_gap(p, v, s)
-    return np.stack([np.zeros_like(minimum), minimum, np.ones_like(minimum)])
+    size = np.maximum(np.abs(p), np.abs(end)).max(axis=-1)
+    unit = power_of_two_scale(np.maximum(size, np.maximum(r, r_end)))
+    return p / unit[..., None], end / unit[..., None], r / unit, r_end / unit, unit
 
 
 def time_of_minimum_gap(p: Floats, v: Floats, s: Floats) -> Floats:
