@@ -102,17 +102,17 @@ class PairList:
         """Collect pairs with second indices below `count`; if unordered, the smaller index comes first."""
         self._bits = count.bit_length()
         self._is_unordered = is_unordered
-        self._pieces = [np.empty(0, dtype=np.int64)]
+        self._chunks = [np.empty(0, dtype=np.int64)]
 
     def add(self, first: Ints, second: Ints) -> None:
         """Add pairs of first and second indices, (k,) each."""
         if self._is_unordered:
             first, second = np.minimum(first, second), np.maximum(first, second)
-        self._pieces.append((first << self._bits) | second)
+        self._chunks.append((first << self._bits) | second)
 
     def sorted_pairs(self) -> Ints:
         """Return all pairs (m, 2), sorted by the first index, then the second."""
-        keys = np.concatenate(self._pieces)
+        keys = np.concatenate(self._chunks)
         keys.sort()
         pairs = np.empty((len(keys), 2), dtype=np.int64)
         np.right_shift(keys, self._bits, out=pairs[:, 0])

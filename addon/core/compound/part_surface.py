@@ -84,9 +84,9 @@ class PartSurface(NamedTuple):
         sides = []
         middle = dot(self.edges.ends.mean(axis=1), normal) - offset
         for sign, is_in in ((-1.0, middle <= _ON_PLANE), (1.0, middle >= -_ON_PLANE)):
-            corners, source, borders, border_source = _clipped(self.corners, sign * height)
-            lid = _lid(borders[self.is_solid[border_source]], -sign * normal)
-            is_solid = np.concatenate([self.is_solid[source], np.ones(len(lid), dtype=bool)])
+            corners, left_of, borders, border_of = _clipped(self.corners, sign * height)
+            lid = _lid(borders[self.is_solid[border_of]], -sign * normal)
+            is_solid = np.concatenate([self.is_solid[left_of], np.ones(len(lid), dtype=bool)])
             sides.append(PartSurface(np.concatenate([corners, lid]), is_solid, self.edges.take(is_in)))
         return sides[0], sides[1]
 
@@ -175,11 +175,11 @@ def _clipped(corners: Floats, height: Floats) -> tuple[Floats, Ints, Floats, Int
     is_above, is_below = height > 0, height < 0
     count_above, count_below = is_above.sum(axis=1), is_below.sum(axis=1)
     whole = np.flatnonzero((count_below == 0) & ((count_above > 0) | (height == 0).all(axis=1)))
-    pieces, sources = [corners[whole]], [whole]
+    left, left_of = [corners[whole]], [whole]
     # A side that lies in the plane.
     on_plane = np.flatnonzero((count_below == 0) & (count_above == 1) & ((height == 0).sum(axis=1) == 2))
     a, b, c, _ = _with_first(corners, height, on_plane, is_above[on_plane].argmax(axis=1))
-    borders, border_sources = [np.stack([b, c], axis=1)], [on_plane]
+    borders, border_of = [np.stack([b, c], axis=1)], [on_plane]
     # The corner that is alone on its side first: above in `one`, below in `two`.
     is_crossing = (count_above > 0) & (count_below > 0)
     one, two = np.flatnonzero(is_crossing & (count_above == 1)), np.flatnonzero(count_above == 2)
@@ -188,15 +188,15 @@ def _clipped(corners: Floats, height: Floats) -> tuple[Floats, Ints, Floats, Int
         a, b, c, h = _with_first(corners, height, rows, is_alone[rows].argmax(axis=1))
         p, q = _crossing(a, b, h[:, 0], h[:, 1]), _crossing(a, c, h[:, 0], h[:, 2])
         new = [(a, p, q)] if rows is one else [(p, b, c), (p, c, q)]
-        pieces += [np.stack(each, axis=1) for each in new]
-        sources += [rows] * len(new)
+        left += [np.stack(each, axis=1) for each in new]
+        left_of += [rows] * len(new)
         borders.append(np.stack([p, q], axis=1))
-        border_sources.append(rows)
+        border_of.append(rows)
     return (
-        np.concatenate(pieces),
-        np.concatenate(sources),
+        np.concatenate(left),
+        np.concatenate(left_of),
         np.concatenate(borders),
-        np.concatenate(border_sources),
+        np.concatenate(border_of),
     )
 
 

@@ -41,7 +41,7 @@ def hull_defect(vertices: Floats, faces: Ints) -> str:
         return f"vertices: vertex {int(used.argmin())} is in no face"
     if not _is_closed_surface(faces, len(vertices)):
         return "faces: are not a closed surface"
-    if _count_pieces(faces, len(vertices)) > 1:
+    if _count_components(faces, len(vertices)) > 1:
         return "faces: are several surfaces"
     # By Euler's formula for a closed surface in one piece, without tunnels, whose vertices have one fan of
     # faces each.
@@ -84,8 +84,8 @@ def _is_closed_surface(faces: Ints, count: int) -> bool:
     return bool((there[1:] != there[:-1]).all() and (start != end).all() and np.array_equal(there, back))
 
 
-def _count_pieces(faces: Ints, count: int) -> int:
-    """Return the number of connected pieces of faces (f, 3).
+def _count_components(faces: Ints, count: int) -> int:
+    """Return the number of connected components of faces (f, 3).
 
     Each vertex takes the lowest number among its faces, and that of the vertex with this number, until
     nothing changes: numbers spread twice as far in each round.

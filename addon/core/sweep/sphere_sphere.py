@@ -99,7 +99,7 @@ def closest_time_candidates_sphere_sphere(
 def relative_motion(
     a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Relative centers (..., 3) and sums of radii (...) at both ends, in a unit of each pair, and that (...)."""
+    """Relative centers (..., 3) and sums of radii (...) at both ends, in units (...) of each pair."""
     p, end = b_start.center - a_start.center, b_end.center - a_end.center
     r, r_end = a_start.radius + b_start.radius, a_end.radius + b_end.radius
     size = np.maximum(np.abs(p), np.abs(end)).max(axis=-1)
