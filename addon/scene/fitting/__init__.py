@@ -12,11 +12,11 @@ In reading order:
 - `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
   matrices instead of fitted again; and the choice between these and the boxes.
 - `axial`: capsules and cylinders along axes that turn with their subjects.
-- `box_axes`: axes of smallest boxes, which subjects and their parts keep when they are fitted again.
 - `tree_parts`: the vertices of the parts of a sphere tree.
 - `convex_pieces`: subjects split into convex parts.
 - `part_groups`: the vertices of all parts of a subject, of a sphere tree or of convex parts.
 - `inflation`: points whose hull has a volume and holds the padding.
+- `searches`: results of long searches, shared by all subjects and jobs of a session.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 
 The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.

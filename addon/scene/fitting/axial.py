@@ -13,9 +13,10 @@ from ...core.fitting.axial import capsule_along, capsule_around, cylinder_around
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
-from .fit import in_own_frame, own_rotation, points_for_search
+from .fit import in_own_frame, own_rotation, points_for_search, rounded_frame
 from .fit_cache import FoundBefore
 from .motions import is_similarity
+from .searches import search_key, searched
 
 _FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
     "capsule": capsule_from_points,
@@ -53,7 +54,10 @@ def fit_axial(
     axis : (3,) float64, optional
         Direction in the frame of the subject. If given, only lines in this direction are compared.
     """
-    found = fit_axial_to_points(shape, points_for_search(vertices, linear), axis)
+    found = searched(
+        search_key(shape, vertices, rounded_frame(linear), axis),
+        lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis),
+    )
     return axial_around(found, found.center, found.axis, local)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import Generator
 from typing import Any
 
@@ -14,10 +12,7 @@ from ...core.compound.convex_parts import convex_parts_in_steps
 from ...core.numeric.arrays import Floats, length, require_finite
 from ..progress import run_to_end
 from ..subjects.geometry import SubjectGeometry
-
-_MOST_BYTES = 64 << 20
-_known: OrderedDict[bytes, list[NDArray[Any]]] = OrderedDict()
-"""Parts of the meshes that were split last in this session, because a split takes about a second."""
+from .searches import known_result, search_key, store_result
 
 
 def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) -> list[SubjectGeometry]:
@@ -53,9 +48,8 @@ def split_in_steps(
 ) -> Generator[float, None, list[NDArray[Any]]]:
     """Split a mesh as `split_points` does; yields the share that is done after each step."""
     key = _key(points, triangles, count, depth)
-    known = _known.get(key)
+    known: list[NDArray[Any]] | None = known_result(key)
     if known is not None:
-        _known.move_to_end(key)
         return known
     require_finite(points, "vertices")
     parts = yield from convex_parts_in_steps(points.astype(np.float64)[triangles], count, depth)
@@ -66,23 +60,17 @@ def split_in_steps(
         nearest = np.argmin(far, axis=0)
         parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
     # Points of cuts are float64, as those of merged collections.
-    _known[key] = parts
-    while len(_known) > 1 and sum(part.nbytes for each in _known.values() for part in each) > _MOST_BYTES:
-        _known.popitem(last=False)
-    return parts
+    return store_result(key, parts, sum(part.nbytes for part in parts))
 
 
 def is_split(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bool:
     """Return whether a mesh was split lately; see `split_points` for the parameters."""
-    return _key(points, triangles, count, depth) in _known
+    return known_result(_key(points, triangles, count, depth)) is not None
 
 
 def _key(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bytes:
     """Key of the parts of a mesh."""
-    digest = hashlib.blake2b(repr((points.dtype, len(points), triangles.dtype, count, depth)).encode())
-    digest.update(points.tobytes())
-    digest.update(triangles.tobytes())
-    return digest.digest()
+    return search_key("parts", points, triangles, count, depth)
 
 
 def depth_in_object(tolerance: float, linear: Floats) -> float:

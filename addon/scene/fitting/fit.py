@@ -28,6 +28,7 @@ from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_colu
 from ..blender.mesh_data import decompose_matrix
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
 from .columns import grown_by_point_radii
+from .searches import search_key, searched
 
 
 class PartVertices(NamedTuple):
@@ -212,7 +213,10 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
     """
-    return obb_from_points(points_for_search(points, linear)).rotation
+    return searched(
+        search_key("box", points, rounded_frame(linear)),
+        lambda: obb_from_points(points_for_search(points, linear)).rotation,
+    )
 
 
 _LOST = 1e-4

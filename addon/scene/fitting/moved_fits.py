@@ -19,7 +19,6 @@ from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from ..subjects.geometry import SubjectGeometry
 from .axial import AxialFits
-from .box_axes import BoxAxes
 from .columns import FitColumns, Rows, columns_of
 from .fit import (
     LEAF_POINTS_AT_ONCE,
@@ -28,6 +27,7 @@ from .fit import (
     fit_around_origins,
     grouped_by_settings,
     in_batches,
+    smallest_box_axes,
 )
 from .fit_cache import Errors, FitCache, FoundBefore
 from .motions import (
@@ -151,9 +151,10 @@ class MovedFits(FitCache):
         if groups is None and columns.has_rotation:
             self._is_along_world[:] = [each.axes == "world" for each in settings]
         self._groups = None if groups is None else FoundBefore(enumerate(groups))
-        self._box_axes = BoxAxes()
+        # Axes (p, 3, 3) of the boxes of all parts of each subject, in its own frame.
+        self._axes: FoundBefore[Floats] = FoundBefore()
         self._axial = AxialFits(shape) if shape in AXIAL_SHAPES else None
-        found = (self._groups, self._box_axes.found, self._axial and self._axial.found)
+        found = (self._groups, self._axes, self._axial and self._axial.found)
         self._found = tuple(each for each in found if each is not None)
         # Inverses of the linear maps at which the subjects were fitted.
         self._inverse = np.zeros((count, 3, 3))
@@ -330,11 +331,34 @@ class MovedFits(FitCache):
         if self._axial is not None:
             return self._axial.fit(subjects, points, linear, radii)
         frames = None
-        if self._columns.has_rotation and groups is not None:
-            frames = self._box_axes.of_parts(subjects, groups, points, linear)
-        elif self._columns.has_rotation and settings.axes == "smallest":
-            frames = self._box_axes.of_subjects(subjects, points, linear)
+        if self._columns.has_rotation and (groups is not None or settings.axes == "smallest"):
+            frames = self._axes_of_boxes(subjects, points, linear, groups)
         return fit_around_origins(points, linear, self._shape, settings, groups, radii, frames)
+
+    def _axes_of_boxes(
+        self,
+        subjects: Ints,
+        points: Sequence[NDArray[np.float32]],
+        linear: Floats,
+        groups: Sequence[PartVertices] | None,
+    ) -> Floats:
+        """Axes (p, 3, 3) of the smallest boxes around all parts of subjects (m,), in the frames of these.
+
+        Other axes at each sample would not turn with the subject, and the box in between would be wrong. Axes
+        that are found while a subject is flat are not kept: they fit none of its other sizes.
+        """
+        axes = []
+        for entry, subject in enumerate(subjects.tolist()):
+            parts = PartVertices.whole(len(points[entry])) if groups is None else groups[entry]
+            count, found = len(parts.offsets) - 1, self._axes.get(subject)
+            if found is None or len(found) < count:
+                vertices = parts.with_cuts(points[entry])
+                rows = np.split(parts.rows, parts.offsets[1:-1])
+                found = np.stack([smallest_box_axes(vertices[each], linear[entry]) for each in rows])
+                if np.linalg.matrix_rank(linear[entry]) == 3:
+                    self._axes[subject] = found
+            axes.append(found[:count])
+        return np.concatenate(axes)
 
     def _one_for_each_part(self, shape: Shape, subjects: Ints, groups: Sequence[PartVertices]) -> Shape:
         """Repeat the last shape of subjects (m,) that have fewer groups now than parts at first."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...core import Sphere, SphereTree, sphere_tree_from_triangles, spheres_from_groups
 from ...core.numeric.arrays import Floats, Ints, dot, transform_vectors
 from .fit import PartVertices
+from .searches import search_key, searched
 
 
 def leaf_vertices(
@@ -33,7 +34,7 @@ def leaf_vertices(
     corners = points[triangles].astype(np.float64)
     if not len(triangles) or not np.isfinite(corners).all():
         return PartVertices.whole(len(points))
-    tree = sphere_tree_from_triangles(corners, depth)
+    tree = _tree_of(corners, depth)
     nodes = tree.leaves if most is None or len(tree.leaves) <= most else _largest_split(tree, most)
     parts = _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
     groups = np.split(parts.rows, parts.offsets[1:-1])
@@ -41,6 +42,15 @@ def leaf_vertices(
     rows = [_farthest_first(points, each, center) for each, center in zip(groups, centers, strict=True)]
     children = tree.children if len(nodes) == len(tree.leaves) else None
     return parts._replace(rows=np.concatenate(rows), children=children)
+
+
+def _tree_of(corners: Floats, depth: int) -> SphereTree:
+    """Build the sphere tree of triangles (t, 3, 3), once for all subjects with the same."""
+    # Each triangle is once in the order; nodes have a sphere, two children and two ends.
+    size = 8 * len(corners) + 64 * 2 ** (depth + 1)
+    return searched(
+        search_key("tree", corners, depth), lambda: sphere_tree_from_triangles(corners, depth), size
+    )
 
 
 def _largest_split(tree: SphereTree, most: int) -> Ints:
@@ -106,7 +116,7 @@ def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> t
     """Children (m, 2) of the nodes of a sphere tree, and the vertices of each node; see `leaf_vertices`."""
     if not len(triangles):
         return np.array([[-1, -1]]), PartVertices.whole(len(points))
-    tree = sphere_tree_from_triangles(points[triangles], depth)
+    tree = _tree_of(points[triangles].astype(np.float64), depth)
     nodes = np.arange(len(tree.children))
     return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
 

@@ -19,9 +19,10 @@ from addon.core import (
 )
 from addon.core.fitting.axis_search import best_line
 from addon.scene.blender.mesh_data import Geometry
-from addon.scene.fitting.fit import PartVertices, smallest_box_axes
+from addon.scene.fitting.fit import PartVertices
 from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.fitting.part_groups import part_vertices
+from addon.scene.fitting.searches import forget_results
 from addon.scene.fitting.tree_parts import leaf_vertices
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
 from addon.scene.subjects.geometry import SubjectGeometry
@@ -336,12 +337,13 @@ def test_axes_of_parts_are_searched_once_for_equal_subjects(monkeypatch):
     """The search takes about a twentieth of a second for each part."""
     calls = []
 
-    def counted(points, linear):
+    def counted(points):
         calls.append(len(points))
-        return smallest_box_axes(points, linear)
+        return obb_from_points(points)
 
-    monkeypatch.setattr("addon.scene.fitting.box_axes.smallest_box_axes", counted)
+    monkeypatch.setattr("addon.scene.fitting.fit.obb_from_points", counted)
     groups = parts_of_cloud("compound", 3)
+    forget_results()
     fits = new_fits(3, "compound", FitSettings(), groups, NOTHING)
     turned = [world_matrix(random_rotation(seed)) for seed in range(3)]
     assert not fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in turned])
