@@ -6,9 +6,10 @@ end. Computed in float64, from keys as Blender stores them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..numeric.arrays import Floats, Ints
 from ..numeric.table import Table
@@ -50,8 +51,7 @@ def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Cho
     -------
     chords : Chords
     """
-    first = curves.key_counts(which, begin, is_inclusive=True) + which
-    last = curves.key_counts(which, end, is_inclusive=False) + which
+    first, last = _segments_between(curves, which, begin, end)
     counts = last - first + 1
     row = np.repeat(np.arange(len(which)), counts)
     starts = np.cumsum(counts) - counts
@@ -64,6 +64,12 @@ def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Cho
     chord_low, chord_high = (at_begin[row] + slope[row] * (time - begin[row]) for time in (low, high))
     deviation += np.maximum(np.abs(low_value - chord_low), np.abs(high_value - chord_high))
     return Chords(at_begin, at_end, np.maximum.reduceat(deviation, starts) if len(starts) else at_begin)
+
+
+def _segments_between(curves: Curves, which: Ints, begin: Floats, end: Floats) -> tuple[Ints, Ints]:
+    """First and last segments (m,) of curves (m,) in intervals of time."""
+    first = curves.key_counts(which, begin, is_inclusive=True) + which
+    return first, curves.key_counts(which, end, is_inclusive=False) + which
 
 
 def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
@@ -136,38 +142,33 @@ def successive_chords(curves: Curves, times: Floats) -> Chords:
     result = Chords(*(np.repeat(column[:, None], len(begin), axis=1) for column in (value, value, value * 0)))
     moving = np.flatnonzero(~curves.is_constant)
     layouts = curves.layouts(moving)
-    shape = (len(layouts.curves), len(begin))
     which = np.repeat(layouts.curves, len(begin))
-    low, high = (np.tile(side, shape[0]) for side in (begin, end))
-    first = curves.key_counts(which, low, is_inclusive=True) + which
-    last = curves.key_counts(which, high, is_inclusive=False) + which
-    segments = first.reshape(shape)[layouts.of_curve] + layouts.shift[:, None]
-    is_bezier = curves.segments.kind[first] == BEZIER
-    at_begin, at_end = _straight_ends(curves, segments, begin, end)
-    deviation = np.zeros(segments.shape)
-    rows = np.flatnonzero(is_bezier & (first == last))
-    if len(rows):
-        shared = _shared_parameters(curves, first[rows], low[rows], high[rows])
-        # Of each interval of a layout, its place among those with parameters; -1 for none.
-        place = np.full(len(which), -1)
-        place[rows] = np.arange(len(rows))
-        place = place.reshape(shape)[layouts.of_curve]
-        curved = place >= 0
-        found = _curved_chords(curves, segments[curved], shared, place[curved])
-        at_begin[curved], at_end[curved], deviation[curved] = found
-    is_eased = (curves.segments.kind[segments] >= EASED) & (first == last).reshape(shape)[layouts.of_curve]
+    low, high = (np.tile(side, len(layouts.curves)) for side in (begin, end))
+    first, last = _segments_between(curves, which, low, high)
+
+    def of_curves(values: NDArray[Any]) -> NDArray[Any]:
+        return values.reshape(-1, len(begin))[layouts.of_curve]
+
+    segments = of_curves(first) + layouts.shift[:, None]
+    kind, is_within = curves.segments.kind[segments], of_curves(first == last)
+    found = Chords(*_straight_ends(curves, segments, begin, end), np.zeros(segments.shape))
+    is_curved = is_within & (kind == BEZIER)
+    if is_curved.any():
+        is_shared = (first == last) & (curves.segments.kind[first] == BEZIER)
+        shared = _shared_parameters(curves, first[is_shared], low[is_shared], high[is_shared])
+        place = of_curves(np.cumsum(is_shared) - 1)[is_curved]
+        found.assign(is_curved, _curved_chords(curves, segments[is_curved], shared.take(place)))
+    is_eased = is_within & (kind >= EASED)
     if is_eased.any():
         sides = (np.broadcast_to(side, segments.shape)[is_eased] for side in (begin, end))
-        at_begin[is_eased], at_end[is_eased], deviation[is_eased] = _eased(curves, segments[is_eased], *sides)
-    result.assign(moving, Chords(at_begin, at_end, deviation))
-    row, interval = np.nonzero((first != last).reshape(shape)[layouts.of_curve])
-    with_keys = curve_chords(curves, moving[row], begin[interval], end[interval])
-    for values, new in zip(result, with_keys, strict=True):
-        values[moving[row], interval] = new
+        found.assign(is_eased, Chords(*_eased(curves, segments[is_eased], *sides)))
+    row, interval = with_keys = np.nonzero(~is_within)
+    found.assign(with_keys, curve_chords(curves, moving[row], begin[interval], end[interval]))
+    result.assign(moving, found)
     return result
 
 
-class _Parameters(NamedTuple):
+class _Parameters(Table):
     """Parameters (p,) at both ends of parts of Bezier segments, and there the derivatives of time.
 
     span : (p,) frames between both ends
@@ -190,11 +191,9 @@ def _shared_parameters(curves: Curves, segments: Ints, low: Floats, high: Floats
     return _Parameters(begin, end, first_speed, last_speed, span)
 
 
-def _curved_chords(
-    curves: Curves, segments: Ints, shared: _Parameters, place: Ints
-) -> tuple[Floats, Floats, Floats]:
-    """Chords of parts of Bezier segments (m,); `place` (m,) are their rows in the shared parameters."""
-    begin, end, speed_begin, speed_end, span = (values[place] for values in shared)
+def _curved_chords(curves: Curves, segments: Ints, parameters: _Parameters) -> Chords:
+    """Chords of parts of Bezier segments (m,) between parameters (m,)."""
+    begin, end, speed_begin, speed_end, span = parameters
     coefficients = polynomial(curves.segments.controls[:, segments, 1].astype(np.float64))
     first, last = evaluated(coefficients, begin), evaluated(coefficients, end)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -204,8 +203,5 @@ def _curved_chords(
     inner = third * (derivative(coefficients, begin) - slope * speed_begin)
     outer = third * (derivative(coefficients, end) - slope * speed_end)
     deviation = 0.75 * np.maximum(np.abs(inner), np.abs(outer))
-    return (
-        first,
-        last,
-        np.where(span > 0, deviation, 0.75 * np.abs(third) * np.abs(slope) + np.abs(last - first)),
-    )
+    upright = 0.75 * np.abs(third) * np.abs(slope) + np.abs(last - first)
+    return Chords(first, last, np.where(span > 0, deviation, upright))

@@ -23,7 +23,7 @@ from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
-from .motion import KnownMotion, PartSampler, Sample, SubframeSampler, as_sample
+from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
 _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
@@ -349,11 +349,10 @@ class Timeline:
 
     def add_sample(self, time: float, motion: SubframeSampler, begin: float, end: float) -> None:
         """Sample the motion between the samples at `begin` and `end`; absent shapes move linearly."""
-        # Not isinstance, for which Python 3.11 would evaluate all properties.
-        name, is_part = f"sample at {time}", hasattr(motion, "sample_parts")
-        if is_part:
-            sampler: PartSampler = motion  # type: ignore[assignment]  # it has the method
-            sample = as_sample(sampler.sample_parts(time, self.subjects, self.members), name)
+        name, sample_parts = f"sample at {time}", getattr(motion, "sample_parts", None)
+        is_part = sample_parts is not None
+        if sample_parts is not None:
+            sample = as_sample(sample_parts(time, self.subjects, self.members), name)
         else:
             sample = as_sample(motion.sample_between(time, self.subjects), name)
         shapes, present = sample.shapes, sample.present

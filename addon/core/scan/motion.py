@@ -121,7 +121,12 @@ class RecordedMotion(Protocol):
 
 
 class SubframeSampler(Protocol):
-    """Samples between frames, as adaptive scans need them."""
+    """Samples between frames, as adaptive scans need them.
+
+    A motion may also have `sample_parts(time, subjects, shapes)`, which samples some of the shapes (n,) of
+    subjects, by increasing indices, in less time than all of them; and `are_present(time, subjects)`, a mask
+    (s,) of subjects, obstacles too, that are present at any time of the scan.
+    """
 
     @property
     def refinable(self) -> Bools:
@@ -133,14 +138,6 @@ class SubframeSampler(Protocol):
 
         An obstacle has no shapes; then the sample has its pose.
         """
-        ...
-
-
-class PartSampler(SubframeSampler, Protocol):
-    """Samples some of the shapes of subjects between frames, in less time than all of them."""
-
-    def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
-        """Return some shapes (n,) of `subjects` (s,), by increasing indices, at any time of the span."""
         ...
 
 

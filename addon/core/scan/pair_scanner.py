@@ -230,43 +230,66 @@ class PairScanner:
 
     def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
         """Process a block, see `_process_block`; yields the part of it that is done."""
+        block = yield from _scaled(self._bounded_block(frames, first, last), 0.0, 0.2 * _BROAD_PHASE)
+        is_moving = self._update_moving(block)
+        parts = self._near_candidates(block, is_moving)
+        candidates, near = yield from _scaled(parts, 0.2 * _BROAD_PHASE, _BROAD_PHASE)
+        pieces = SolvedPieces(self._plan.clearance, self._plan.first_time)
+        solving = self._solve_candidates(block, candidates, near, pieces)
+        found = yield from _scaled(solving, _BROAD_PHASE, 1 - _RECORDING)
+        records = IntervalRecords.concatenate([self._continued_contacts(block, is_moving), *found])
+        yield from _scaled(self._cache.record(records, block.end, pieces), 1 - _RECORDING, 1.0)
+        if self._known is not None:
+            self._has_jumped = block.jumps[-1]
+        self._moved_last = block.moves_last()
+        self._blocks += 1
+        self._adapt_block_length(block)
+
+    def _bounded_block(self, frames: Frames, first: int, last: int) -> Generator[float, None, IntervalBlock]:
+        """Make a block, with how far its shapes may deviate from linear motion; yields the part done."""
         # Where all motion is known, nothing is assumed.
         is_assumed = self._source is not None and not self._is_known.all()
         block = IntervalBlock(frames, first, last, self._mesh, is_linear=not is_assumed)
         if self._source is not None and is_assumed:
             block.doubt(self._source.is_refinable)
         if self._known is not None:
-            for part in block.use_known(self._known, self._is_known, self._has_jumped):
-                yield 0.1 * _BROAD_PHASE * part
-        yield 0.2 * _BROAD_PHASE
-        is_moving = self._update_moving(block)
-        records = [self._continued_contacts(block, is_moving)]
+            parts = block.use_known(self._known, self._is_known, self._has_jumped)
+            yield from _scaled(parts, 0.0, 0.5)
+        yield 1.0
+        return block
+
+    def _near_candidates(
+        self, block: IntervalBlock, is_moving: Bools
+    ) -> Generator[float, None, tuple[Candidates, Ints]]:
+        """Candidates of a block, and rows (r, 2) of intervals and candidates; yields the part done."""
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + self._plan.clearance / 2
         boxes = block.swept_boxes(margin)
-        yield 0.4 * _BROAD_PHASE
-        pairs = candidate_pairs(block, boxes)
-        pairs = self._plan.pair_filter.moving_pairs(pairs, is_moving[self._subject_of])
-        candidates = self._candidates(pairs[self._plan.pair_filter.includes(*self._subject_of[pairs].T)])
-        yield 0.7 * _BROAD_PHASE
-        pieces = SolvedPieces(self._plan.clearance, self._plan.first_time)
+        yield 0.25
+        pair_filter = self._plan.pair_filter
+        pairs = pair_filter.moving_pairs(candidate_pairs(block, boxes), is_moving[self._subject_of])
+        candidates = self._candidates(pairs[pair_filter.includes(*self._subject_of[pairs].T)])
+        yield 0.6
         near = overlaps_by_interval(block, boxes, candidates.pairs)
-        yield _BROAD_PHASE
-        part, per_row = _BROAD_PHASE, (1 - _BROAD_PHASE - _RECORDING) / max(1, len(near))
+        yield 1.0
+        return candidates, near
+
+    def _solve_candidates(
+        self, block: IntervalBlock, candidates: Candidates, near: Ints, pieces: SolvedPieces
+    ) -> Generator[float, None, list[IntervalRecords]]:
+        """Make records of rows (r, 2) of intervals and candidates; yields the part done.
+
+        pieces : gets those of the records that touch
+        """
+        records, part = [], 0.0
         for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
             interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
             for subdivision in self._subdivisions(block, interval, candidates.take(row)):
-                end = part + per_row * len(subdivision.candidates.keys)
+                end = part + len(subdivision.candidates.keys) / len(near)
                 part += 0.1 * (end - part)
                 yield part
                 records += yield from _scaled(self._solve(subdivision, pieces), part, end)
                 part = end
-        parts = self._cache.record(IntervalRecords.concatenate(records), block.end, pieces)
-        yield from _scaled(parts, 1 - _RECORDING, 1.0)
-        if self._known is not None:
-            self._has_jumped = block.jumps[-1]
-        self._moved_last = block.moves_last()
-        self._blocks += 1
-        self._adapt_block_length(block)
+        return records
 
     def _update_moving(self, block: IntervalBlock) -> Bools:
         """Mask (s,) of subjects that move within the block; all in the first block and at an instant."""

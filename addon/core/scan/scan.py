@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import get_args
 
 import numpy as np
@@ -47,7 +48,7 @@ from .report import ContactReport
 from .sections.bounds import Section, SectionRecords, ShareRecords, sections_of
 from .sections.joining import ReportSettings, report_of_sections
 from .sections.section_scan import Ends, ScanTimes, SectionScan
-from .sections.switches import PresenceSampler, SwitchFinder
+from .sections.switches import SwitchFinder
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
@@ -178,17 +179,19 @@ def _section_scan(
     """Prepare to scan sections of validated times (k,) of frames."""
     first_time = times[0].item()
 
+    @cache
+    def plan_of(shape_count: int) -> ScanPlan:
+        return _plan(settings, shape_count, sampler, first_time)
+
     def new_scanners(sample: Sample) -> list[PairScanner]:
-        plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
+        plan = plan_of(sample.shapes.shape[1])
         return [PairScanner(plan, space) for space in _spaces(settings)]
 
     def new_finder(sample: Sample) -> SwitchFinder | None:
         # Not isinstance, for which Python 3.11 would evaluate all properties.
         if sampler is None or not hasattr(sampler, "are_present") or not _refinable(sampler).all():
             return None
-        plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
-        presence: PresenceSampler = sampler  # type: ignore[assignment]  # it has the method
-        return SwitchFinder(presence, plan.subject_of, settings.clearance)
+        return SwitchFinder(sampler, plan_of(sample.shapes.shape[1]).subject_of, settings.clearance)
 
     sampled = times if sampler is None else probed_times(times, sampler)
     scan_times = ScanTimes(sampled, np.searchsorted(sampled, times))

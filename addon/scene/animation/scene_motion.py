@@ -398,7 +398,7 @@ class SceneMotion:
         return Sample(posed.shapes, posed.present[np.searchsorted(every, owners)], posed.obstacle_poses)
 
     def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
-        """See `PartSampler`: subjects that changed are fitted again at these shapes alone."""
+        """See `SubframeSampler`: subjects that changed are fitted again at these shapes alone."""
         is_wanted = None
         # A subject is absent as soon as one of its parts vanishes.
         if not self._fits.is_padding_negative:
@@ -412,7 +412,7 @@ class SceneMotion:
         return Sample(posed.shapes[places], present, posed.obstacle_poses)
 
     def are_present(self, time: float, subjects: Ints) -> Bools:
-        """See `PresenceSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
+        """See `SubframeSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
         every, posed = self._place(time, subjects)
         return np.asarray(posed.present[np.searchsorted(every, subjects)])
 

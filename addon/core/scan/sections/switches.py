@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +21,6 @@ _FEW = 2
 """Subjects that appear or disappear within an interval above which only those near others are searched."""
 
 
-class PresenceSampler(SubframeSampler, Protocol):
-    """Samples which subjects are present between frames, in less time than their shapes."""
-
-    def are_present(self, time: float, subjects: Ints) -> Bools:
-        """Mask (s,) of `subjects` (s,), obstacles too, that are present at a time of the scan."""
-        ...
-
-
 class SwitchFinder:
     """Adds samples where subjects appear or disappear between two samples.
 
@@ -36,19 +28,20 @@ class SwitchFinder:
     appears would be absent until then.
     """
 
-    def __init__(self, motion: PresenceSampler, subject_of: Ints, clearance: float) -> None:
+    def __init__(self, motion: SubframeSampler, subject_of: Ints, clearance: float) -> None:
         """Start before the first sample of a section.
 
         Parameters
         ----------
-        motion : PresenceSampler
-            All subjects can be sampled between frames.
+        motion : SubframeSampler
+            With `are_present`. All subjects can be sampled between frames.
         subject_of : (n,) int
             Subject of each shape.
         clearance : float
             Distance up to which subjects are in contact.
         """
-        self._motion, self._subject_of, self._clearance = motion, subject_of, clearance
+        self._motion: Any = motion
+        self._subject_of, self._clearance = subject_of, clearance
         self._every = np.arange(len(motion.refinable))
         # There are samples at the switches of these.
         is_known: Any = motion.known if isinstance(motion, KnownMotion) else np.zeros(len(self._every))
