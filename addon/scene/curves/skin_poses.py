@@ -24,7 +24,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.box_deviations import kinks_of_any, point_deviations
 from ...core.skins.recent_points import RecentPoints
 from ..blender.frames import scene_by_uid
-from ..blender.parts.displaced_weights import is_worth_a_scene
+from ..blender.parts.weights import is_worth_a_scene
 from .skinned_meshes import BentMesh, Skin, bending_armature, read_skins
 from .transform_curves import TransformCurves
 

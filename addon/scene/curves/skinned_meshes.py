@@ -20,8 +20,7 @@ from ...core.skins.blended_points import BlendedPoints
 from ..blender.animated.switches import VERTICES, changing
 from ..blender.mesh_data import vertex_positions
 from ..blender.names import are_names_readable
-from ..blender.parts.displaced_weights import weights_of_meshes
-from ..blender.parts.weights import GroupWeights
+from ..blender.parts.weights import GroupWeights, weights_of_meshes
 
 MOST_VERTICES = 250_000
 """Vertices of a mesh, at most: the tree of so many is built within half a second."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...core.mesh.components import connected_components
 from ...core.numeric.arrays import Floats, Ints
-from ..blender.parts.loose_parts import rows_by_label
+from ..blender.parts.weights import rows_by_label
 from ..fitting.convex_pieces import depth_in_object, split_points
 from ..fitting.fit import cut_rounding
 from ..settings import FitSettings

@@ -13,8 +13,7 @@ from ....core.numeric.arrays import Floats, Ints
 from ...settings import Modifiers
 from ..instances import VisibleInstance
 from .known_rows import PartRows, known_rows
-from .loose_parts import rows_by_label
-from .weights import GroupWeights, group_weights
+from .weights import GroupWeights, group_weights, rows_by_label
 
 NO_BONE = "no bone"
 """Name of the part with the vertices that no bone deforms."""

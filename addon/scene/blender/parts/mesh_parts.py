@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import bpy
 
+from ....core.mesh.components import connected_components
+from ....core.numeric.arrays import Ints
 from ...settings import Modifiers
+from ..mesh_data import edge_indices, vertex_positions
 from ..overrides import Override, OverrideShape
 from .bones import NO_BONE, ancestors_of_bones, bone_rows, deform_bones
 from .known_rows import PartRows
-from .loose_parts import loose_part_labels, rows_by_label
+from .weights import rows_by_label
 
 
 class MeshPart(NamedTuple):
@@ -76,3 +79,10 @@ def part_rows(
         labels = loose_part_labels(evaluated, modifiers)
         return PartRows(len(labels), rows_by_label(labels, count))
     return bone_rows(evaluated, modifiers, bone_weight)
+
+
+def loose_part_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
+    """Label each vertex (n,) of an evaluated object with its loose part, numbered by first vertices."""
+    return connected_components(
+        len(vertex_positions(evaluated, modifiers)), edge_indices(evaluated, modifiers)
+    )

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.parts import displaced_weights
-from addon.scene.blender.parts.displaced_weights import is_worth_a_scene, weights_of_meshes
+from addon.scene.blender.parts import weights as weights_module
+from addon.scene.blender.parts.weights import is_worth_a_scene, weights_of_meshes
 from addon.scene.blender.private_scene import end_step
 from tests.scene.building import add_vertices, key_location
 
@@ -61,7 +61,7 @@ def test_weights_are_those_of_the_vertices_to_the_bit(seed):
 
 def test_groups_are_evaluated_in_several_runs(monkeypatch):
     item, groups = add_weighted(1), [6, 0, 2, 3, 1, 4, 5]
-    monkeypatch.setattr(displaced_weights, "_MOST_POSITIONS", 1)
+    monkeypatch.setattr(weights_module, "_MOST_POSITIONS", 1)
     (found,) = weights_of_meshes([(item, groups)], as_blocks=True)
     assert_weights(item, groups, found)
 
@@ -75,7 +75,7 @@ def test_weights_in_a_loop_need_no_scene(monkeypatch):
     def refuse():
         raise AssertionError
 
-    monkeypatch.setattr(displaced_weights, "temporary_scene", refuse)
+    monkeypatch.setattr(weights_module, "temporary_scene", refuse)
     item = add_weighted(3)
     assert_weights(item, [4, 2], weights_of_meshes([(item, [4, 2])], as_blocks=False)[0])
 
@@ -133,7 +133,7 @@ def test_nothing_is_left_after_an_error(monkeypatch):
 
     item = add_weighted(5)
     before = [len(getattr(bpy.data, name)) for name in BLOCKS]
-    monkeypatch.setattr(displaced_weights, "vertex_positions", fail)
+    monkeypatch.setattr(weights_module, "vertex_positions", fail)
     with pytest.raises(MemoryError):
         weights_of_meshes([(item, [0, 1, 2, 3])], as_blocks=True)
     end_step()

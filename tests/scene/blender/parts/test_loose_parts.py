@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.parts.loose_parts import rows_by_label
+from addon.scene.blender.parts.weights import rows_by_label
 from addon.scene.poses import frame_reader
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import geometry as subject_geometry
