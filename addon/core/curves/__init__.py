@@ -11,9 +11,8 @@
 `expressions`       driver expressions of the frame number
 `animated_values`   curves and expressions, numbered together
 `jumps`             times at which objects jump
-`rotation`          matrices of Euler angles, quaternions and axis angles
+`rotation`          rotation modes: matrices, and distance from the chord and from the arc
 `transforms`        world matrices of objects from their channels and parents
-`rotation_bounds`   rotations over an interval: distance from the chord and from the arc
 `transform_bounds`  objects over an interval: distance of their points from the chord
 ==================  =========================================================================
 """

@@ -12,8 +12,7 @@ from ..numeric.arrays import Bools, Floats, Ints, dot, length
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
 from .chords import Chords
-from .rotation import rotation_matrices
-from .rotation_bounds import rotation_bounds
+from .rotation import rotation_bounds, rotation_matrices
 from .transforms import (
     DELTA_LOCATION,
     DELTA_SCALE,
@@ -146,35 +145,58 @@ def hierarchy_chords(transforms: Transforms, hierarchy: Hierarchy, chords_of: Ch
     """
     objects, parents = hierarchy
     level = _level(transforms, objects, chords_of)
-    children = np.flatnonzero(parents >= 0)
-    if not len(children):
+    if (parents < 0).all():
         return TransformChords(level.begin, level.end, level.offset, level.linear, level.arc)
-    inverses, norms = (values[objects[children]] for values in transforms.precise_parent_inverse)
-    both, norm = np.stack([level.begin, level.end], axis=1), np.ones(len(objects))
-    both[children], norm[children] = inverses[:, None] @ both[children], norms
-    # Of each object's origin, in the space of its parent.
-    places = both[:, :, :3, 3]
-    reach, path = _norms(places).max(axis=1), _norms(places[:, 1] - places[:, 0])
     generations = hierarchy.generations()[1:]
-    for rows in generations:
-        both[rows] = both[parents[rows]] @ both[rows]
-    change = (both[:, 1] - both[:, 0])[children, :3, :3]
-    turn = level.turn.copy()
-    turn[children] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + CHAIN_ROUNDING)
-    _, _, offset, linear, arc, turn_alone, scale = level
-    turns = (turn_alone > 0) | (linear > 0)
+    carried = _carried(transforms, hierarchy, generations, level)
+    _, _, offset, linear, arc, turn, scale = level
+    turns = (turn > 0) | (linear > 0)
     for rows in generations:
         # Of a point at distance r from the origin, each bound is a constant and a factor of r. A product of
         # two linear changes deviates from its chord by a quarter of the product of both changes.
-        parent, factor = parents[rows], norm[rows]
-        size, bent, turned = scale[parent] * factor, linear[parent], turn[parent] / 4
-        deviation = (bent * reach[rows] + turned * path[rows]) * (1 + CHAIN_ROUNDING)
+        parent, norm, reach, path = parents[rows], carried.norm[rows], carried.reach[rows], carried.path[rows]
+        size, bent, turned = scale[parent] * norm, linear[parent], carried.turn[parent] / 4
+        deviation = (bent * reach + turned * path) * (1 + CHAIN_ROUNDING)
         offset[rows] = offset[parent] + (size * offset[rows] + deviation)
-        linear[rows] = size * linear[rows] + factor * (bent * scale[rows] + turned * turn_alone[rows])
+        linear[rows] = size * linear[rows] + norm * (bent * scale[rows] + turned * turn[rows])
         scale[rows] *= size
         arc[rows] = np.where(turns[parent], np.where(turns[rows], np.inf, arc[parent]), arc[rows])
         turns[rows] |= turns[parent]
-    return TransformChords(both[:, 0], both[:, 1], offset, linear, arc)
+    return TransformChords(carried.begin, carried.end, offset, linear, arc)
+
+
+class _Carried(Table):
+    """World matrices (m, 4, 4) of objects that their parents carry.
+
+    norm : (m,) by how much longer the inverse of the parent makes a vector, at most
+    reach, path : (m,) how far the origin is away in the space of the parent, and how far it moves there
+    turn : (m,) norm of the change of the linear part in the world
+    """
+
+    begin: Floats
+    end: Floats
+    norm: Floats
+    reach: Floats
+    path: Floats
+    turn: Floats
+
+
+def _carried(
+    transforms: Transforms, hierarchy: Hierarchy, generations: list[Ints], level: _Level
+) -> _Carried:
+    """Carry objects (m,) by their parents, from generation to generation."""
+    objects, parents = hierarchy
+    children = np.flatnonzero(parents >= 0)
+    both, norm, turn = np.stack([level.begin, level.end], axis=1), np.ones(len(objects)), level.turn.copy()
+    inverses, norm[children] = (values[objects[children]] for values in transforms.precise_parent_inverse)
+    both[children] = inverses[:, None] @ both[children]
+    places = both[:, :, :3, 3]
+    reach, path = _norms(places).max(axis=1), _norms(places[:, 1] - places[:, 0])
+    for rows in generations:
+        both[rows] = both[parents[rows]] @ both[rows]
+    change = (both[:, 1] - both[:, 0])[children, :3, :3]
+    turn[children] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + CHAIN_ROUNDING)
+    return _Carried(both[:, 0], both[:, 1], norm, reach, path, turn)
 
 
 def _norms(vectors: Floats) -> Floats:

@@ -3,7 +3,6 @@
 ====================  ==========================================================================
 `box_deviations`      deviation of the sides of boxes around such points from linear motion
 `point_tree`          levels of a tree of the points, with what bounds those of each node
-`blended_points`      points at the weighted mean of their places in the spaces of bones: boxes
-`recent_points`       outermost points of boxes at the latest times
+`blended_points`      points at the weighted mean of their places in spaces of bones: their boxes
 ====================  ==========================================================================
 """

@@ -16,6 +16,8 @@ _LEAF = 32
 """Points of a smallest node, at most."""
 _NUMBERS = 1 << 21
 """Numbers of the terms of leaves that are copied at once: 16 MB."""
+_MOST_TIMES = 1 << 13
+"""Times of which `RecentPoints` are kept, at least, unless there are fewer: together about 1 MB."""
 _DIRECTIONS = 384
 """Directions that are computed together: few enough for the caches of a processor."""
 
@@ -214,6 +216,33 @@ class BlendedPoints:
             along = directions[row[part, None], self._levels[-1].bones[chosen]].reshape(len(chosen), -1, 1)
             # Not einsum, which rounds rows of equal numbers differently: what rests would seem to move.
             yield part, (self._terms[chosen] @ along).reshape(-1)
+
+
+class RecentPoints:
+    """Points (6,) that were outermost at times. The earliest added are forgotten."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._latest = self._earlier = (np.empty(0), np.empty((0, 6), dtype=np.int64))
+
+    def add(self, times: Floats, points: Ints) -> None:
+        """Add points (t, 6) at distinct times (t,)."""
+        if len(self._latest[0]) > _MOST_TIMES:
+            self._earlier = self._latest
+            self._latest = (np.empty(0), np.empty((0, 6), dtype=np.int64))
+        times = np.concatenate([times, self._latest[0]])
+        _, first = np.unique(times, return_index=True)
+        self._latest = times[first], np.concatenate([points, self._latest[1]])[first]
+
+    def at(self, times: Floats) -> Ints:
+        """Return the points (t, 6) at times (t,); -1 where they are not known."""
+        result = np.full((len(times), 6), -1)
+        for known, points in (self._earlier, self._latest):
+            if len(known):
+                place = np.minimum(np.searchsorted(known, times), len(known) - 1)
+                is_known = known[place] == times
+                result[is_known] = points[place[is_known]]
+        return result
 
 
 def _balls(bones: Ints, places: Floats) -> BoneBalls:

@@ -21,8 +21,8 @@ from ...core.curves.transform_bounds import (
 from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
 from ...core.interval.box_kinks import kinks_between
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.skins.blended_points import RecentPoints
 from ...core.skins.box_deviations import kinks_of_any, point_deviations
-from ...core.skins.recent_points import RecentPoints
 from ..blender.frames import scene_by_uid
 from ..blender.parts.weights import is_worth_a_scene
 from .skinned_meshes import BentMesh, Skin, bending_armature, read_skins

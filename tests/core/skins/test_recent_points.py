@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core.skins import recent_points
-from addon.core.skins.recent_points import RecentPoints
+from addon.core.skins import blended_points
+from addon.core.skins.blended_points import RecentPoints
 
 
 def points_at(times):
@@ -31,7 +31,7 @@ def test_later_points_of_a_time_replace_the_earlier_ones():
 
 
 def test_earliest_points_are_forgotten(monkeypatch):
-    monkeypatch.setattr(recent_points, "_MOST", 10)
+    monkeypatch.setattr(blended_points, "_MOST_TIMES", 10)
     recent = RecentPoints()
     for time in range(100):
         recent.add(np.array([float(time)]), points_at([time]))
