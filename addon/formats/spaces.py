@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
 from ..core.compound.convex_parts import Compound
 from ..core.messages import message
 from ..core.numeric.arguments import as_flag, as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
 
-_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
+_AXIAL_FIELDS = tuple(Capsule.field_shapes)
 
 
 class SpaceError(CollisionBoundsError):
@@ -84,14 +84,14 @@ class Space:
         """Convert shapes, a hull, a compound or a sphere tree from Blender's space."""
         converters: dict[type, Callable[[Any], Any]] = {
             Aabb: self.aabb,
-            Capsule: self.axial,
             Compound: self.compound,
-            Cylinder: self.axial,
             ConvexHull: self.hull,
             Obb: self.obb,
             Sphere: self.sphere,
             SphereTree: self.tree,
         }
+        if type(shape) not in converters and tuple(getattr(shape, "field_shapes", ())) == _AXIAL_FIELDS:
+            return self._axial(shape)
         require_type(shape, tuple(converters), "shape")
         return converters[type(shape)](shape)
 
@@ -119,9 +119,8 @@ class Space:
         # Not orthonormalized again, so that axes do not change when a document is read and written.
         return Obb.unchecked(center, half, rotation)
 
-    def axial(self, shape: _AxialShape) -> _AxialShape:
-        """Convert capsules or cylinders from Blender's space."""
-        require_type(shape, (Capsule, Cylinder), "shape")
+    def _axial(self, shape: Any) -> Any:
+        """Convert capsules, cylinders or other shapes with the same fields from Blender's space."""
         half, radius = self._lengths(shape.half_length, "half_length"), self._lengths(shape.radius, "radius")
         # Axes are not normalized again, so that they do not change when a document is read and written.
         return type(shape).unchecked(self.vectors(shape.center), self.directions(shape.axis), half, radius)

@@ -112,7 +112,6 @@ ROWS: dict[str, Row] = {
     "Space.shape": Row(UNITY.shape, valid(shape=BOX)),
     "Space.sphere": Row(UNITY.sphere, valid(sphere=core.Sphere([0, 0, 0], 1))),
     "Space.aabb": Row(UNITY.aabb, valid(box=BOX)),
-    "Space.axial": Row(UNITY.axial, valid(shape=core.Capsule([0, 0, 0], [0, 0, 1], 2, 1))),
     "Space.obb": Row(UNITY.obb, valid(box=BOX.oriented())),
     "Space.compound": Row(UNITY.compound, valid(compound=Compound((core.hull_from_points(POINTS),)))),
     "Space.hull": Row(UNITY.hull, valid(hull=core.hull_from_points(POINTS))),

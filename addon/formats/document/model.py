@@ -247,9 +247,10 @@ def shape_columns(groups: Sequence[Sequence[DocumentShape]]) -> dict[str, ShapeC
         if not pairs:
             continue
         shapes: Any = [shape for _, shape in pairs]
-        if issubclass(shape_type, Sphere | Aabb | Obb | Capsule | Cylinder):
-            fields = shape_type.field_shapes.items()
-            shapes = shape_type.unchecked(
+        if not issubclass(shape_type, Compound | ConvexHull | SphereTree):
+            batched: Any = shape_type
+            fields = batched.field_shapes.items()
+            shapes = batched.unchecked(
                 *(_stacked([getattr(shape, name) for shape in shapes], *tail) for name, tail in fields)
             )
         columns[key] = ShapeColumn(np.array([row for row, _ in pairs]), shapes)

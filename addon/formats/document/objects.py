@@ -404,7 +404,7 @@ def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
         shapes.append(Sphere(sphere["center"], sphere["radius"]))
     for key, kind in (("capsule", Capsule), ("cylinder", Cylinder)):
         if axial := group.get(key):
-            # Not normalized again, see `Space.axial`.
+            # Not normalized again, see `Space.shape`.
             fields = (_floats(axial[name]) for name in ("center", "axis", "halfLength", "radius"))
             shapes.append(kind.unchecked(*fields))
     if hull := group.get("hull"):

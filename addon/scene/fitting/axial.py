@@ -58,7 +58,8 @@ def fit_axial(
         search_key(shape, vertices, rounded_frame(linear), axis),
         lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis),
     )
-    return axial_around(found, found.center, found.axis, local)
+    shape_around: Capsule | Cylinder = axial_around(found, found.center, found.axis, local)
+    return shape_around
 
 
 class _Line(NamedTuple):

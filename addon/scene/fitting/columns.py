@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints, length, normalized, tran
 from .motions import Motions, matrix_products, nearest_rotation
 
 Rows: TypeAlias = Ints | slice
+_Grown = TypeVar("_Grown", bound=Shape)
 
 _AT_REST = {"rotation": np.eye(3), "axis": np.array([0.0, 0.0, 1.0])}
 """Values of columns before the first fit; zeros for the others."""
@@ -49,7 +50,7 @@ class FitColumns(ABC):
         """Copy the shapes at rows (m,)."""
         return type(self)(*(column[rows] for column in vars(self).values()))
 
-    def put(self, rows: Ints, shape: Shape) -> None:
+    def put(self, rows: Rows, shape: Shape) -> None:
         """Replace the shapes at rows (k,) by a batch (k,)."""
         for name, column in vars(self).items():
             column[rows] = getattr(shape, name)
@@ -84,7 +85,7 @@ class FitColumns(ABC):
 class AabbColumns(FitColumns):
     """Boxes along the world's axes: min (N, 3), max (N, 3). They are fitted again, not moved."""
 
-    kind = Aabb
+    kind: ClassVar[type[Any]] = Aabb
     is_moved = False
     min: Floats
     max: Floats
@@ -111,7 +112,7 @@ class AabbColumns(FitColumns):
 class SphereColumns(FitColumns):
     """Spheres: center (N, 3), radius (N,)."""
 
-    kind = Sphere
+    kind: ClassVar[type[Any]] = Sphere
     center: Floats
     radius: Floats
 
@@ -141,7 +142,7 @@ class SphereColumns(FitColumns):
 class ObbColumns(FitColumns):
     """Oriented boxes: center (N, 3), half_extents (N, 3), rotation (N, 3, 3)."""
 
-    kind = Obb
+    kind: ClassVar[type[Any]] = Obb
     has_rotation = True
     center: Floats
     half_extents: Floats
@@ -179,7 +180,7 @@ class ObbColumns(FitColumns):
 class CapsuleColumns(FitColumns):
     """Capsules: center (N, 3), axis (N, 3), half_length (N,), radius (N,)."""
 
-    kind = Capsule
+    kind: ClassVar[type[Any]] = Capsule
     center: Floats
     axis: Floats
     half_length: Floats
@@ -210,7 +211,7 @@ class CapsuleColumns(FitColumns):
 class CylinderColumns(CapsuleColumns):
     """Cylinders, with the columns of capsules."""
 
-    kind = Cylinder
+    kind: ClassVar[type[Any]] = Cylinder
 
     def enlarge_to(self, room: Floats) -> Bools:
         """See `FitColumns`."""
@@ -226,14 +227,14 @@ _COLUMNS: dict[type[Shape], type[FitColumns]] = {
 }
 
 
-def columns_of(kind: type[Shape]) -> type[FitColumns]:
+def columns_of(kind: type[Any]) -> type[FitColumns]:
     """Return the columns for shapes of a class. Raises TypeError for a class without."""
     if kind not in _COLUMNS:
         raise TypeError(f"fits cannot be {kind.__name__}")
     return _COLUMNS[kind]
 
 
-def grown_by_point_radii(shape: Shape, linear: Floats, radii: Floats) -> Shape:
+def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown:
     """Shapes around points, grown to enclose a ball around each point.
 
     Parameters
@@ -248,4 +249,7 @@ def grown_by_point_radii(shape: Shape, linear: Floats, radii: Floats) -> Shape:
 
     Raises TypeError for other shapes.
     """
-    return columns_of(type(shape)).with_balls(shape, linear, radii) if radii.any() else shape
+    if not radii.any():
+        return shape
+    grown: _Grown = columns_of(type(shape)).with_balls(shape, linear, radii)
+    return grown

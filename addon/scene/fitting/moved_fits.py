@@ -9,6 +9,7 @@ fit grows by the residual.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,7 @@ def new_fits(
         raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
     columns = columns_of(kind)
     if not columns.is_moved:
-        return WorldBoxes(each, np.delete(np.arange(count), without), columns.room(count))
+        return WorldBoxes(each, np.delete(np.arange(count), without))
     counts = np.ones(count, dtype=np.int64)
     if groups is not None:
         counts[:] = [len(parts.offsets) - 1 for parts in groups]
@@ -154,7 +155,8 @@ class MovedFits(FitCache):
         # Axes (p, 3, 3) of the boxes of all parts of each subject, in its own frame.
         self._axes: FoundBefore[Floats] = FoundBefore()
         self._axial = AxialFits(shape) if shape in AXIAL_SHAPES else None
-        found = (self._groups, self._axes, self._axial and self._axial.found)
+        found: list[FoundBefore[Any] | None] = [self._groups, self._axes]
+        found.append(self._axial.found if self._axial else None)
         self._found = tuple(each for each in found if each is not None)
         # Inverses of the linear maps at which the subjects were fitted.
         self._inverse = np.zeros((count, 3, 3))

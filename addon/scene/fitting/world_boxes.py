@@ -34,8 +34,8 @@ class WorldBoxes(FitCache):
 
     _columns: AabbColumns
 
-    def __init__(self, settings: Sequence[FitSettings], owners: Ints, columns: AabbColumns) -> None:
-        super().__init__(settings, owners, columns)
+    def __init__(self, settings: Sequence[FitSettings], owners: Ints) -> None:
+        super().__init__(settings, owners, AabbColumns.room(len(settings)))
         self._stacks: VertexStacks | None = None
 
     def by_part(self) -> WorldBoxes:

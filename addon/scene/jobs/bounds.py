@@ -216,7 +216,7 @@ def _with_scanned(
 ) -> tuple[tuple[BoundShape, ...], FitSettings]:
     """Add the oriented box to shapes where a scan uses it, and decide the axes that are left to the scan."""
     kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in subjects}, fit)
-    return ((*shapes, kind) if kind in ORIENTED_KINDS else shapes), fit  # type: ignore[return-value]
+    return ((*shapes, kind) if kind in ORIENTED_KINDS else shapes), fit
 
 
 def _fitted(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator
 from functools import partial
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -181,17 +181,18 @@ def _sphere(solid: _Solid) -> tuple[Sphere, Sphere]:
     return solid.grown(sphere, Sphere(center, radius))
 
 
-def _at_once(fit: Callable[[_Solid], tuple[DetailedShape, DetailedShape]]) -> Callable[[_Solid], _Steps]:
+def _at_once(fit: Callable[[_Solid], Any]) -> Callable[[_Solid], _Steps]:
     """Make a fit that needs no hulls one of steps."""
 
     def steps(solid: _Solid) -> _Steps:
         yield from ()
-        return fit(solid)
+        both: tuple[DetailedShape, DetailedShape] = fit(solid)
+        return both
 
     return steps
 
 
-_FITS_OF_PARTS: dict[PartShape, Callable[[_Solid], Generator[HullRequest, Ints | None, tuple]]] = {
+_FITS_OF_PARTS: dict[PartShape, Callable[[_Solid], Generator[HullRequest, Ints | None, Any]]] = {
     "hull": _hull,
     "box": _at_once(_box),
     "sphere": _at_once(_sphere),
