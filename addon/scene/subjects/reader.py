@@ -191,7 +191,7 @@ class SubjectReader:
         for row, item in instances_at(depsgraph, table, rows):
             if row in sharing:
                 same = subject_of[sharing[row]]
-                has_triangles = any(index in with_triangles for index in same.tolist() if with_triangles)
+                has_triangles = bool(with_triangles) and any(row in with_triangles for row in same.tolist())
                 mesh = read_mesh_source(item, self._settings, has_triangles)
                 yield SharedGeometry(same, *mesh, table.matrices(sharing[row]))
             yield from map(SharedGeometry.of, assembler.geometries_of(item))
