@@ -19,7 +19,7 @@ from ...core.numeric.arguments import as_whole_number, require_type
 from ..rounding import json_number, to_lists
 from ..spaces import Space
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
-from ..validation.validate import load_document, require_document
+from ..validation.validate import load_document, require_document, schema_version
 from ..wording import single_line
 from .contacts import UNIT_DECIMALS, ContactReader, ContactWriter
 from .extras import read_extras, write_extras
@@ -39,8 +39,6 @@ from .objects import WrittenObjects, read_object
 from .tracks import WrittenTracks, read_track
 
 FORMAT = "collision-bounds"
-SCHEMA_VERSION = "1.5.0"
-"""Written to documents. `validation/schema.json` has its members."""
 SCHEMA_ID = "urn:collision-bounds:document:1"
 DEFAULT_DECIMALS = 6
 LEAST_DECIMALS, MOST_DECIMALS = 3, 9
@@ -132,7 +130,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
     return {
         "$schema": SCHEMA_ID,
         "format": FORMAT,
-        "version": SCHEMA_VERSION,
+        "version": schema_version(),
         "generator": {
             "name": origin.generator,
             "version": origin.generator_version,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...core import Aabb, Sphere
 from ...core.numeric.arrays import CHUNK_ROWS, Floats, Ints
-from ..rounding import json_number, rounded_aabb, rounded_sphere, to_lists
+from ..rounding import json_number, rounded_aabb, rounded_sphere
 from ..spaces import Space
 from .json_numbers import lists_of_numbers
 from .json_writer import compact_json, object_text, rows_text
@@ -52,21 +53,16 @@ class WrittenTracks(Sequence[dict[str, Any]]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        track, space = self._tracks[index], self._spaces[index]
-        return {
-            "object": track.id,
-            "space": "world",
-            "frames": [json_number(frame) for frame in track.frames.tolist()],
-            **{
-                kind: {key: to_lists(values) for key, values in numbers.fields.items()}
-                for kind, numbers in self._rounded([track], space).items()
-            },
-        }
+        return json.loads(next(self._texts([([self._tracks[index]], self._spaces[index])], "")))
 
     def texts(self, indent: str) -> Iterator[str]:
         """Yield the JSON text of each track, see `json_writer.JsonEntries`."""
+        return self._texts(self._blocks(), indent)
+
+    def _texts(self, blocks: Iterable[tuple[list[Track], Space]], indent: str) -> Iterator[str]:
+        """Yield the JSON text of each track of blocks."""
         frames, frames_text = None, ""
-        for tracks, space in self._blocks():
+        for tracks, space in blocks:
             kinds = {
                 kind: self._field_texts(numbers, indent + "  ")
                 for kind, numbers in self._rounded(tracks, space).items()

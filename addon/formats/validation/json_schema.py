@@ -15,7 +15,7 @@ from typing import Any
 from ..wording import pluralized, quoted
 
 _LIST_KEYWORDS = frozenset({"minItems", "maxItems"})
-_ANNOTATIONS = frozenset({"$schema", "$comment", "$id", "$defs", "title", "description"})
+_ANNOTATIONS = frozenset({"$schema", "$comment", "$id", "$defs", "title", "description", "examples"})
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),

@@ -42,6 +42,12 @@ def _cached_schema() -> dict[str, Any]:
     return schema()
 
 
+def schema_version() -> str:
+    """Return the version of the schema, which is written to documents: the example that it has for it."""
+    (version,) = _cached_schema()["properties"]["version"]["examples"]
+    return str(version)
+
+
 def load_document(path: Path, max_megabytes: float = MAX_MEGABYTES) -> Document:
     """Read, parse and validate the document in a file.
 
