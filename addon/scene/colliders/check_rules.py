@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ...core import Capsule, Sphere
 from ...core.messages import counted, message, template
 from ...core.numeric.arrays import Floats
 from ...formats.wording import quoted
@@ -38,6 +39,12 @@ _NOT_OF_KIND = {
     "sphere": template("is not a sphere: {defect}"),
     "capsule": template("is not a capsule: {defect}"),
 }
+
+_ROUND: dict[str, Callable[[WorldSurface], tuple[Sphere | Capsule, str]]] = {
+    "sphere": unreal_sphere,
+    "capsule": unreal_capsule,
+}
+"""Round shapes that Unreal makes of surfaces, by kind of collider."""
 
 Found = tuple[ProblemKind, str]
 """Kind and sentence of a problem."""
@@ -189,16 +196,14 @@ def _shape_problems(
     name: ColliderName, surface: WorldSurface, unit: float
 ) -> tuple[list[Found], ConvexVolume | None]:
     """Problems of the kind of shape, and the sphere or capsule that the engine makes of it."""
-    if name.kind == "box":
-        defect, volume = box_defect(surface, unit), None
-    elif name.kind == "sphere":
-        sphere, defect = unreal_sphere(surface)
-        volume = round_volume(sphere)
-    elif name.kind == "capsule":
-        capsule, defect = unreal_capsule(surface)
-        volume = round_volume(capsule)
-    else:
+    if name.kind not in _NOT_OF_KIND:
         return [], None
+    volume = None
+    if name.kind in _ROUND:
+        shape, defect = _ROUND[name.kind](surface)
+        volume = round_volume(shape)
+    else:
+        defect = box_defect(surface, unit)
     if not defect:
         return [], volume
     return [("shape", message(_NOT_OF_KIND[name.kind], defect=defect))], None
