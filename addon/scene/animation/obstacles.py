@@ -12,7 +12,7 @@ from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError
-from ..fitting.motions import nearest_rotation, uniform_scale_and_residual
+from ..fitting.columns import nearest_rotation, uniform_scale_and_residual
 from ..subjects.subject import Subject
 
 _OTHER_SHAPE = template(

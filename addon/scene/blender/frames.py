@@ -16,7 +16,7 @@ from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
 from .simulation import Simulations, forget_simulated_frames
 
-_LAST_FRAME = 1_048_574
+LAST_FRAME = 1_048_574
 
 _EVALUATIONS_OF_LOST_DRIVERS = 5
 """After so many, one in 100,000 values is still lost at worst."""
@@ -59,13 +59,13 @@ def sample_times(start: float, end: float, step: float) -> list[float]:
 
 def require_frame(frame: float) -> None:
     """Raise SceneError for a frame beyond those of Blender."""
-    if not abs(frame) <= _LAST_FRAME:
+    if not abs(frame) <= LAST_FRAME:
         raise SceneError(
             message(
                 "frame {frame:.15g}: Blender's frames go from {first} to {last}",
                 frame=frame,
-                first=-_LAST_FRAME,
-                last=_LAST_FRAME,
+                first=-LAST_FRAME,
+                last=LAST_FRAME,
             )
         )
 
@@ -92,47 +92,12 @@ def go_to(scene: bpy.types.Scene, frame: float) -> None:
     Like moving the playhead, this discards changes to animated values that were not keyed.
     """
     whole = math.floor(frame)
-    may_lose = len(bpy.data.armatures) and _may_lose_drivers()
+    may_lose = len(bpy.data.armatures) and may_lose_drivers()
     for _ in range(_EVALUATIONS_OF_LOST_DRIVERS if may_lose else 1):
         scene.frame_set(whole, subframe=frame - whole)
 
 
-def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:
-    """Evaluate a scene at a frame as `go_to` does, but let Blender draw no window for it.
-
-    Frame handlers are not called, but those of dependency graphs. Where this does not lead to the same, it is
-    `go_to`.
-    """
-    scenes = bpy.data.scenes
-    frames = np.empty(len(scenes), dtype=np.int32)
-    scenes.foreach_get("frame_current", frames)
-    graphs = [layer.depsgraph for layer in scene.view_layers]
-    # Unless a preference of the user allows them, negative frames would become 0.
-    may_lose = len(bpy.data.armatures) and _may_lose_drivers()
-    if may_lose or not 0 <= frame <= _LAST_FRAME or (frames < 0).any() or None in graphs:
-        go_to(scene, frame)
-        return
-    subframes = np.empty(len(scenes), dtype=np.float32)
-    scenes.foreach_get("frame_subframe", subframes)
-    position = list(scenes).index(scene)
-    # `frame_set` adds in single precision, too.
-    whole = math.floor(frame)
-    single = np.float32(whole) + np.float32(frame - whole)
-    wholes = [int(single)]
-    if frames[position] == wholes[0] and subframes[position] == single - wholes[0]:
-        # Blender evaluates animation only where the frame changes.
-        wholes.insert(0, abs(wholes[0] - 1))
-    for each in wholes:
-        frames[position], subframes[position] = each, single - wholes[-1]
-        # `foreach_set` changes values without an update, which would draw all windows.
-        scenes.foreach_set("frame_current", frames)
-        scenes.foreach_set("frame_subframe", subframes)
-        for graph in graphs:
-            # `update` of the view layer would write what is animated in this scene into its objects.
-            graph.update()
-
-
-def _may_lose_drivers() -> bool:
+def may_lose_drivers() -> bool:
     """Return whether Blender may lose values of drivers, so that one evaluation is not enough.
 
     Blender 4.5 to 5.2 evaluate drivers of bones and those of the armature object itself in parallel, and lose

@@ -7,17 +7,19 @@ shows changes, and no handler of others runs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core.messages import message
 from ..errors import SceneError
-from .frames import go_to, go_to_without_redraw, playhead, scene_by_uid
+from .frames import LAST_FRAME, go_to, may_lose_drivers, playhead, scene_by_uid
 from .parts.known_rows import HANDLERS
 
 _Yield = TypeVar("_Yield")
@@ -204,6 +206,7 @@ class PrivateScene:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
+        self._scene: bpy.types.Scene | None = None
         self._objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
@@ -214,10 +217,11 @@ class PrivateScene:
         if self.uid is None:
             self._open()
         assert self.uid is not None
-        scene = scene_by_uid(self.uid)
+        if self._scene is None:
+            self._scene = scene_by_uid(self.uid)
         with silenced_handlers():
-            go_to_without_redraw(scene, time)
-        depsgraph = scene.view_layers[0].depsgraph
+            go_to_without_redraw(self._scene, time)
+        depsgraph = self._scene.view_layers[0].depsgraph
         if depsgraph is None:
             raise SceneError(message("Blender could not evaluate the objects by themselves"))
         return depsgraph
@@ -256,11 +260,46 @@ class PrivateScene:
 
     def forget_objects(self) -> None:
         """Take note that objects may be removed before the next step."""
-        self._objects = None
+        self._scene = self._objects = None
 
     def forget(self) -> None:
         """Take note that the scene is removed."""
-        self.uid, self._objects = None, None
+        self.uid = self._scene = self._objects = None
+
+
+def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:
+    """Evaluate a scene at a frame as `go_to` does, but let Blender draw no window for it.
+
+    Frame handlers are not called, but those of dependency graphs. Where this does not lead to the same, it is
+    `go_to`.
+    """
+    scenes = bpy.data.scenes
+    frames = np.empty(len(scenes), dtype=np.int32)
+    scenes.foreach_get("frame_current", frames)
+    graphs = [layer.depsgraph for layer in scene.view_layers]
+    # Unless a preference of the user allows them, negative frames would become 0.
+    may_lose = len(bpy.data.armatures) and may_lose_drivers()
+    if may_lose or not 0 <= frame <= LAST_FRAME or (frames < 0).any() or None in graphs:
+        go_to(scene, frame)
+        return
+    subframes = np.empty(len(scenes), dtype=np.float32)
+    scenes.foreach_get("frame_subframe", subframes)
+    position = list(scenes).index(scene)
+    # `frame_set` adds in single precision, too.
+    whole = math.floor(frame)
+    single = np.float32(whole) + np.float32(frame - whole)
+    wholes = [int(single)]
+    if frames[position] == wholes[0] and subframes[position] == single - wholes[0]:
+        # Blender evaluates animation only where the frame changes.
+        wholes.insert(0, abs(wholes[0] - 1))
+    for each in wholes:
+        frames[position], subframes[position] = each, single - wholes[-1]
+        # `foreach_set` changes values without an update, which would draw all windows.
+        scenes.foreach_set("frame_current", frames)
+        scenes.foreach_set("frame_subframe", subframes)
+        for graph in graphs:
+            # `update` of the view layer would write what is animated in this scene into its objects.
+            graph.update()
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from ...core.fitting.axial import capsule_along, capsule_around, cylinder_around
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
+from .columns import is_similarity
 from .fit import in_own_frame, own_rotation, points_for_search, rounded_frame
 from .fit_cache import FoundBefore
-from .motions import is_similarity
 from .searches import search_key, searched
 
 _FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {

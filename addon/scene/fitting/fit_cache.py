@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -67,6 +67,8 @@ class FitCache(ABC):
 
     has_parts = False
     are_parts_alone = False
+    _rows: Callable[[Ints], Ints]
+    """Rows of all parts of subjects (m,), in their order; needed with `has_parts`."""
 
     def __init__(self, settings: Sequence[FitSettings], owners: Ints, columns: FitColumns) -> None:
         """Make room for the fits of subjects with settings, as `new_fits`."""
@@ -97,10 +99,6 @@ class FitCache(ABC):
     @abstractmethod
     def _follow(self, columns: Any, subjects: Ints, linear: Floats, changed: Ints, errors: Errors) -> None:
         """Bring shapes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) differ."""
-
-    def _rows(self, subjects: Ints) -> Ints:
-        """Rows of all parts of subjects (m,), in their order."""
-        return subjects
 
     def by_part(self) -> FitCache:
         """Fits of all parts as they are now, each as the only part of a subject.
@@ -274,7 +272,9 @@ class FitCache(ABC):
         """
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
-        columns, errors = self._columns.take(self._rows(subjects)), dict[int, CollisionBoundsError]()
+        rows = self._rows(subjects) if self.has_parts else subjects
+        columns = type(self._columns)(*(each[rows] for each in vars(self._columns).values()))
+        errors: Errors = {}
         if replaced is not None:
             differs[replaced.rows] = False
         if differs.any():

@@ -20,7 +20,18 @@ from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from ..subjects.geometry import SubjectGeometry
 from .axial import AxialFits
-from .columns import FitColumns, Rows, columns_of
+from .columns import (
+    MAX_RESIDUAL,
+    FitColumns,
+    Motions,
+    Rows,
+    are_nearly_flat,
+    columns_of,
+    inverses_or_zeros,
+    matrix_products,
+    rotations_of_flat,
+    uniform_scale_and_residual,
+)
 from .fit import (
     LEAF_POINTS_AT_ONCE,
     POINTS_AT_ONCE,
@@ -31,15 +42,6 @@ from .fit import (
     smallest_box_axes,
 )
 from .fit_cache import Errors, FitCache, FoundBefore
-from .motions import (
-    MAX_RESIDUAL,
-    Motions,
-    are_nearly_flat,
-    inverses_or_zeros,
-    matrix_products,
-    rotations_of_flat,
-    uniform_scale_and_residual,
-)
 from .part_groups import part_vertices
 from .world_boxes import WorldBoxes
 
@@ -144,7 +146,7 @@ class MovedFits(FitCache):
         count = len(settings)
         self._shape: DrawnShape = shape
         self._settings = settings
-        self._layout, self.has_parts = layout, not layout.is_trivial
+        self._layout, self._rows, self.has_parts = layout, layout.rows, not layout.is_trivial
         # Spheres of parts are fitted each by itself, boxes of parts along axes that they share with others.
         self._has_leaves = groups is not None and not columns.has_rotation
         self.are_parts_alone = self.has_parts and self._has_leaves
@@ -224,9 +226,6 @@ class MovedFits(FitCache):
                 reach = np.sqrt((precise * precise).sum(axis=1).max(initial=0)) + self._radii[subjects[entry]]
                 self._reach[subjects[entry]] = reach
 
-    def _rows(self, subjects: Ints) -> Ints:
-        return self._layout.rows(subjects)
-
     def _follow(
         self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
@@ -234,10 +233,9 @@ class MovedFits(FitCache):
         is_moved = (motions.residual < MAX_RESIDUAL) & ~self._is_along_world[subjects[changed]]
         moved, again = changed[is_moved], changed[~is_moved]
         rows, number = self._layout.rows_among(subjects, moved)
-        if len(again):
-            motions = motions.take(is_moved)
-        if not isinstance(number, slice):
-            motions = motions.take(number)
+        if len(again) or self.has_parts:
+            chosen = np.flatnonzero(is_moved)[number]
+            motions = Motions(*(values[chosen] for values in motions))
         columns.move(rows, motions)
         if motions.error.any():
             columns.grow(rows, motions.error)
@@ -262,7 +260,9 @@ class MovedFits(FitCache):
             flat = flat[found]
             motion[flat], scale[flat], residual[flat] = turns[found], 1.0, 0.0
             error[flat] = deviations[found] * self._reach[subjects[flat]]
-        return Motions(motion, scale, residual, error)
+        with np.errstate(invalid="ignore"):  # of maps without a size, whose subjects are fitted again
+            stretch = scale * np.sqrt(1 + residual) * (1 + 1e-14)
+        return Motions(motion, scale, residual, stretch, error)
 
     def _fit_in_batches(
         self,
