@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..numeric.arrays import Bools, Ints
+from ..numeric.table import Table
 from .bezier import Singles, cubic_coefficients, shortened_handles
 
 CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, EASED = range(5)
@@ -15,7 +14,7 @@ _FLAT = float(np.finfo(np.float32).eps)
 """Difference of values below which Blender takes a segment as constant."""
 
 
-class Keys(NamedTuple):
+class Keys(Table):
     """Keys (k,) of curves, those of each curve in order of time.
 
     Attributes

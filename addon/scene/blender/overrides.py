@@ -124,7 +124,7 @@ def override_around(points: NDArray[np.float32], shape: OverrideShape) -> Overri
 def points_outside(overrides: Sequence[Override], points: NDArray[np.float32]) -> Bools:
     """Return which points (n, 3) in object space are outside all overrides, by more than rounding."""
     outside = [_points_outside_one(override, points) for override in overrides]
-    return np.logical_and.reduce([np.ones(len(points), dtype=bool), *outside])
+    return np.asarray(np.logical_and.reduce([np.ones(len(points), dtype=bool), *outside]))
 
 
 def _points_outside_one(override: Override, points: NDArray[np.float32]) -> Bools:

@@ -55,7 +55,7 @@ def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -
     is_known[curve_of[(keys.interpolation < 0) | ~is_small.all(axis=(0, 2))]] = False
     result: list[CurveKeys | None] = []
     for curve, span, known in zip(curves, spans, is_known.tolist(), strict=True):
-        found = Keys(*(column[span] for column in keys)) if known else None
+        found = keys.take(span) if known else None
         if found is not None and len(curve.modifiers):
             found = _repeated(curve, found, times)
         result.append(None if found is None else CurveKeys(found, curve.extrapolation == "LINEAR"))
@@ -80,7 +80,7 @@ def _read_keys(every: Sequence[Any], spans: Sequence[slice], count: int) -> Keys
             values = np.empty(len(every[eased]), dtype=np.float32)
             every[eased].foreach_get(name, values)
             settings[spans[eased], column] = values
-    return Keys(*points, table[codes[0], codes[1]], settings)
+    return Keys(points[0], points[1], points[2], table[codes[0], codes[1]], settings)
 
 
 def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None:
@@ -118,7 +118,7 @@ def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None
     is_kept[:-1, -1] = False
     kinds = np.tile(keys.interpolation, (len(cycles), 1))
     settings = np.tile(keys.settings, (len(cycles), 1, 1))
-    return Keys(*(values[is_kept] for values in (points, left, right, kinds, settings)))
+    return Keys(points, left, right, kinds, settings).take(is_kept)
 
 
 def _cycles(modifier: Any, side: str, wanted: float, change: float) -> tuple[int, float] | None:
@@ -162,9 +162,8 @@ def joined_curves(curves: Sequence[CurveKeys]) -> Curves:
     """Join the keys of curves."""
     counts = [len(curve.keys.points) for curve in curves]
     starts: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    columns = zip(_NO_KEYS, *(curve.keys for curve in curves), strict=True)
     is_extrapolated = np.array([curve.is_extrapolated for curve in curves], dtype=bool)
-    return Curves(Keys(*map(np.concatenate, columns)), starts, is_extrapolated)
+    return Curves(Keys.concatenate([_NO_KEYS, *(curve.keys for curve in curves)]), starts, is_extrapolated)
 
 
 _ENDS = np.array([[0, 0], [1, 1]], dtype=np.float32)

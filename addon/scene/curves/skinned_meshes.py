@@ -133,7 +133,7 @@ def _read_skin(
 ) -> SkinSource | None:
     """Read a mesh as `read_skins` does, whose bones have some weights; None if its motion is unknown."""
     used = {name: each for name, each in weights.items() if len(each.rows)}
-    rows = [index_of.get(key, -1) for key in (*((mesh.armature, name) for name in used), mesh.uid)]
+    rows = [*(index_of.get((mesh.armature, name), -1) for name in used), index_of.get(mesh.uid, -1)]
     in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
     armature: Any = objects[mesh.armature].data
     bones = [armature.bones[name] for name in used]
