@@ -201,7 +201,8 @@ def _is_diagonal(curve: CurveKeys) -> bool:
     """Return whether a driver's curve is the one that Blender adds, or the same with other handles on it."""
     keys = curve.keys
     if not (
-        np.array_equal(keys.points, _ENDS) and all((side[:, 0] == side[:, 1]).all() for side in keys[1:3])
+        np.array_equal(keys.points, _ENDS)
+        and all((side[:, 0] == side[:, 1]).all() for side in (keys.left, keys.right))
     ):
         return False
     segments = joined_curves([curve]).segments
