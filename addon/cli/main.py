@@ -20,18 +20,9 @@ from .standard_streams import StandardOutput, finish_output
 def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = None) -> int:
     """Run one command and return its exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        The command and its options.
-    opens_file : bool
-        Whether the command names the file to open. In Blender, the file is open already.
-    out : TextIO, optional
-        Stream for tables and documents; standard output by default.
-
-    Returns
-    -------
-    exit_code : int
+    arguments : The command and its options.
+    opens_file : Whether the command names the file to open. In Blender, the file is open already.
+    out : Stream for tables and documents; standard output by default.
     """
     out = out or sys.stdout
     try:

@@ -57,25 +57,12 @@ _STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
 def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     """Parse a command and its options, and check that the options fit together.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        The command and its options.
-    opens_file : bool
-        Whether the command names the file to open.
-
-    Returns
-    -------
-    options : argparse.Namespace
-        With the name of the `command`, the options that are `given` or follow from those, by name, and the
-        `format` and `convention` of the output.
-
-    Raises
-    ------
-    UsageError
-        For unknown, invalid or contradictory options.
-    SystemExit
-        For --help and --version.
+    arguments : The command and its options.
+    opens_file : Whether the command names the file to open.
+    Returns options : argparse.Namespace. With the name of the `command`, the options that are `given` or
+        follow from those, by name, and the `format` and `convention` of the output.
+    Raises UsageError: for unknown, invalid or contradictory options.
+    Raises SystemExit: for --help and --version.
     """
     negative = {f"--{name}" for command in _COMMANDS for name in _options_with_negative_values(command)}
     words: list[str] = []

@@ -18,16 +18,8 @@ def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
 
     Standard output is discarded afterwards, because Blender prints to it when it ends.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        The command and its options.
-    opens_file : bool
-        Whether the command names the file to open. In Blender, the file is open already.
-
-    Returns
-    -------
-    exit_code : int
+    arguments : The command and its options.
+    opens_file : Whether the command names the file to open. In Blender, the file is open already.
     """
     stop_signals.before_end(remove_unfinished_files)
     stop_signals.before_end(remove_session_folder)

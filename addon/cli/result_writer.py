@@ -75,30 +75,14 @@ def write_result(
 ) -> Comparison | None:
     """Write the document to the output file, if there is one, and the table to `out`.
 
-    Parameters
-    ----------
-    result : Result
-        The result of the command.
-    options : argparse.Namespace
-        Options of the command.
-    out : TextIO
-        Stream for tables and documents.
-    table : callable
-        Converts the document to the parts of a table.
-    progress : WritingProgress
-        Progress of the command so far.
-    baseline : dict, optional
-        Earlier document to compare the contacts with.
-
-    Returns
-    -------
-    comparison : Comparison or None
-        None without a baseline.
-
-    Raises
-    ------
-    UsageError
-        If the contacts cannot be compared with those of the baseline.
+    result : The result of the command.
+    options : Options of the command.
+    out : Stream for tables and documents.
+    table : Converts the document to the parts of a table.
+    progress : Progress of the command so far.
+    baseline : Earlier document to compare the contacts with.
+    Returns comparison : Comparison or None. None without a baseline.
+    Raises UsageError: if the contacts cannot be compared with those of the baseline.
     """
     document = _document(result, options)
     comparison = None if baseline is None else _compare(document, baseline, options.baseline)

@@ -114,10 +114,8 @@ def open_standard_output() -> StandardOutput:
 def finish_output(out: TextIO) -> None:
     """Write all that is buffered. Nothing can be printed afterwards.
 
-    Raises
-    ------
-    OutputError
-        If `out` is a `StandardOutput` and the text cannot be written, which some devices report last.
+    Raises OutputError: if `out` is a `StandardOutput` and the text cannot be written, which some devices
+        report last.
     """
     if isinstance(out, StandardOutput):
         out.close()

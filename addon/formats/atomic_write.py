@@ -60,17 +60,9 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     any moment the whole old file or the whole new one, also when the process is killed. In that case the next
     writer of `path` removes the temporary file. Pipes and devices are written to directly.
 
-    Parameters
-    ----------
-    path : Path
-        A link stays; the file that it points at is replaced.
-    text : str or iterable of str
-        The text, or its parts in order.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written. The old file, if any, is unchanged then.
+    path : A link stays; the file that it points at is replaced.
+    text : The text, or its parts in order.
+    Raises OutputError: when the file cannot be written. The old file, if any, is unchanged then.
     """
     with replaced_after(path, text):
         pass

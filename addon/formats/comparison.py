@@ -37,16 +37,10 @@ class Interval(NamedTuple):
 class Comparison(NamedTuple):
     """Intervals of contact that are new, that are gone, and the number of those that are in both documents.
 
-    Attributes
-    ----------
-    new : tuple of Interval
-        Of the later document, without one in the baseline.
-    gone : tuple of Interval
-        Of the baseline, within the frames of the later document, without one in it.
-    unchanged : int
-        Number of intervals of the later document that the baseline has too.
-    accepted : int
-        Number of intervals that the baseline lacks, but that are accepted in the later document.
+    new : Of the later document, without one in the baseline.
+    gone : Of the baseline, within the frames of the later document, without one in it.
+    unchanged : Number of intervals of the later document that the baseline has too.
+    accepted : Number of intervals that the baseline lacks, but that are accepted in the later document.
     """
 
     new: tuple[Interval, ...]
@@ -76,21 +70,10 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
     outside the frames of the baseline are new; those of the baseline outside the frames of the document are
     not gone. Accepted contacts are not new.
 
-    Parameters
-    ----------
-    document, baseline : mapping of str to Any
-        Correct documents. Their spaces and units can differ.
-
-    Returns
-    -------
-    comparison : Comparison
-        Intervals in the order of the documents.
-
-    Raises
-    ------
-    DocumentError
-        If either is no document, or they are of different shapes, whose contacts differ without any change of
-        the scene.
+    document, baseline : Correct documents. Their spaces and units can differ.
+    Returns comparison : Comparison. Intervals in the order of the documents.
+    Raises DocumentError: if either is no document, or they are of different shapes, whose contacts differ
+        without any change of the scene.
     """
     require_document(document)
     require_document(baseline)

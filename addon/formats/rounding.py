@@ -62,16 +62,9 @@ def rounded_down(values: ArrayLike, decimals: int) -> Floats:
 def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
     """Round spheres outward: the centers to nearest, the radii up so that each encloses the given sphere.
 
-    Parameters
-    ----------
-    sphere : Sphere, batch (...)
-        In the space in which it is written.
-    decimals : int
-        Of the centers and radii.
-
-    Returns
-    -------
-    enclosing : Sphere, batch (...)
+    sphere : Sphere, batch (...). In the space in which it is written.
+    decimals : Of the centers and radii.
+    Returns enclosing : Sphere, batch (...)
     """
     center = rounded_to_nearest(sphere.center, decimals)
     shift = np.sqrt(((center - sphere.center) ** 2).sum(axis=-1))
@@ -91,24 +84,11 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
 
     Centers are rounded to nearest; half extents are enlarged to enclose the given box, and rounded up.
 
-    Parameters
-    ----------
-    box : Obb, batch (...)
-        In the space in which it is written.
-    rotation : (..., 3, 3) float
-        Axes of the result as columns, nearly those of `box`.
-    decimals : int
-        Of the centers and half extents.
-
-    Returns
-    -------
-    enclosing : Obb, batch (...)
-        Its axes are `rotation`, unchanged.
-
-    Raises
-    ------
-    NonFiniteGeometryError
-        When the rounded numbers overflow.
+    box : Obb, batch (...). In the space in which it is written.
+    rotation : (..., 3, 3) float. Axes of the result as columns, nearly those of `box`.
+    decimals : Of the centers and half extents.
+    Returns enclosing : Obb, batch (...). Its axes are `rotation`, unchanged.
+    Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
     center = rounded_to_nearest(box.center, decimals)
     axes = np.asarray(rotation, dtype=np.float64)
@@ -134,24 +114,12 @@ def rounded_capsule(capsule: Capsule, axis: Floats, decimals: int) -> Capsule:
     Centers are rounded to nearest and half lengths up; radii are enlarged to enclose the given capsule, and
     rounded up.
 
-    Parameters
-    ----------
-    capsule : Capsule, batch (...)
-        In the space in which it is written.
-    axis : (..., 3) float
-        Axes of the result: nearly those of `capsule`, in either direction, and nearly of length 1.
-    decimals : int
-        Of the centers, half lengths and radii.
-
-    Returns
-    -------
-    enclosing : Capsule, batch (...)
-        For readers that normalize the axis and for those that do not.
-
-    Raises
-    ------
-    NonFiniteGeometryError
-        When the rounded numbers overflow.
+    capsule : Capsule, batch (...). In the space in which it is written.
+    axis : (..., 3) float. Axes of the result: nearly those of `capsule`, in either direction, and nearly of
+        length 1.
+    decimals : Of the centers, half lengths and radii.
+    Returns enclosing : Capsule, batch (...). For readers that normalize the axis and for those that do not.
+    Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
     center, shift, is_unchanged = _rounded_line(capsule, axis, decimals)
     # An end moves with the center, and by the turn and the length of the axis.
@@ -167,24 +135,13 @@ def rounded_cylinder(cylinder: Cylinder, axis: Floats, decimals: int) -> Cylinde
 
     As `rounded_capsule`, with half lengths that are enlarged, too.
 
-    Parameters
-    ----------
-    cylinder : Cylinder, batch (...)
-        In the space in which it is written.
-    axis : (..., 3) float
-        Axes of the result: nearly those of `cylinder`, in either direction, and nearly of length 1.
-    decimals : int
-        Of the centers, half lengths and radii.
-
-    Returns
-    -------
-    enclosing : Cylinder, batch (...)
-        For readers that normalize the axis and for those that do not.
-
-    Raises
-    ------
-    NonFiniteGeometryError
-        When the rounded numbers overflow.
+    cylinder : Cylinder, batch (...). In the space in which it is written.
+    axis : (..., 3) float. Axes of the result: nearly those of `cylinder`, in either direction, and nearly
+        of length 1.
+    decimals : Of the centers, half lengths and radii.
+    Returns enclosing : Cylinder, batch (...). For readers that normalize the axis and for those that do
+        not.
+    Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
     center, shift, is_unchanged = _rounded_line(cylinder, axis, decimals)
     deviation = _axis_deviation(cylinder.axis, axis)
@@ -252,17 +209,9 @@ def rounded_hulls(hulls: Sequence[ConvexHull], decimals: int) -> list[ConvexHull
     A hull too thin for these decimals becomes a box. So does one that is too far away: then float64 has no
     decimals left, and only a few numbers within the size of the hull.
 
-    Parameters
-    ----------
-    hulls : sequence of ConvexHull
-        In the space in which they are written.
-    decimals : int
-        Of the vertices.
-
-    Returns
-    -------
-    enclosing : list of ConvexHull
-        A hull itself if its vertices have so many decimals already.
+    hulls : In the space in which they are written.
+    decimals : Of the vertices.
+    Returns enclosing : list of ConvexHull. A hull itself if its vertices have so many decimals already.
     """
     rounded = []
     for hull in run_together([_rounded(hull, decimals) for hull in hulls]):

@@ -32,16 +32,11 @@ class SpaceError(CollisionBoundsError):
 class Space:
     """Coordinate system that a document declares; all its numbers are in it.
 
-    Attributes
-    ----------
-    preset, up, forward, handedness, unit : str
-        As JSON has them. `forward` is the axis that Blender's front (-Y) becomes.
-    axes : (3, 3) float
-        Signed permutation; its rows are the engine's axes in Blender's space.
-    scale : float
-        Engine units for one Blender unit.
-    meters_per_unit : float
-        Meters for one engine unit.
+    preset, up, forward, handedness, unit : As JSON has them. `forward` is the axis that Blender's front
+        (-Y) becomes.
+    axes : (3, 3) float. Signed permutation; its rows are the engine's axes in Blender's space.
+    scale : Engine units for one Blender unit.
+    meters_per_unit : Meters for one engine unit.
     """
 
     preset: str
@@ -196,15 +191,8 @@ def quaternion_from_matrix(rotations: Floats) -> Floats:
     Shepperd's method: sums over the matrix are four times the products of the quaternion's components. The
     row with the largest square has no cancellation.
 
-    Parameters
-    ----------
-    rotations : (..., 3, 3) float
-        Orthonormal, determinant 1.
-
-    Returns
-    -------
-    quaternions : (..., 4) float
-        (x, y, z, w), of unit length.
+    rotations : (..., 3, 3) float. Orthonormal, determinant 1.
+    Returns quaternions : (..., 4) float. (x, y, z, w), of unit length.
     """
     (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotations, (-2, -1), (0, 1))
     rows = [
@@ -229,24 +217,14 @@ def matrix_from_quaternion(quaternions: ArrayLike) -> Floats:
 class Convention:
     """Axes, handedness and unit of an engine, independent of the scene.
 
-    Attributes
-    ----------
-    preset : str
-        Its name in documents.
-    up, forward : str
-        Signed axes such as "+Y". `forward` is the axis that Blender's front (-Y) becomes.
-    handedness : str
-        "right" or "left".
-    per_meter : float or None
-        Units per meter; None for Blender's unit, whose size depends on the scene.
-    applies_unit_scale : bool
-        Whether the scene's unit scale applies. Otherwise, a Blender unit is always a meter, as in glTF files
-        of Blender's exporter.
-
-    Raises
-    ------
-    SpaceError
-        For unknown or parallel axes, an unknown handedness, or a unit beyond 1e-9 to 1e9 per meter.
+    preset : Its name in documents.
+    up, forward : Signed axes such as "+Y". `forward` is the axis that Blender's front (-Y) becomes.
+    handedness : "right" or "left".
+    per_meter : Units per meter; None for Blender's unit, whose size depends on the scene.
+    applies_unit_scale : Whether the scene's unit scale applies. Otherwise, a Blender unit is always a
+        meter, as in glTF files of Blender's exporter.
+    Raises SpaceError: for unknown or parallel axes, an unknown handedness, or a unit beyond 1e-9 to 1e9 per
+        meter.
     """
 
     preset: str
@@ -304,21 +282,9 @@ UNITS = {"m": 1.0, "dm": 10.0, "cm": 100.0, "mm": 1000.0}
 def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
     """Return the space of a convention for a scene.
 
-    Parameters
-    ----------
-    convention : str or Convention
-        A name in CONVENTIONS, or the convention itself.
-    scale_length : float
-        Meters for one Blender unit in the scene.
-
-    Returns
-    -------
-    space : Space
-
-    Raises
-    ------
-    SpaceError
-        For an unknown name, and for units of which one has no size in the other.
+    convention : A name in CONVENTIONS, or the convention itself.
+    scale_length : Meters for one Blender unit in the scene.
+    Raises SpaceError: for an unknown name, and for units of which one has no size in the other.
     """
     engine = CONVENTIONS.get(convention) if isinstance(convention, str) else convention
     if not isinstance(engine, Convention):

@@ -21,14 +21,9 @@ def quoted(text: str) -> str:
 def pluralized(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun, such as "1 object" or "3 objects".
 
-    Parameters
-    ----------
-    number : int
-        The count.
-    noun : str
-        Singular.
-    plural : str, optional
-        The singular with an s unless given.
+    number : The count.
+    noun : Singular.
+    plural : The singular with an s unless given.
     """
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 

@@ -51,20 +51,14 @@ _NUMBER = re.compile(r"_\d+$")
 class ColliderName(NamedTuple):
     """Name of a collider, as an engine reads it.
 
-    Attributes
-    ----------
     engine : Engine
     kind : CheckedKind
-    sources : tuple of str
-        Names of meshes that the engine accepts, in its order.
-    similar : tuple of str
-        Names of meshes that are probably meant, if none of `sources` exists.
-    defect : str
-        Problem of the name itself, whatever meshes exist; empty if there is none.
-    is_separate : bool
-        Whether the object is a collider alone; otherwise, it is a visible mesh that is its own collider.
-    is_certain : bool
-        Whether the name alone makes it a collider; otherwise, a mesh of that name must exist too.
+    sources : Names of meshes that the engine accepts, in its order.
+    similar : Names of meshes that are probably meant, if none of `sources` exists.
+    defect : Problem of the name itself, whatever meshes exist; empty if there is none.
+    is_separate : Whether the object is a collider alone; otherwise, it is a visible mesh that is its own
+        collider.
+    is_certain : Whether the name alone makes it a collider; otherwise, a mesh of that name must exist too.
     """
 
     engine: Engine
@@ -161,12 +155,8 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
 class SourceMatch(NamedTuple):
     """Mesh that a collider belongs to.
 
-    Attributes
-    ----------
-    name : str or None
-        None if there is no such mesh.
-    is_named : bool
-        Whether the engine finds it by the name of the collider.
+    name : None if there is no such mesh.
+    is_named : Whether the engine finds it by the name of the collider.
     """
 
     name: str | None
@@ -184,22 +174,11 @@ def match_source(
 
     A copy, whose name ends with .001, belongs to its parent, because Blender has renamed both.
 
-    Parameters
-    ----------
-    collider : str
-        Full name of the collider.
-    name : ColliderName
-        Of the collider.
-    parent : str or None
-        Name of the nearest mesh above it.
-    meshes : mapping of str to sequence of str
-        Names of meshes by their names in lower case.
-    levels : mapping of str to str, optional
-        Names of the most detailed levels of meshes, by their names without a level in lower case.
-
-    Returns
-    -------
-    match : SourceMatch
+    collider : Full name of the collider.
+    name : Of the collider.
+    parent : Name of the nearest mesh above it.
+    meshes : Names of meshes by their names in lower case.
+    levels : Names of the most detailed levels of meshes, by their names without a level in lower case.
     """
     named = _existing(name.sources, meshes, ignores_case=name.engine == "unreal")
     is_copy = has_blender_suffix(collider) and (not named or named[0] != name.sources[0])

@@ -41,17 +41,9 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     The range has all keyframes of the animation that plays, in whole frames. Times of glTF begin at 0, which
     is frame 0. A scene without animation has one frame.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        As an importer has left it.
-    path : Path
-        The imported file.
-
-    Returns
-    -------
-    problems : tuple of str
-        Reasons why the range or the rate may be wrong.
+    scene : As an importer has left it.
+    path : The imported file.
+    Returns problems : tuple of str. Reasons why the range or the rate may be wrong.
     """
     suffix = path.suffix.lower()
     ranges, problems = list(_key_ranges()), []

@@ -22,15 +22,9 @@ def collision_levels(names: Iterable[str]) -> dict[str, str]:
     Engines take the collision of the most detailed level for all levels. That is the one with the lowest
     number. An object without a number is level 0 if there is no other level 0.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of the objects that can have a collider.
-
-    Returns
-    -------
-    levels : dict of str to str
-        Every name is a key; names of objects without other levels are mapped to themselves.
+    names : Names of the objects that can have a collider.
+    Returns levels : dict of str to str. Every name is a key; names of objects without other levels are
+        mapped to themselves.
     """
     families: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     names = list(names)

@@ -68,22 +68,12 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     An imported scene contains nothing of the user's preferences or start-up file, and has the frame range and
     rate of its file. Files that it refers to and that cannot be read are among `input_warnings` of the scene.
 
-    Parameters
-    ----------
-    path : Path
-        A .blend file, or one that an importer of Blender reads.
-    runs_scripts : bool
-        Whether scripts in a .blend file are run, those of drivers included.
-
-    Returns
-    -------
-    problems : tuple of str
-        What Blender reported about a file that it opened, and what is unknown of an imported one.
-
-    Raises
-    ------
-    SceneError
-        If the file is missing, of an unknown format, or cannot be read; the message names it.
+    path : A .blend file, or one that an importer of Blender reads.
+    runs_scripts : Whether scripts in a .blend file are run, those of drivers included.
+    Returns problems : tuple of str. What Blender reported about a file that it opened, and what is unknown
+        of an imported one.
+    Raises SceneError: if the file is missing, of an unknown format, or cannot be read; the message names
+        it.
     """
     _require_scene_file(path)
     try:
@@ -177,10 +167,7 @@ def activate_scene(name: str) -> None:
 
     A linked scene is used if the file has no scene of its own with this name.
 
-    Raises
-    ------
-    SceneError
-        If the file has no scene of this name; the message lists its scenes.
+    Raises SceneError: if the file has no scene of this name; the message lists its scenes.
     """
     import bpy
 

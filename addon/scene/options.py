@@ -21,10 +21,7 @@ _Settings = TypeVar("_Settings")
 class Kind:
     """Kind of the values of an option. `read` and `check` raise ValueError with the value and the reason.
 
-    Attributes
-    ----------
-    metavar : str
-        Name of a value in `--help`.
+    metavar : Name of a value in `--help`.
     """
 
     metavar = "NAME"
@@ -56,14 +53,9 @@ class Flag(Kind):
 class Number(Kind):
     """A finite number within limits.
 
-    Attributes
-    ----------
-    least, most : float
-        Limits.
-    soft_least, soft_most : float or None
-        Limits of sliders.
-    is_whole, is_length : bool
-        Whether it is a whole number, or a length in Blender units.
+    least, most : Limits.
+    soft_least, soft_most : Limits of sliders.
+    is_whole, is_length : Whether it is a whole number, or a length in Blender units.
     """
 
     least: float = -math.inf
@@ -243,26 +235,16 @@ def _texts(values: Any) -> list[Any]:
 class Option:
     """An option.
 
-    Attributes
-    ----------
-    name : str
-        Keyword of scripts; with dashes, the option of the command line.
+    name : Keyword of scripts; with dashes, the option of the command line.
     kind : Kind
-    help : str
-        Line of `--help`; empty if only the window has the option.
+    help : Line of `--help`; empty if only the window has the option.
     default : Any
-    commands : tuple of str
-        Commands that have it, of those with its settings; all if empty.
-    flags : tuple of str
-        Spellings on the command line, if they are not that of the name.
-    label, description : str
-        Name and tooltip in the window; empty if the window has no such option.
-    property : str
-        Name of the property in the window.
-    is_of_objects_alone : bool
-        Whether only single objects have the property, and not the scene.
-    is_hidden : bool
-        Whether `--help` omits it.
+    commands : Commands that have it, of those with its settings; all if empty.
+    flags : Spellings on the command line, if they are not that of the name.
+    label, description : Name and tooltip in the window; empty if the window has no such option.
+    property : Name of the property in the window.
+    is_of_objects_alone : Whether only single objects have the property, and not the scene.
+    is_hidden : Whether `--help` omits it.
     """
 
     name: str
@@ -328,20 +310,14 @@ def with_options(settings: _Settings, values: Mapping[str, Any]) -> _Settings:
 class Rule(NamedTuple):
     """A rule between options. An option is mentioned by its name, or as name=value.
 
-    Attributes
-    ----------
-    option : str
-        The rule applies if this option is given, or has this value.
-    needs : tuple of str
-        Options of which one must be given.
-    excludes : tuple of str
-        Options of which none may be given.
-    implies : str
-        Option that gets this value if it is not given; an option of several values gets it in addition.
-    remedy : str
-        End of the message; `{name}` is another option.
-    message : str
-        The whole message, where that about the option would not help; `{value}` is that of what is needed.
+    option : The rule applies if this option is given, or has this value.
+    needs : Options of which one must be given.
+    excludes : Options of which none may be given.
+    implies : Option that gets this value if it is not given; an option of several values gets it in
+        addition.
+    remedy : End of the message; `{name}` is another option.
+    message : The whole message, where that about the option would not help; `{value}` is that of what is
+        needed.
     """
 
     option: str

@@ -26,12 +26,8 @@ def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
 class JobProgress:
     """Part of a whole job that is done, from the progress of its phases: it never falls, nor stands still.
 
-    Attributes
-    ----------
-    done : float
-        From 0 to 1.
-    end : float
-        What is done at the end of the phase.
+    done : From 0 to 1.
+    end : What is done at the end of the phase.
     """
 
     def __init__(self) -> None:

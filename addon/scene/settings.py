@@ -74,21 +74,15 @@ BoneFrames = Literal["current", "all"]
 class ShapeKind:
     """Properties of one kind of bounding shape.
 
-    Attributes
-    ----------
-    label, description, icon : str
-        Name, tooltip and Blender icon in the interface.
-    switch : str
-        Property of the Display panel that shows it in the viewport; empty if the viewport cannot show it.
-    fitted_as : type or None
-        Class of the shapes that scans and views fit again at each frame, several for a sphere tree. None if
-        neither can.
-    is_tested : bool
-        Whether scans test it, not only views show it.
-    is_plain : bool
-        Whether `fitting.fit` fits it for bounds, to the vertices alone.
-    turned : str
-        Kind that stands for it where axes of boxes turn with their objects; empty if it has no such axes.
+    label, description, icon : Name, tooltip and Blender icon in the interface.
+    switch : Property of the Display panel that shows it in the viewport; empty if the viewport cannot show
+        it.
+    fitted_as : Class of the shapes that scans and views fit again at each frame, several for a sphere tree.
+        None if neither can.
+    is_tested : Whether scans test it, not only views show it.
+    is_plain : Whether `fitting.fit` fits it for bounds, to the vertices alone.
+    turned : Kind that stands for it where axes of boxes turn with their objects; empty if it has no such
+        axes.
     """
 
     label: str
@@ -192,11 +186,8 @@ DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 class VertexGroup(NamedTuple):
     """Vertices of a vertex group.
 
-    Attributes
-    ----------
     name : str
-    threshold : float
-        Least weight of a vertex. Vertices of weight 0 are never part.
+    threshold : Least weight of a vertex. Vertices of weight 0 are never part.
     """
 
     name: str
@@ -353,22 +344,14 @@ class FitSettings:
 class Selection:
     """Filter of the visible objects; everything passes when nothing is set.
 
-    Attributes
-    ----------
-    patterns : tuple of str
-        Shell patterns. A subject is selected if its name, or its owner's name, matches any of them.
-    collection : str or None
-        Name of a collection, its children included.
-    selected_only : bool
-        Whether only objects that are selected in the viewport pass.
-    split_by_bones : bool
-        Whether objects that an armature deforms are split by its bones, unless they have settings of their
-        own.
-    owners : frozenset of str or None
-        Full names of the only objects that pass, with their instances and parts; None for all.
-    bone_weight : float
-        Least weight of the vertices of a bone, of objects that are split. Each vertex belongs to the bone
-        with its largest weight in any case. At 1 it belongs to no other one.
+    patterns : Shell patterns. A subject is selected if its name, or its owner's name, matches any of them.
+    collection : Name of a collection, its children included.
+    selected_only : Whether only objects that are selected in the viewport pass.
+    split_by_bones : Whether objects that an armature deforms are split by its bones, unless they have
+        settings of their own.
+    owners : Full names of the only objects that pass, with their instances and parts; None for all.
+    bone_weight : Least weight of the vertices of a bone, of objects that are split. Each vertex belongs to
+        the bone with its largest weight in any case. At 1 it belongs to no other one.
     """
 
     patterns: tuple[str, ...] = declare(
@@ -605,12 +588,8 @@ class ColliderSettings:
 class ColliderCheckSettings:
     """Settings of checking colliders.
 
-    Attributes
-    ----------
-    selection : Selection
-        Filter of the colliders, by their names or those of their meshes.
-    fit : FitSettings
-        `modifiers` is the source of the vertices of meshes without settings of their own.
+    selection : Filter of the colliders, by their names or those of their meshes.
+    fit : `modifiers` is the source of the vertices of meshes without settings of their own.
     """
 
     selection: Selection = field(default_factory=Selection)

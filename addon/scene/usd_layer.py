@@ -40,12 +40,8 @@ _Content: TypeAlias = bytes | mmap.mmap
 class LayerTime(NamedTuple):
     """Time of a layer.
 
-    Attributes
-    ----------
-    rate : float
-        Time codes per second. A time code is a frame of Blender.
-    range : (float, float) or None
-        First and last time code, if the layer names both.
+    rate : Time codes per second. A time code is a frame of Blender.
+    range : (float, float) or None. First and last time code, if the layer names both.
     """
 
     rate: float

@@ -66,18 +66,12 @@ class TimeLeft:
 class RunningJob:
     """State of one job: a contact scan, or the computation of swept bounds. `clock` returns seconds.
 
-    Attributes
-    ----------
-    operator : str
-        Identifier of the operator whose job it is.
-    busy : str
-        Message of operators that have to wait, not translated.
-    abort : callable
-        Ends the job without a result, when the extension is disabled.
-    was_scene_edited : bool
-        Whether an object was edited since the job started, so that its result is stale.
-    has_partial_result : bool or None
-        Whether a stopped job has a result: contacts found so far. Swept bounds of some frames are no result.
+    operator : Identifier of the operator whose job it is.
+    busy : Message of operators that have to wait, not translated.
+    abort : Ends the job without a result, when the extension is disabled.
+    was_scene_edited : Whether an object was edited since the job started, so that its result is stale.
+    has_partial_result : Whether a stopped job has a result: contacts found so far. Swept bounds of some
+        frames are no result.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -20,17 +20,10 @@ _SMALLEST_PARAMETER = np.float32(-1e-10)
 def shortened_handles(start: Singles, right: Singles, left: Singles, end: Singles) -> tuple[Singles, Singles]:
     """Shorten the handles of segments so that neither reaches beyond the other key.
 
-    Parameters
-    ----------
-    start, end : (m, 2) float32
-        Time and value of both keys.
-    right, left : (m, 2) float32
-        Time and value of the right handle of the first key, and of the left handle of the second.
-
-    Returns
-    -------
-    right, left : (m, 2) float32
-        As Blender rounds them.
+    start, end : (m, 2) float32. Time and value of both keys.
+    right, left : (m, 2) float32. Time and value of the right handle of the first key, and of the left
+        handle of the second.
+    Returns right, left : (m, 2) float32. As Blender rounds them.
     """
     span = end[:, 0] - start[:, 0]
     shortened = []
@@ -53,19 +46,10 @@ def cubic_coefficients(controls: Singles) -> Singles:
 def parameters_at(coefficients: Singles, first: Singles, times: Singles) -> Singles:
     """Find the parameters at which segments reach times, with Blender's formulas and rounding.
 
-    Parameters
-    ----------
-    coefficients : (4, m) float32
-        `cubic_coefficients` of the times of the control points.
-    first : (m,) float32
-        Time of the first key.
-    times : (m,) float32
-        Within the segments.
-
-    Returns
-    -------
-    parameters : (m,) float32
-        NaN where rounding leaves Blender without a solution.
+    coefficients : (4, m) float32. `cubic_coefficients` of the times of the control points.
+    first : (m,) float32. Time of the first key.
+    times : (m,) float32. Within the segments.
+    Returns parameters : (m,) float32. NaN where rounding leaves Blender without a solution.
     """
     c1, c2, c3 = coefficients[1:].astype(np.float64)
     c0 = (first - times).astype(np.float64)

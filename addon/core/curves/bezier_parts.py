@@ -94,10 +94,7 @@ def deviation_of_bezier(times: Floats, values: Floats) -> Floats:
     Conservative, and exact for handles at equal distances: the inner control values d1, d2 of the distance
     give at most 3 s (1 - s) max(|d1|, |d2|).
 
-    Parameters
-    ----------
-    times, values : (4, m) float64
-        Of the control points; times do not decrease.
+    times, values : (4, m) float64. Of the control points; times do not decrease.
     """
     span = times[3] - times[0]
     with np.errstate(divide="ignore", invalid="ignore"):

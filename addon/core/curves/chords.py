@@ -22,12 +22,10 @@ from .segments import BEZIER, EASED, EXTRAPOLATED, LINEAR
 class Chords(Table):
     """Curves (m,) over intervals.
 
-    Attributes
-    ----------
-    begin, end : (m,) float64
-        Value at the begin, and limit of the values at the end, which a jump there does not change.
-    deviation : (m,) float64
-        Bound of the distance between curve and chord, jumps within the interval included.
+    begin, end : (m,) float64. Value at the begin, and limit of the values at the end, which a jump there
+        does not change.
+    deviation : (m,) float64. Bound of the distance between curve and chord, jumps within the interval
+        included.
     """
 
     begin: Floats
@@ -38,18 +36,9 @@ class Chords(Table):
 def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Chords:
     """Compute the ends of curves over intervals of time, and bound their deviation from the chord.
 
-    Parameters
-    ----------
-    curves : Curves
-        All curves.
-    which : (m,) int64
-        Indices of curves.
-    begin, end : (m,) float64
-        Times in frames, begin before end.
-
-    Returns
-    -------
-    chords : Chords
+    curves : All curves.
+    which : (m,) int64. Indices of curves.
+    begin, end : (m,) float64. Times in frames, begin before end.
     """
     first, last = _segments_between(curves, which, begin, end)
     counts = last - first + 1
@@ -126,16 +115,9 @@ def successive_chords(curves: Curves, times: Floats) -> Chords:
 
     The same as `curve_chords`, but quicker: curves whose keys are at equal times share what depends on time.
 
-    Parameters
-    ----------
-    curves : Curves
-        Any number of curves (c,).
-    times : (t + 1,) float64
-        Increasing, in frames.
-
-    Returns
-    -------
-    chords : Chords, (c, t)
+    curves : Any number of curves (c,).
+    times : (t + 1,) float64. Increasing, in frames.
+    Returns chords : Chords, (c, t)
     """
     begin, end = times[:-1], times[1:]
     value = curves.segments.start[curves.segments.first[:-1], 1].astype(np.float64)

@@ -28,8 +28,6 @@ class _Settings(NamedTuple):
     An elastic easing is -f(u) reach 2^(10 u) sin(rate u - phase) at u = s - 1. The factor f is `base`, but
     where |u| is less than `width`: there it grows linearly to 1.
 
-    Attributes
-    ----------
     change : change of the value in units, 1 or 0
     """
 
@@ -46,14 +44,11 @@ class _Settings(NamedTuple):
 class _Family(NamedTuple):
     """Function on [0, 1] from 0 to 1, of a family of easings that ease in.
 
-    Attributes
-    ----------
     value : function of (s, settings)
-    slope, curvature : functions of (begin, end, settings)
-        Bounds of the absolute first and second derivative between two parameters; inf for none.
+    slope, curvature : functions of (begin, end, settings). Bounds of the absolute first and second
+        derivative between two parameters; inf for none.
     is_monotonic : bool
-    jump : function of settings
-        Height of a jump right after 0.
+    jump : Height of a jump right after 0.
     """
 
     value: Callable[[Any, Any], Any]
@@ -68,23 +63,12 @@ def eased_part(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute parts of easings between 0 and 1.
 
-    Parameters
-    ----------
-    codes : (m,) int
-        Easings, see `easings.easing_code`.
-    settings : (m, 3) float64
-        As of `easings.eased_values`.
-    span : (m, 2) float64
-        Duration in frames, and change of the value.
-    begin, end : (m,) float64
-        Parts of the segment's duration, in [0, 1].
-
-    Returns
-    -------
-    first, last : (m,) float64
-        Values at both ends, less the one of the segment's first key.
-    deviation : (m,) float64
-        No value in between is farther from the straight line.
+    codes : (m,) int. Easings, see `easings.easing_code`.
+    settings : (m, 3) float64. As of `easings.eased_values`.
+    span : (m, 2) float64. Duration in frames, and change of the value.
+    begin, end : (m,) float64. Parts of the segment's duration, in [0, 1].
+    Returns first, last : (m,) float64. Values at both ends, less the one of the segment's first key.
+    Returns deviation : (m,) float64. No value in between is farther from the straight line.
     """
     first, last, deviation = (np.zeros(len(codes)) for _ in range(3))
     for code in np.unique(codes).tolist():

@@ -49,11 +49,8 @@ _ANGLES = {"radians": (math.pi, 180.0), "degrees": (180.0, math.pi)}
 class Expression(NamedTuple):
     """An expression of the frame number.
 
-    Attributes
-    ----------
     program : Program
-    numbers : tuple of float
-        Numbers of the program, in the order of their use.
+    numbers : Numbers of the program, in the order of their use.
     """
 
     program: Program
@@ -126,15 +123,10 @@ class Expressions:
     def __init__(self, expressions: Sequence[Expression], map_of: Ints, maps: Curves | None = None) -> None:
         """Group the expressions by program.
 
-        Parameters
-        ----------
-        expressions : sequence of Expression
-            In the order of their numbers.
-        map_of : (e,) int64
-            Map of each expression; -1 for none.
-        maps : Curves
-            Curves over results instead of times: since Blender 5.0 a driver has one. They change no result
-            but those near their keys, which are at 0 and 1.
+        expressions : In the order of their numbers.
+        map_of : (e,) int64. Map of each expression; -1 for none.
+        maps : Curves over results instead of times: since Blender 5.0 a driver has one. They change no
+            result but those near their keys, which are at 0 and 1.
         """
         self._maps, self._map_of = maps, map_of
         programs = list(dict.fromkeys(each.program for each in expressions))

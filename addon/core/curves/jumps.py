@@ -15,10 +15,7 @@ SHORT = 2.0**-10
 class Jumps:
     """Jumps of objects (n,), those of their parents included.
 
-    Attributes
-    ----------
-    times : list of (j,) float64
-        Times of each object's jumps, increasing, in frames.
+    times : list of (j,) float64. Times of each object's jumps, increasing, in frames.
     """
 
     def __init__(self, transforms: Transforms) -> None:

@@ -22,14 +22,9 @@ NEAR_KEY = np.float32(1e-4)
 class Layouts(NamedTuple):
     """Groups of curves whose keys and handles are at equal times, so that they share what depends on time.
 
-    Attributes
-    ----------
-    curves : (l,) int64
-        One curve of each group.
-    of_curve : (m,) int64
-        Group of each wanted curve.
-    shift : (m,) int64
-        Difference between the first segments of each curve and of its group's curve.
+    curves : (l,) int64. One curve of each group.
+    of_curve : (m,) int64. Group of each wanted curve.
+    shift : (m,) int64. Difference between the first segments of each curve and of its group's curve.
     """
 
     curves: Ints
@@ -40,27 +35,19 @@ class Layouts(NamedTuple):
 class Curves:
     """Curves (c,) of one or more keys each.
 
-    Attributes
-    ----------
     keys : Keys
-    starts : (c + 1,) int64
-        First key of each curve, and the number of all keys.
+    starts : (c + 1,) int64. First key of each curve, and the number of all keys.
     segments : Segments
-    is_constant : (c,) bool
-        Curves that have one value at all times.
+    is_constant : (c,) bool. Curves that have one value at all times.
     """
 
     def __init__(self, keys: Keys, starts: Ints, is_extrapolated: Bools) -> None:
         """Prepare the segments of all curves.
 
-        Parameters
-        ----------
-        keys : Keys
-            Of all curves, one curve after the other.
-        starts : (c + 1,) int64
-            First key of each curve, and the number of all keys.
-        is_extrapolated : (c,) bool
-            Whether a curve continues linearly before the first and after the last key.
+        keys : Of all curves, one curve after the other.
+        starts : (c + 1,) int64. First key of each curve, and the number of all keys.
+        is_extrapolated : (c,) bool. Whether a curve continues linearly before the first and after the last
+            key.
         """
         self.keys, self.starts = keys, starts
         self.segments = segments = Segments(keys, starts, is_extrapolated)
@@ -101,14 +88,8 @@ class Curves:
     def values_at(self, times: Floats) -> Singles:
         """Compute the values of all curves at times.
 
-        Parameters
-        ----------
-        times : (t,) float64
-            Increasing, in frames; rounded to float32.
-
-        Returns
-        -------
-        values : (c, t) float32
+        times : (t,) float64. Increasing, in frames; rounded to float32.
+        Returns values : (c, t) float32
         """
         t = times.astype(np.float32)
         result = np.empty((len(self), len(t)), dtype=np.float32)
@@ -159,20 +140,11 @@ class Curves:
     def key_counts(self, curves: Ints, times: Singles | Floats, is_inclusive: bool) -> Ints:
         """Find the first key after a time.
 
-        Parameters
-        ----------
-        curves : (m,) int64
-            Indices of curves.
-        times : (m,) float32 or float64
-            In frames.
-        is_inclusive : bool
-            Whether a key at the time itself is before it.
-
-        Returns
-        -------
-        keys : (m,) int64
-            Index of the key, or of the next curve's first key if there is none. Plus the index of the curve,
-            it is the segment at that time.
+        curves : (m,) int64. Indices of curves.
+        times : (m,) float32 or float64. In frames.
+        is_inclusive : Whether a key at the time itself is before it.
+        Returns keys : (m,) int64. Index of the key, or of the next curve's first key if there is none. Plus
+            the index of the curve, it is the segment at that time.
         """
         low, high = self.starts[curves], self.starts[curves + 1]
         last = high - 1

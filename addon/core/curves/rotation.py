@@ -27,17 +27,11 @@ _LARGEST = 2.0
 def rotation_matrices(modes: Ints, components: Numbers) -> Numbers:
     """Convert rotations to matrices.
 
-    Parameters
-    ----------
-    modes : (m,) int64
-        Index in EULER_ORDERS, QUATERNION or AXIS_ANGLE.
-    components : (m, 4) float32 or float64
-        Angles about X, Y and Z in radians; or W, X, Y, Z of a quaternion of any length; or angle and axis.
-
-    Returns
-    -------
-    matrices : (m, 3, 3) of the same type
-        That multiply column vectors. Identity for a quaternion or an axis of length 0.
+    modes : (m,) int64. Index in EULER_ORDERS, QUATERNION or AXIS_ANGLE.
+    components : (m, 4) float32 or float64. Angles about X, Y and Z in radians; or W, X, Y, Z of a
+        quaternion of any length; or angle and axis.
+    Returns matrices : (m, 3, 3) of the same type. That multiply column vectors. Identity for a quaternion
+        or an axis of length 0.
     """
     result = np.empty((len(modes), 3, 3), dtype=components.dtype)
     for mode in np.unique(modes).tolist():
@@ -108,21 +102,13 @@ def rotation_bounds(modes: Ints, begin: Floats, end: Floats, deviation: Floats) 
     all changes of angles, and with it the path of a unit vector had a second derivative of at most W^2: so it
     deviates by at most W^2 / 8 from its chord. Deviations of the angles themselves are added.
 
-    Parameters
-    ----------
-    modes : (m,) int64
-        See `rotation.rotation_matrices`.
-    begin, end : (m, 4) float64
-        Components at both ends.
-    deviation : (m, 4) float64
-        Deviation of each component from its chord.
-
-    Returns
-    -------
-    from_chord : (m,) float64
-        For points at distance 1: deviation from the straight paths between both ends.
-    from_arc : (m,) float64
-        From the rotation at a constant rate between both ends, along the shorter arc.
+    modes : (m,) int64. See `rotation.rotation_matrices`.
+    begin, end : (m, 4) float64. Components at both ends.
+    deviation : (m, 4) float64. Deviation of each component from its chord.
+    Returns from_chord : (m,) float64. For points at distance 1: deviation from the straight paths between
+        both ends.
+    Returns from_arc : (m,) float64. From the rotation at a constant rate between both ends, along the
+        shorter arc.
     """
     turn, error, is_single = np.zeros(len(modes)), np.zeros(len(modes)), np.zeros(len(modes), dtype=bool)
     change = np.abs(end - begin)

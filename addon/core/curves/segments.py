@@ -17,16 +17,11 @@ _FLAT = float(np.finfo(np.float32).eps)
 class Keys(Table):
     """Keys (k,) of curves, those of each curve in order of time.
 
-    Attributes
-    ----------
-    points : (k, 2) float32
-        Time in frames, and value.
-    left, right : (k, 2) float32
-        Handles, as time and value.
-    interpolation : (k,) int64
-        CONSTANT, LINEAR, BEZIER, or EASED and the number of an easing, up to the next key.
-    settings : (k, 3) float32
-        Overshoot, amplitude and period of easings, see `easings.eased_values`.
+    points : (k, 2) float32. Time in frames, and value.
+    left, right : (k, 2) float32. Handles, as time and value.
+    interpolation : (k,) int64. CONSTANT, LINEAR, BEZIER, or EASED and the number of an easing, up to the
+        next key.
+    settings : (k, 3) float32. Overshoot, amplitude and period of easings, see `easings.eased_values`.
     """
 
     points: Singles
@@ -41,22 +36,14 @@ class Segments:
 
     Segment i of a curve ends at its key i, and the last one begins at its last key.
 
-    Attributes
-    ----------
-    first : (c + 1,) int64
-        First segment of each curve, and the number of all segments.
-    kind : (s,) int64
-        CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, or EASED and the number of an easing.
-    start, end : (s, 2) float32
-        Time and value of the keys at both ends; at the ends of a curve, twice that of its only key there.
-    slope : (s,) float32
-        Values per frame of extrapolated segments.
-    settings : (s, 3) float32
-        Of eased segments, as of the keys.
-    controls : (4, s, 2) float32
-        Control points of Bezier segments.
-    polynomials : (4, s, 2) float32
-        Their coefficients, as Blender rounds them.
+    first : (c + 1,) int64. First segment of each curve, and the number of all segments.
+    kind : (s,) int64. CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, or EASED and the number of an easing.
+    start, end : (s, 2) float32. Time and value of the keys at both ends; at the ends of a curve, twice that
+        of its only key there.
+    slope : (s,) float32. Values per frame of extrapolated segments.
+    settings : (s, 3) float32. Of eased segments, as of the keys.
+    controls : (4, s, 2) float32. Control points of Bezier segments.
+    polynomials : (4, s, 2) float32. Their coefficients, as Blender rounds them.
     """
 
     def __init__(self, keys: Keys, starts: Ints, is_extrapolated: Bools) -> None:

@@ -30,16 +30,11 @@ class TransformChords(Table):
     A point at distance r from an object's origin, in its own space, deviates from the straight path between
     its places at both ends by at most `offset + linear * r`.
 
-    Attributes
-    ----------
-    begin, end : (m, 4, 4) float64
-        World matrices at the begin, and their limits at the end.
-    offset, linear : (m,) float64
-        In world space.
-    arc : (m,) float64
-        For objects that keep their size, and of which the object or one of its parents turns: how far a point
-        at distance 1 from a center, in world space, deviates from a rotation about that center at a constant
-        rate between both ends, along the shorter arc. Inf for other objects.
+    begin, end : (m, 4, 4) float64. World matrices at the begin, and their limits at the end.
+    offset, linear : (m,) float64. In world space.
+    arc : (m,) float64. For objects that keep their size, and of which the object or one of its parents
+        turns: how far a point at distance 1 from a center, in world space, deviates from a rotation about
+        that center at a constant rate between both ends, along the shorter arc. Inf for other objects.
     """
 
     begin: Floats
@@ -90,19 +85,11 @@ def location_deviations(transforms: Transforms, objects: Ints, chords_of: Chords
 
     The same as `offset` of `transform_chords`, without the matrices.
 
-    Parameters
-    ----------
-    transforms : Transforms
-        All objects.
-    objects : (m,) int64
-        Indices of objects without parents that curves neither turn nor scale: see `only_moves`.
-    chords_of : ChordsOf
-        Of the intervals of the same rows.
-
-    Returns
-    -------
-    deviations : (m,) float64
-        Conservative, in world space.
+    transforms : All objects.
+    objects : (m,) int64. Indices of objects without parents that curves neither turn nor scale: see
+        `only_moves`.
+    chords_of : Of the intervals of the same rows.
+    Returns deviations : (m,) float64. Conservative, in world space.
     """
     deviation = np.zeros((len(objects), 3))
     for group in (LOCATION, DELTA_LOCATION):
@@ -120,18 +107,10 @@ def transform_chords(transforms: Transforms, objects: Ints, chords_of: ChordsOf)
 
     Conservative up to rounding of float64, for values as `AnimatedValues` has them.
 
-    Parameters
-    ----------
-    transforms : Transforms
-        All objects, parents included.
-    objects : (m,) int64
-        Indices of objects.
-    chords_of : ChordsOf
-        Of the intervals of the same rows.
-
-    Returns
-    -------
-    chords : TransformChords, (m,)
+    transforms : All objects, parents included.
+    objects : (m,) int64. Indices of objects.
+    chords_of : Of the intervals of the same rows.
+    Returns chords : TransformChords, (m,)
     """
     hierarchy, row = transforms.chains_of(objects)
     chords = hierarchy_chords(transforms, hierarchy, lambda curves, rows: chords_of(curves, row[rows]))

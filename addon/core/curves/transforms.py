@@ -24,12 +24,8 @@ CHANNELS = 20
 class Hierarchy(NamedTuple):
     """Objects (m,), and the parent of each among them: one object can be there several times.
 
-    Attributes
-    ----------
-    objects : (m,) int64
-        Indices of objects.
-    parents : (m,) int64
-        Position of each one's parent among these; -1 for none.
+    objects : (m,) int64. Indices of objects.
+    parents : (m,) int64. Position of each one's parent among these; -1 for none.
     """
 
     objects: Ints
@@ -62,16 +58,10 @@ def joined_hierarchies(parts: Sequence[Hierarchy], counts: Sequence[int]) -> Hie
 class Transforms:
     """Objects (n,), parents before their children, whose transforms follow curves or expressions.
 
-    Attributes
-    ----------
-    rest : (n, CHANNELS) float32
-        Values of channels that nothing animates.
-    curve_of : (n, CHANNELS) int64
-        Animated value of each channel; -1 for none.
-    modes : (n,) int64
-        Rotation mode of each object: see `rotation.rotation_matrices`.
-    parent : (n,) int64
-        Index of the parent; -1 for none.
+    rest : (n, CHANNELS) float32. Values of channels that nothing animates.
+    curve_of : (n, CHANNELS) int64. Animated value of each channel; -1 for none.
+    modes : (n,) int64. Rotation mode of each object: see `rotation.rotation_matrices`.
+    parent : (n,) int64. Index of the parent; -1 for none.
     parent_inverse : (n, 4, 4) float32
     animated : AnimatedValues
     """
@@ -86,15 +76,9 @@ class Transforms:
     def world_matrices(self, times: Floats) -> Singles:
         """Compute the world matrices of all objects at times.
 
-        Parameters
-        ----------
-        times : (t,) float64
-            In frames; rounded to float32.
-
-        Returns
-        -------
-        matrices : (t, n, 4, 4) float32
-            Equal to those of Blender except for the last bit of a few numbers.
+        times : (t,) float64. In frames; rounded to float32.
+        Returns matrices : (t, n, 4, 4) float32. Equal to those of Blender except for the last bit of a few
+            numbers.
         """
         values = self.animated.values_at(times)
         every = np.arange(len(self.rest))

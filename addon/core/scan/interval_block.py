@@ -51,16 +51,13 @@ within an interval it deviates by four times as much.
 class Frames(Table):
     """All shapes at some times.
 
-    Attributes
-    ----------
     times : (k,) float
     shapes : Shape, batch (k, n)
     present : (k, n) bool
-    poses : (k, 4, 4) float
-        Pose of the obstacle whose space the shapes are in, in the world; identity for bodies among
-        themselves.
-    moved : (k, n) bool
-        Shapes of subjects that have moved or deformed since the frame before, even if the shapes have not.
+    poses : (k, 4, 4) float. Pose of the obstacle whose space the shapes are in, in the world; identity for
+        bodies among themselves.
+    moved : (k, n) bool. Shapes of subjects that have moved or deformed since the frame before, even if the
+        shapes have not.
     """
 
     times: Floats
@@ -94,23 +91,16 @@ class Frames(Table):
 class IntervalBlock:
     """The intervals (k,) between frames (k + 1,) of shapes (n,).
 
-    Attributes
-    ----------
-    mesh : TriangleMesh or None
-        Mesh of the obstacle, whose bounding sphere is the last shape; None for bodies among themselves.
-    times, shapes, present, poses : (k + 1, ...)
-        Of the frames.
-    ending : Shape, batch (k, n)
-        Shapes at the end of each interval. A shape that is absent by then stays where it was; one that
-        appears belongs to the next interval.
-    boxes, ending_boxes : Aabb, batches (k + 1, n) and (k, n)
-        Boxes around `shapes` and `ending`.
-    jumps : (k, n) bool
-        Known shapes that jump at the end of each interval.
-    has_limit : (k, n) bool
-        Known shapes whose ending is not shown at the end of each interval: they jump or disappear there.
-    deviation : (k, n) float
-        Assumed deviation of each shape from linear motion; 0 if the scan takes motion as linear.
+    mesh : Mesh of the obstacle, whose bounding sphere is the last shape; None for bodies among themselves.
+    times, shapes, present, poses : (k + 1, ...). Of the frames.
+    ending : Shape, batch (k, n). Shapes at the end of each interval. A shape that is absent by then stays
+        where it was; one that appears belongs to the next interval.
+    boxes, ending_boxes : Aabb, batches (k + 1, n) and (k, n). Boxes around `shapes` and `ending`.
+    jumps : (k, n) bool. Known shapes that jump at the end of each interval.
+    has_limit : (k, n) bool. Known shapes whose ending is not shown at the end of each interval: they jump
+        or disappear there.
+    deviation : (k, n) float. Assumed deviation of each shape from linear motion; 0 if the scan takes motion
+        as linear.
     """
 
     def __init__(
@@ -311,16 +301,10 @@ def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:
 class Timeline:
     """Samples of the shapes of some subjects around one interval of a block, by time.
 
-    Attributes
-    ----------
-    subjects : (s,) int
-        Indices of the subjects.
-    members : (n,) int
-        Indices of those of their shapes that are in the pairs, increasing.
-    start, end : float
-        Times of both ends of the interval.
-    shapes, poses : dict
-        Shapes (n,) and the obstacle's pose (4, 4) at each sampled time.
+    subjects : (s,) int. Indices of the subjects.
+    members : (n,) int. Indices of those of their shapes that are in the pairs, increasing.
+    start, end : Times of both ends of the interval.
+    shapes, poses : Shapes (n,) and the obstacle's pose (4, 4) at each sampled time.
     """
 
     def __init__(self, block: IntervalBlock, interval: int, subject_of: Ints, pairs: Ints) -> None:

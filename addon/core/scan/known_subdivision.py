@@ -285,16 +285,10 @@ class KnownSubdivision(Subdivision):
 class _Parts(NamedTuple):
     """Parts (p,) of intervals (r,) between cuts (k,): the first ones of all, then the second ones, and so on.
 
-    Attributes
-    ----------
-    of_cut, time : (k,)
-        Interval and time of each cut.
-    row, place : (p,) int64
-        Interval of each part, and its place within it.
-    cut_before, cut_after : (p,) int64
-        Cuts at both ends of each part; -1 for an end of the interval.
-    begin, end : (p,) float64
-        Times of both ends.
+    of_cut, time : (k,). Interval and time of each cut.
+    row, place : (p,) int64. Interval of each part, and its place within it.
+    cut_before, cut_after : (p,) int64. Cuts at both ends of each part; -1 for an end of the interval.
+    begin, end : (p,) float64. Times of both ends.
     """
 
     of_cut: Ints

@@ -90,12 +90,8 @@ class _State(NamedTuple):
 class MeshSamples:
     """Samples of two meshes so far, by time.
 
-    Attributes
-    ----------
-    size : float
-        Size of the smaller mesh at the first sample.
-    is_known : bool
-        Whether the motion of both meshes is known between samples.
+    size : Size of the smaller mesh at the first sample.
+    is_known : Whether the motion of both meshes is known between samples.
     """
 
     def __init__(

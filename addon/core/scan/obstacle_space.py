@@ -35,13 +35,9 @@ class Obstacle:
 class ObstacleSpace(NamedTuple):
     """Local space of one obstacle.
 
-    Attributes
-    ----------
-    number : int
-        Position among the obstacles of the scan.
+    number : Position among the obstacles of the scan.
     obstacle : Obstacle
-    bounds : Sphere, batch ()
-        Sphere around the mesh, which is the last shape of samples in this space.
+    bounds : Sphere, batch (). Sphere around the mesh, which is the last shape of samples in this space.
     """
 
     number: int

@@ -22,10 +22,7 @@ _DESCRIBED_PER_CHUNK = 1 << 8
 class PairCache:
     """Contacts and least separation of each pair so far.
 
-    Attributes
-    ----------
-    pairs : PairRecords
-        All but `is_near`, which depends on sizes.
+    pairs : All but `is_near`, which depends on sizes.
     """
 
     def __init__(self) -> None:

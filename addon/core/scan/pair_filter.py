@@ -109,20 +109,13 @@ def _count_between(a: Bools, b: Bools, labels: Ints) -> int:
 class Candidates(Table):
     """Pairs of shapes that may touch, and what the pair cache holds of each.
 
-    Attributes
-    ----------
-    pairs : (m, 2) int
-        Indices of both shapes.
-    keys : (m,) int
-        Keys of the pairs of subjects in the pair cache.
-    size : (m,) float
-        Size of the smaller subject.
-    least : (m,) float
-        Least separation so far, inf for new pairs.
-    has_contact_before : (m,) bool
-        Whether the pair had a contact before this block.
-    open_least : (m,) float
-        Least separation within the contact that lasts until this block; inf for pairs without one.
+    pairs : (m, 2) int. Indices of both shapes.
+    keys : (m,) int. Keys of the pairs of subjects in the pair cache.
+    size : (m,) float. Size of the smaller subject.
+    least : (m,) float. Least separation so far, inf for new pairs.
+    has_contact_before : (m,) bool. Whether the pair had a contact before this block.
+    open_least : (m,) float. Least separation within the contact that lasts until this block; inf for pairs
+        without one.
     """
 
     pairs: Ints
@@ -144,12 +137,10 @@ class Candidates(Table):
 class SubjectSizes:
     """Sizes of shapes and subjects, measured when first present.
 
-    Attributes
-    ----------
-    of_shape : (n,) float
-        Half the diagonal of the box around a shape, or the radius of a sphere; NaN until measured.
-    of_subject : (s,) float
-        Size of the subject's shape, or half the diagonal of the box around its parts; NaN until measured.
+    of_shape : (n,) float. Half the diagonal of the box around a shape, or the radius of a sphere; NaN until
+        measured.
+    of_subject : (s,) float. Size of the subject's shape, or half the diagonal of the box around its parts;
+        NaN until measured.
     """
 
     def __init__(self, subject_of: Ints, subject_count: int, is_whole: bool) -> None:

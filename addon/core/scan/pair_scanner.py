@@ -70,20 +70,13 @@ _LEFT_AFTER_ROUND = 0.7
 class ScanPlan:
     """Settings that all pairs of a scan have in common.
 
-    Attributes
-    ----------
     pair_filter : PairFilter
-    subject_of : (n,) int
-        Subject that each shape of a sample is part of.
-    is_whole : bool
-        Whether each subject is one shape.
-    motion : SubframeSampler or None
-        Sampler between frames; None for linear motion.
-    known : KnownMotion or None
-        The same motion, if some of it is known between samples.
+    subject_of : (n,) int. Subject that each shape of a sample is part of.
+    is_whole : Whether each subject is one shape.
+    motion : Sampler between frames; None for linear motion.
+    known : The same motion, if some of it is known between samples.
     clearance : float
-    first_time : float
-        Time of the first sample, in frames.
+    first_time : Time of the first sample, in frames.
     """
 
     pair_filter: PairFilter
@@ -98,14 +91,9 @@ class ScanPlan:
 class PairScanner:
     """All pairs of bodies, or of bodies and one obstacle: samples go in, contacts come out.
 
-    Attributes
-    ----------
-    solved_until : float
-        Time up to which all contacts are recorded.
-    solving : float
-        The same, with the part that is done of the block that is being solved.
-    ended : float
-        Part that is done of the last frame by itself.
+    solved_until : Time up to which all contacts are recorded.
+    solving : The same, with the part that is done of the block that is being solved.
+    ended : Part that is done of the last frame by itself.
     """
 
     def __init__(self, plan: ScanPlan, space: ObstacleSpace | None) -> None:

@@ -21,20 +21,13 @@ class IntervalRecords(Table):
 
     Spans of one pair that share an end are one contact.
 
-    Attributes
-    ----------
-    keys : (m,) int
-        Keys of the pairs.
-    enter, leave : (m,) float
-        Begin and end of the contact; NaN for none.
-    least, least_time : (m,) float
-        Least separation and its time. If there is a contact, within it.
-    uncertainty : (m,) float
-        Frames by which `enter` may be off.
-    motion : (m,) int
-        Motion from which the contact follows, an index of `MOTIONS`.
-    piece : (m,) int
-        Row among the solved pieces of the block, from which the contact is described; -1 for none.
+    keys : (m,) int. Keys of the pairs.
+    enter, leave : (m,) float. Begin and end of the contact; NaN for none.
+    least, least_time : (m,) float. Least separation and its time. If there is a contact, within it.
+    uncertainty : (m,) float. Frames by which `enter` may be off.
+    motion : (m,) int. Motion from which the contact follows, an index of `MOTIONS`.
+    piece : (m,) int. Row among the solved pieces of the block, from which the contact is described; -1 for
+        none.
     """
 
     keys: Ints
@@ -85,18 +78,12 @@ def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
 class ContactSpans(Table):
     """Spans of time in contact, of pairs (m,); begin and end in frames.
 
-    Attributes
-    ----------
     keys : (m,) int
     enter, leave : (m,) float
-    motion : (m,) int
-        Motion from which the begin follows.
-    least, least_time : (m,) float
-        Least separation within the span, and its time.
-    uncertainty, point, normal, velocity
-        As of `SpanStarts`.
-    direction : (m, 3) float
-        Unit normal from the first to the second shape at the least separation.
+    motion : (m,) int. Motion from which the begin follows.
+    least, least_time : (m,) float. Least separation within the span, and its time.
+    uncertainty, point, normal, velocity. As of `SpanStarts`.
+    direction : (m, 3) float. Unit normal from the first to the second shape at the least separation.
     """
 
     keys: Ints
@@ -130,18 +117,11 @@ class ContactSpans(Table):
 class PairRecords(Table):
     """Pairs of subjects (m,) that came near each other.
 
-    Attributes
-    ----------
-    keys : (m,) int
-        Increasing.
-    least, least_time : (m,) float
-        Least separation so far, and its time.
-    touched : (m,) bool
-        Whether the pair had a contact.
-    is_near : (m,) bool
-        Whether the least separation is at most the size of the smaller subject.
-    doubtful_since : (m,) float
-        Time from which the pair may touch without a record; inf for none.
+    keys : (m,) int. Increasing.
+    least, least_time : (m,) float. Least separation so far, and its time.
+    touched : (m,) bool. Whether the pair had a contact.
+    is_near : (m,) bool. Whether the least separation is at most the size of the smaller subject.
+    doubtful_since : (m,) float. Time from which the pair may touch without a record; inf for none.
     """
 
     keys: Ints
@@ -161,13 +141,9 @@ class PairRecords(Table):
 class ScannerRecords(NamedTuple):
     """Pairs and contacts of one scanner in a section.
 
-    Attributes
-    ----------
     pairs : PairRecords
-    spans : ContactSpans
-        Contacts, ordered by key, then time.
-    has_moved : (s,) bool
-        Subjects that moved, appeared or disappeared.
+    spans : Contacts, ordered by key, then time.
+    has_moved : (s,) bool. Subjects that moved, appeared or disappeared.
     """
 
     pairs: PairRecords

@@ -85,25 +85,16 @@ class PairJumps(NamedTuple):
 class PairIntervals(NamedTuple):
     """Candidate pairs in one round of a subdivision, a row for each pair and interval or part of one.
 
-    Attributes
-    ----------
-    rows : (m,) int
-        Rows of the pairs among the candidates.
-    motion : PairMotion, batch (m,)
-        Linear motion over the interval.
-    deviation : (m,) float
-        Deviation of both shapes together from that motion; NaN for unknown.
-    begin, end : (m,) float
-        Times of the interval in frames.
-    has_contact_before : (m,) bool
-        Whether the pair is known to be in contact before the interval.
-    can_split : (m,) bool
-        Whether the interval is long enough to be split, and the pair can be sampled between frames.
-    poses : (p, 4, 4) float twice, and (m,) int, or None
-        Poses of the obstacle at begin and end of each part, and the part of each row; None without an
-        obstacle.
-    jumps : PairJumps or None
-        Which pairs jump; None for none.
+    rows : (m,) int. Rows of the pairs among the candidates.
+    motion : PairMotion, batch (m,). Linear motion over the interval.
+    deviation : (m,) float. Deviation of both shapes together from that motion; NaN for unknown.
+    begin, end : (m,) float. Times of the interval in frames.
+    has_contact_before : (m,) bool. Whether the pair is known to be in contact before the interval.
+    can_split : (m,) bool. Whether the interval is long enough to be split, and the pair can be sampled
+        between frames.
+    poses : (p, 4, 4) float twice, and (m,) int, or None. Poses of the obstacle at begin and end of each
+        part, and the part of each row; None without an obstacle.
+    jumps : Which pairs jump; None for none.
     """
 
     rows: Ints
@@ -227,21 +218,14 @@ class Subdivision:
     Each round: solve `intervals()`, then `select_open()`, then `add_sample()` while samples are pending. All
     open parts are solved in one batch, which takes far fewer array operations than part by part.
 
-    Attributes
-    ----------
     candidates : Candidates, batch (m,)
-    is_refinable : (m,) bool
-        Candidates whose shapes can both be sampled between frames.
-    contact_motion : (m,) int
-        Motion from which contacts of the candidates follow, an index of `MOTIONS`.
-    graze : (m,) float
-        Deviation that does not decide between a graze and a near miss of the candidates.
-    doubtful_since : (m,) float
-        Time from which the candidates may touch without a record, for want of samples; inf for none.
-    is_known : bool
-        Whether the motion of all candidates is known.
-    samples_per_split : int
-        Samples that the split of a row takes, at most.
+    is_refinable : (m,) bool. Candidates whose shapes can both be sampled between frames.
+    contact_motion : (m,) int. Motion from which contacts of the candidates follow, an index of `MOTIONS`.
+    graze : (m,) float. Deviation that does not decide between a graze and a near miss of the candidates.
+    doubtful_since : (m,) float. Time from which the candidates may touch without a record, for want of
+        samples; inf for none.
+    is_known : Whether the motion of all candidates is known.
+    samples_per_split : Samples that the split of a row takes, at most.
     """
 
     is_known = False

@@ -188,13 +188,9 @@ class _Views(Sequence[_View]):
 class Contacts(_Views[Contact]):
     """Contacts as tables.
 
-    Attributes
-    ----------
     pairs : PairContacts, of n contacts
-    intervals : Intervals
-        Of all contacts, concatenated.
-    counts : (n,) int
-        Number of intervals of each contact.
+    intervals : Of all contacts, concatenated.
+    counts : (n,) int. Number of intervals of each contact.
     """
 
     pairs: PairContacts

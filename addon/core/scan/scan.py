@@ -203,21 +203,10 @@ def scan_share(
 ) -> Generator[Progress, None, ShareRecords]:
     """Scan some of the sections of `scan_contacts`, for `joined_shares`.
 
-    Parameters
-    ----------
-    motion, frames, settings
-        As for `scan_contacts`; the motion is divisible.
-    share : sequence of Section
-        Successive sections, at least one, of those that `sections_of` returns.
-
-    Yields
-    ------
-    progress : Progress
-
-    Returns
-    -------
-    records : ShareRecords
-        Return value of the generator.
+    motion, frames, settings. As for `scan_contacts`; the motion is divisible.
+    share : Successive sections, at least one, of those that `sections_of` returns.
+    Yields progress : Progress
+    Returns records : ShareRecords. Return value of the generator.
     """
     settings, times, sampler = _validated(motion, frames, settings)
     scan = _section_scan(motion, times, settings, sampler, Ends(never, never))
@@ -231,16 +220,8 @@ def scan_share(
 def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[ShareRecords]) -> ContactReport:
     """Make the report that `scan_contacts` would return.
 
-    Parameters
-    ----------
-    frames, settings
-        As for `scan_contacts`.
-    shares : sequence of ShareRecords
-        Of all sections, in order.
-
-    Returns
-    -------
-    report : ContactReport
+    frames, settings. As for `scan_contacts`.
+    shares : Of all sections, in order.
     """
     records = [section for share in shares for section in share.sections]
     return _report(_checked_settings(settings), shares[0].shape_count, as_times(frames), records, None)
@@ -264,16 +245,9 @@ def probed_times(times: Floats, motion: SubframeSampler) -> Floats:
     jumps from frame to frame would move at a constant speed, and one that turns once a frame would rest. The
     place within the interval varies, so that it is no multiple of any period.
 
-    Parameters
-    ----------
-    times : (k,) float64
-        Increasing times of the frames.
-    motion : SubframeSampler
-        If some of it cannot be sampled between frames, nothing is added.
-
-    Returns
-    -------
-    times : (2 k - 1,) float64, or (k,)
+    times : (k,) float64. Increasing times of the frames.
+    motion : If some of it cannot be sampled between frames, nothing is added.
+    Returns times : (2 k - 1,) float64, or (k,)
     """
     if len(times) < 2 or not _refinable(motion).all():
         return times

@@ -33,14 +33,10 @@ _EARLY = 1e-4
 class SpanStarts(Table):
     """Descriptions of contacts (m,) at their begin, in world space.
 
-    Attributes
-    ----------
-    uncertainty : (m,) float
-        Frames by which the begin may be off.
-    point, normal : (m, 3) float
-        Contact point, and unit normal from the first to the second shape.
-    velocity : (m, 3) float
-        Velocity of the second surface relative to the first, in lengths per frame; NaN where not known.
+    uncertainty : (m,) float. Frames by which the begin may be off.
+    point, normal : (m, 3) float. Contact point, and unit normal from the first to the second shape.
+    velocity : (m, 3) float. Velocity of the second surface relative to the first, in lengths per frame; NaN
+        where not known.
     """
 
     uncertainty: Floats
@@ -53,20 +49,15 @@ class SpanStarts(Table):
 class Pieces:
     """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
 
-    Attributes
-    ----------
     subdivision : Subdivision
-    candidates : (r,) int
-        Rows of the pairs in the subdivision.
+    candidates : (r,) int. Rows of the pairs in the subdivision.
     motion : PairMotion, batch (r,)
-    enter, least_time : (r,) float
-        Begin of the contact, and time of the least separation, in [0, 1] of the interval.
-    steps : (r,) float
-        Length of the interval in frames.
-    deviation : (r,) float
-        Deviation of the pair from that motion; 0 where linear motion is assumed, NaN where it is unknown.
-    poses : (2, r, 4, 4) float or None
-        Poses of the obstacle at begin and end of the interval.
+    enter, least_time : (r,) float. Begin of the contact, and time of the least separation, in [0, 1] of the
+        interval.
+    steps : (r,) float. Length of the interval in frames.
+    deviation : (r,) float. Deviation of the pair from that motion; 0 where linear motion is assumed, NaN
+        where it is unknown.
+    poses : (2, r, 4, 4) float or None. Poses of the obstacle at begin and end of the interval.
     """
 
     subdivision: Subdivision

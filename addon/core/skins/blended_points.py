@@ -25,12 +25,9 @@ _DIRECTIONS = 384
 class PointBoxes(NamedTuple):
     """Boxes around all points, with the matrices (q, b, 4, 4) of all bones.
 
-    Attributes
-    ----------
-    low, high : (q, 3) float64
-        Minima and maxima.
-    outermost : (q, 6) int64
-        A point on each side, those of the minima first: for `BlendedPoints.coordinates`.
+    low, high : (q, 3) float64. Minima and maxima.
+    outermost : (q, 6) int64. A point on each side, those of the minima first: for
+        `BlendedPoints.coordinates`.
     """
 
     low: Floats
@@ -41,27 +38,19 @@ class PointBoxes(NamedTuple):
 class BlendedPoints:
     """Points (n,), each at the mean of its places in the spaces of some bones (j,), weighted by shares.
 
-    Attributes
-    ----------
-    count : int
-        Number of points.
-    balls : BoneBalls
-        Around the places of the points that each bone carries.
+    count : Number of points.
+    balls : Around the places of the points that each bone carries.
     """
 
     def __init__(self, bones: Ints, shares: Floats, places: Floats, rest: Floats) -> None:
         """Build a tree of points.
 
-        Parameters
-        ----------
-        bones : (n, j) int64
-            Bones that carry each point, 0 to b - 1, each of which carries one; any where the share is 0.
-        shares : (n, j) float64
-            Not negative; 1 in sum.
-        places : (n, j, 3) float64
-            Place of each point in the space of each of its bones.
-        rest : (n, 3) float64
-            Places of the points in any one space: neighbors become neighbors in the tree.
+        bones : (n, j) int64. Bones that carry each point, 0 to b - 1, each of which carries one; any where
+            the share is 0.
+        shares : (n, j) float64. Not negative; 1 in sum.
+        places : (n, j, 3) float64. Place of each point in the space of each of its bones.
+        rest : (n, 3) float64. Places of the points in any one space: neighbors become neighbors in the
+            tree.
         """
         self.count = len(rest)
         self.balls = _balls(bones[shares > 0], places[shares > 0])

@@ -13,12 +13,9 @@ from ..numeric.arrays import Floats
 class BoneBalls(NamedTuple):
     """Balls around the points that each bone (b,) carries, in the space of the bone.
 
-    Attributes
-    ----------
     center : (b, 3) float64
     radius : (b,) float64
-    reach : (b,) float64
-        Largest distance of such a point from the bone's origin.
+    reach : (b,) float64. Largest distance of such a point from the bone's origin.
     """
 
     center: Floats
@@ -32,17 +29,10 @@ def point_deviations(balls: BoneBalls, chords: TransformChords) -> Floats:
     A blended point is within the hull of its places, so it deviates from its chord by no more than the
     farthest of them.
 
-    Parameters
-    ----------
-    balls : BoneBalls, (b,)
-        Around the points that each bone carries.
-    chords : TransformChords, (q * b,)
-        Motion of all bones over an interval, then over the next one, and so on.
-
-    Returns
-    -------
-    deviations : (q,) float64
-        Conservative, in world space.
+    balls : BoneBalls, (b,). Around the points that each bone carries.
+    chords : TransformChords, (q * b,). Motion of all bones over an interval, then over the next one, and so
+        on.
+    Returns deviations : (q,) float64. Conservative, in world space.
     """
     reach = np.tile(balls.reach, len(chords.offset) // len(balls.reach))
     return np.asarray((chords.offset + chords.linear * reach).reshape(-1, len(balls.reach)).max(axis=1))
@@ -55,15 +45,8 @@ def kinks_of_any(balls: BoneBalls, chords: TransformChords) -> Floats:
     chord by at most a quarter of the difference of the coordinates' changes, where another point becomes the
     outermost.
 
-    Parameters
-    ----------
-    balls, chords
-        As for `point_deviations`.
-
-    Returns
-    -------
-    deviations : (q,) float64
-        Conservative, in world space.
+    balls, chords. As for `point_deviations`.
+    Returns deviations : (q,) float64. Conservative, in world space.
     """
     count = len(balls.radius)
     change = (chords.end - chords.begin)[:, :3].reshape(-1, count, 3, 4)

@@ -23,13 +23,10 @@ class Nodes(NamedTuple):
     Nodes with fewer bones have further ones with a share of 0. Bounds are of single precision, because
     copying them takes most of the time: see `BlendedPoints._rounding`.
 
-    Attributes
-    ----------
     bones : (k, j) int64
-    center, half : (k, j, 3) float32
-        Box around the places of the points of a node that a bone carries, in the space of the bone.
-    least, most : (k, j) float32
-        Smallest and largest share of each bone, among all points of a node.
+    center, half : (k, j, 3) float32. Box around the places of the points of a node that a bone carries, in
+        the space of the bone.
+    least, most : (k, j) float32. Smallest and largest share of each bone, among all points of a node.
     """
 
     bones: Ints
@@ -59,12 +56,9 @@ class Nodes(NamedTuple):
 class CarriedNodes(NamedTuple):
     """Nodes (m,) of a level that one bone carries, among all that have a bone at the same place.
 
-    Attributes
-    ----------
     bone : int
     nodes : (m,) int64
-    center, half : (m, 3) float32
-        As in `Nodes`.
+    center, half : (m, 3) float32. As in `Nodes`.
     """
 
     bone: int

@@ -47,14 +47,9 @@ def _entries(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 class ContactWriter:
     """Converts contacts and near misses to JSON dicts.
 
-    Attributes
-    ----------
-    space : Space
-        Space of the document.
-    decimals : int
-        Decimals of lengths.
-    time : TimeSettings
-        Of the scan.
+    space : Space of the document.
+    decimals : Decimals of lengths.
+    time : Of the scan.
     """
 
     space: Space
@@ -259,10 +254,7 @@ def _json_numbers(values: Floats) -> list[float]:
 class ContactReader:
     """Converts contacts and near misses of a document to Blender's units.
 
-    Attributes
-    ----------
-    space, to_blender : Space
-        The document's, and its inverse.
+    space, to_blender : The document's, and its inverse.
     fps : float
     """
 

@@ -57,12 +57,9 @@ _TIME = {
 class LoadedDocument(DocumentContents):
     """Contents of a document, with the unit scale of its scene.
 
-    Attributes
-    ----------
-    scanned : ScannedContacts
-        Its subject indices are those of `objects`; its shape is empty in a document without contacts.
-    scale_length : float
-        Meters for one Blender unit; 1 for a document in the space of glTF, which does not have it.
+    scanned : Its subject indices are those of `objects`; its shape is empty in a document without contacts.
+    scale_length : Meters for one Blender unit; 1 for a document in the space of glTF, which does not have
+        it.
     """
 
     objects: tuple[ObjectBounds, ...]
@@ -79,17 +76,9 @@ class LoadedDocument(DocumentContents):
 class WriteOptions:
     """Space and precision of a document.
 
-    Attributes
-    ----------
-    space : Space
-        The space that the document declares; all its numbers are in it.
-    decimals : int
-        Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
-
-    Raises
-    ------
-    InvalidShapeError
-        For another type, or decimals out of range.
+    space : The space that the document declares; all its numbers are in it.
+    decimals : Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
+    Raises InvalidShapeError: for another type, or decimals out of range.
     """
 
     space: Space
@@ -107,18 +96,10 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
     down, so a contact is never late. Objects and tracks that were read from a document, and are written in
     its space with as many decimals, keep their numbers.
 
-    Parameters
-    ----------
-    contents : DocumentContents
-        In Blender's space and units.
-    options : WriteOptions
-        Space and precision of the document.
-
-    Returns
-    -------
-    document : dict of str to Any
-        Its objects and tracks are converted on access, since there can be very many, see `WrittenObjects`
-        and `WrittenTracks`.
+    contents : In Blender's space and units.
+    options : Space and precision of the document.
+    Returns document : dict of str to Any. Its objects and tracks are converted on access, since there can
+        be very many, see `WrittenObjects` and `WrittenTracks`.
     """
     require_type(contents, DocumentContents, "contents")
     require_type(options, WriteOptions, "options")
@@ -168,21 +149,10 @@ def _space(space: Space) -> dict[str, Any]:
 def read_file(path: Path, max_megabytes: float = MAX_MEGABYTES) -> LoadedDocument:
     """Read and validate a file, and convert it to contents in Blender's units.
 
-    Parameters
-    ----------
-    path : Path
-        Of a regular file.
-    max_megabytes : float
-        Limit of the size, in units of 1,000,000 bytes.
-
-    Returns
-    -------
-    loaded : LoadedDocument
-
-    Raises
-    ------
-    DocumentError
-        With one sentence that names the file, when it cannot be read or is not a correct document.
+    path : Of a regular file.
+    max_megabytes : Limit of the size, in units of 1,000,000 bytes.
+    Raises DocumentError: with one sentence that names the file, when it cannot be read or is not a correct
+        document.
     """
     try:
         return read_document(load_document(path, max_megabytes))
@@ -197,14 +167,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     Objects and tracks also keep the numbers of the document, so that `make_document` writes them unchanged in
     the same space with as many decimals.
 
-    Parameters
-    ----------
-    document : mapping of str to Any
-        As `parse_document` returns it.
-
-    Returns
-    -------
-    loaded : LoadedDocument
+    document : As `parse_document` returns it.
     """
     require_document(document)
     space = Space.from_document(document["space"])

@@ -22,17 +22,9 @@ from .model import ObjectBounds, ObjectColumns, ShapeColumn
 def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
     """Turn the frames of bones, so that the conversion to `space` results in the frames of joints.
 
-    Parameters
-    ----------
-    objects : ObjectColumns
-        In Blender's space, with the axes that bones have in Blender.
-    space : Space
-        Space to which the objects will be converted.
-
-    Returns
-    -------
-    objects : ObjectColumns
-        Other objects are unchanged, and so are shapes in world space.
+    objects : In Blender's space, with the axes that bones have in Blender.
+    space : Space to which the objects will be converted.
+    Returns objects : ObjectColumns. Other objects are unchanged, and so are shapes in world space.
     """
     is_bone = np.array([bool(bone) for bone in objects.bone], dtype=bool)
     turn = _turn(space)
@@ -52,12 +44,8 @@ def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
 def from_joint_frame(entry: ObjectBounds, space: Space) -> ObjectBounds:
     """Turn a bone that was read from a document of `space` back to the axes that it has in Blender.
 
-    Parameters
-    ----------
-    entry : ObjectBounds
-        In Blender's space. An object that is no bone is returned as it is.
-    space : Space
-        The document's.
+    entry : In Blender's space. An object that is no bone is returned as it is.
+    space : The document's.
     """
     turn = _turn(space)
     if turn is None or not entry.bone:

@@ -30,23 +30,10 @@ def lists_of_numbers(values: Floats, decimals: int, counts: Ints) -> list[str]:
     The text is that of Python's json module, with 0.0 for -0.0. Fast for numbers that were rounded to
     `decimals`; correct for all finite numbers.
 
-    Parameters
-    ----------
-    values : (n,) or (n, c) float64
-        Numbers, or rows of numbers, of all lists, concatenated.
-    decimals : int
-        Decimals that most numbers were rounded to.
-    counts : (k,) int
-        Rows of each list; their sum is n.
-
-    Returns
-    -------
-    lists : list of str, k of them
-
-    Raises
-    ------
-    ValueError
-        For NaN and infinity.
+    values : (n,) or (n, c) float64. Numbers, or rows of numbers, of all lists, concatenated.
+    decimals : Decimals that most numbers were rounded to.
+    counts : (k,) int. Rows of each list; their sum is n.
+    Raises ValueError: for NaN and infinity.
     """
     opening, closing = ("[[", "]]") if values.ndim == 2 else ("[", "]")
     lists = iter(_joined_numbers(values, decimals, counts).decode("ascii").split("\n"))
@@ -56,23 +43,10 @@ def lists_of_numbers(values: Floats, decimals: int, counts: Ints) -> list[str]:
 def rows_of_numbers(values: Floats, decimals: int) -> tuple[list[str], Ints]:
     """Convert rows of numbers as `lists_of_numbers` does, without brackets.
 
-    Parameters
-    ----------
-    values : (n, c) float64
-        Numbers of each row.
-    decimals : int
-        Decimals that most numbers were rounded to.
-
-    Returns
-    -------
-    texts : list of str, n of them
-    lengths : (n,) int
-        Number of characters of each.
-
-    Raises
-    ------
-    ValueError
-        For NaN and infinity.
+    values : (n, c) float64. Numbers of each row.
+    decimals : Decimals that most numbers were rounded to.
+    Returns lengths : (n,) int. Number of characters of each.
+    Raises ValueError: for NaN and infinity.
     """
     count, columns = values.shape
     text = _joined_numbers(values.reshape(-1), decimals, np.full(count, columns))

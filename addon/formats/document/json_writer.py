@@ -33,19 +33,8 @@ class JsonEntries(Protocol):
 def dumps(document: Mapping[str, Any]) -> str:
     """Convert a document to JSON text with non-ASCII characters as they are and LF line ends.
 
-    Parameters
-    ----------
-    document : mapping of str to Any
-        Of `make_document`, or anything of dicts, lists and scalars.
-
-    Returns
-    -------
-    text : str
-
-    Raises
-    ------
-    DocumentError
-        For NaN and infinity, and for what JSON has no text for.
+    document : Of `make_document`, or anything of dicts, lists and scalars.
+    Raises DocumentError: for NaN and infinity, and for what JSON has no text for.
     """
     return "".join(json_parts(document))
 

@@ -47,12 +47,9 @@ KEYS_OF_SHAPES: Mapping[type, str] = {kind: key for key, kind in SHAPE_TYPES.ite
 class SourceNumbers(NamedTuple):
     """Parts of an object or track in two spaces: Blender's, and that of the document it was read from.
 
-    Attributes
-    ----------
-    space : Space
-        The document's space.
-    in_blender, in_document : mapping of str to Any
-        The same parts by attribute name, in Blender's units and as the document has them.
+    space : The document's space.
+    in_blender, in_document : The same parts by attribute name, in Blender's units and as the document has
+        them.
     """
 
     space: Space
@@ -68,38 +65,25 @@ class SourceNumbers(NamedTuple):
 class ObjectBounds:
     """One subject with its shapes, in Blender's space and units.
 
-    Attributes
-    ----------
-    id : str
-        Unique in the document.
-    name : str
-        Name to show; need not be unique.
-    kind : str
-        Blender's object type, such as "MESH".
-    parent : str or None
-        Id of the nearest ancestor that is in the document.
-    translation, rotation, scale : (3,), (4,), (3,) float
-        Of the world matrix, the quaternion w first. Shear is not in them.
-    local : tuple of DocumentShape
-        Shapes in the subject's rotated and moved axes, its scale (and shear) applied.
-    world : tuple of DocumentShape
-        Shapes in world space, of the same types as `local`.
-    override : str or None
-        "box" or "sphere" when the shapes enclose an override instead of the vertices.
-    envelope : tuple of Shape
-        World-space shapes that enclose the world shapes at all of the document's frames.
-    source_numbers : SourceNumbers or None
-        Numbers of the document that the object was read from.
-    local_envelope : tuple of Shape
-        Shapes in the frame of the subject, as `local`, that enclose it there at all of the document's frames.
-    bone : str or None
-        Name of the bone whose vertices the shapes enclose; its frame is that of the object then. Empty for
-        the vertices of an object without a bone.
-    bone_weight : float or None
-        A vertex belongs to the bone with its largest weight, and also to each one for which its weight is at
-        least this. None if only to that one.
-    all_frames : bool
-        Whether the shapes enclose the vertices of the bone, in its space, at all of the document's frames.
+    id : Unique in the document.
+    name : Name to show; need not be unique.
+    kind : Blender's object type, such as "MESH".
+    parent : Id of the nearest ancestor that is in the document.
+    translation, rotation, scale : (3,), (4,), (3,) float. Of the world matrix, the quaternion w first.
+        Shear is not in them.
+    local : Shapes in the subject's rotated and moved axes, its scale (and shear) applied.
+    world : Shapes in world space, of the same types as `local`.
+    override : "box" or "sphere" when the shapes enclose an override instead of the vertices.
+    envelope : World-space shapes that enclose the world shapes at all of the document's frames.
+    source_numbers : Numbers of the document that the object was read from.
+    local_envelope : Shapes in the frame of the subject, as `local`, that enclose it there at all of the
+        document's frames.
+    bone : Name of the bone whose vertices the shapes enclose; its frame is that of the object then. Empty
+        for the vertices of an object without a bone.
+    bone_weight : A vertex belongs to the bone with its largest weight, and also to each one for which its
+        weight is at least this. None if only to that one.
+    all_frames : Whether the shapes enclose the vertices of the bone, in its space, at all of the document's
+        frames.
     """
 
     id: str
@@ -123,17 +107,11 @@ class ObjectBounds:
 class CollisionResponse(NamedTuple):
     """Behavior of an object in engines when something meets it.
 
-    Attributes
-    ----------
-    response : str
-        "solid", "trigger" (overlaps are reported, but nothing is stopped) or "none" (no collider).
-    group : int
-        Collision group of the object, 1 to COLLISION_GROUPS.
-    mask : int
-        Groups that it collides with: bit k is that of group k + 1. Two objects collide if each has the group
-        of the other in its mask.
-    material : str or None
-        Name of the physics material.
+    response : "solid", "trigger" (overlaps are reported, but nothing is stopped) or "none" (no collider).
+    group : Collision group of the object, 1 to COLLISION_GROUPS.
+    mask : Groups that it collides with: bit k is that of group k + 1. Two objects collide if each has the
+        group of the other in its mask.
+    material : Name of the physics material.
     """
 
     response: str = "solid"
@@ -158,10 +136,7 @@ def response_of(entry: Mapping[str, Any]) -> CollisionResponse:
 class ShapeColumn(NamedTuple):
     """Shapes of one type of several objects.
 
-    Attributes
-    ----------
-    rows : (m,) int
-        Rows of the objects that have one, increasing.
+    rows : (m,) int. Rows of the objects that have one, increasing.
     shapes : Sphere, Aabb, Obb, Capsule or Cylinder, batch (m,), or sequence of the other types
     """
 
@@ -172,12 +147,9 @@ class ShapeColumn(NamedTuple):
 class ObjectColumns(NamedTuple):
     """Several objects as columns, in Blender's space and units; see `ObjectBounds`.
 
-    Attributes
-    ----------
     id, name, kind, parent, override : sequence of n
     translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
-    local, world, envelope, local_envelope : mapping of str to ShapeColumn
-        By the keys of SHAPE_TYPES; without those that no object has.
+    local, world, envelope, local_envelope : By the keys of SHAPE_TYPES; without those that no object has.
     bone, all_frames, bone_weight : sequence of n
     """
 
@@ -274,17 +246,11 @@ class SortedObjects(Sequence[ObjectBounds]):
 class Track:
     """World shapes of one subject over many frames, in Blender's space and units.
 
-    Attributes
-    ----------
-    id : str
-        Id of the object.
-    frames : (k,) float
-        Strictly increasing; the frames at which the subject is present.
+    id : Id of the object.
+    frames : (k,) float. Strictly increasing; the frames at which the subject is present.
     sphere : Sphere, batch (k,), or None
-    aabb : Aabb, batch (k,), or None
-        None when the shape was not requested.
-    source_numbers : SourceNumbers or None
-        Numbers of the document that the track was read from.
+    aabb : Aabb, batch (k,), or None. None when the shape was not requested.
+    source_numbers : Numbers of the document that the track was read from.
     """
 
     id: str
@@ -317,15 +283,10 @@ class Origin:
 class InputWarning:
     """Something that the results depend on, and that was not read or run, or that cannot be enclosed.
 
-    Attributes
-    ----------
-    kind : str
-        "backgroundScene", "blockedDriver", "blockedScript", "collapsedBone", "lateMesh", "missingData",
+    kind : "backgroundScene", "blockedDriver", "blockedScript", "collapsedBone", "lateMesh", "missingData",
         "missingFile", "missingLibrary" or "newerFile".
-    name : str
-        Name of the data-block or file.
-    message : str
-        A clause in words for the user, of which `name` is the subject.
+    name : Name of the data-block or file.
+    message : A clause in words for the user, of which `name` is the subject.
     """
 
     kind: str
@@ -354,14 +315,9 @@ class TimeSettings:
 class Confirmation:
     """Result of testing the meshes of a contact.
 
-    Attributes
-    ----------
-    first : MeshContact or None
-        First touch; None when they never touch.
-    is_proven : bool
-        False for a result from samples of the motion.
-    closer : Confirmation or None
-        Of a scan with a clearance: the same for the first time at which they are closer than it.
+    first : First touch; None when they never touch.
+    is_proven : False for a result from samples of the motion.
+    closer : Of a scan with a clearance: the same for the first time at which they are closer than it.
     """
 
     first: MeshContact | None
@@ -378,22 +334,16 @@ class Confirmation:
 class ScannedContacts:
     """A contact report, with the settings that produced it.
 
-    Attributes
-    ----------
     report : ContactReport
-    ids : sequence of str
-        Object ids of the report's subject indices.
-    shape : str
-        One of those that the schema lists for contacts; empty in a document without contacts.
-    obstacles : frozenset of str
-        Ids of the subjects that were tested as triangle meshes.
-    confirmed : sequence of (Confirmation, NotVerified or None)
-        One for each contact: the result for its meshes, or why there is none. None is for a document without
-        either. Empty if that was not requested.
-    accepted : sequence of (str or None)
-        For each contact, the comment with which it is accepted, None if it is not; empty if none is.
-    clearance : float
-        Pairs closer than this are in contact; 0 means touching.
+    ids : Object ids of the report's subject indices.
+    shape : One of those that the schema lists for contacts; empty in a document without contacts.
+    obstacles : Ids of the subjects that were tested as triangle meshes.
+    confirmed : sequence of (Confirmation, NotVerified or None). One for each contact: the result for its
+        meshes, or why there is none. None is for a document without either. Empty if that was not
+        requested.
+    accepted : sequence of (str or None). For each contact, the comment with which it is accepted, None if
+        it is not; empty if none is.
+    clearance : Pairs closer than this are in contact; 0 means touching.
     """
 
     report: ContactReport
@@ -409,12 +359,8 @@ class ScannedContacts:
 class Partial:
     """The unfinished part of a scan that was stopped; the document's time settings cover the finished part.
 
-    Attributes
-    ----------
-    planned_end : float
-        Last frame that was requested.
-    untested : int
-        Number of contacts whose meshes were to be tested and were not.
+    planned_end : Last frame that was requested.
+    untested : Number of contacts whose meshes were to be tested and were not.
     """
 
     planned_end: float
@@ -425,31 +371,21 @@ class Partial:
 class DocumentContents:
     """Everything that a document holds, in Blender's space and units.
 
-    Attributes
-    ----------
     objects : sequence of ObjectBounds
     skipped : sequence of Skipped
     origin : Origin
     time : TimeSettings
-    scanned : ScannedContacts or None
-        None for bounds alone.
-    partial : Partial or None
-        None for a job that was not stopped.
+    scanned : None for bounds alone.
+    partial : None for a job that was not stopped.
     tracks : sequence of Track
-    linear_ids : sequence of str
-        Ids of the objects whose envelopes assume linear motion between frames.
-    warnings : sequence of InputWarning
-        In any order.
-    played : mapping
-        Why the scene was played for objects of a scan, by their ids.
-    responses : mapping of str to CollisionResponse
-        Of the objects, by their ids; those that are missing have DEFAULT_RESPONSE.
-    vertex_group : str or None
-        Name of the vertex group whose vertices alone are enclosed; None for all vertices.
-    armature_roots : mapping of str to tuple of str
-        Ids of the objects without a parent that are below one armature, by its name, if there are several.
-    skipped_pairs : mapping of str to int
-        Number of pairs that a scan does not test, by the reason, as of `SkippedPairs`.
+    linear_ids : Ids of the objects whose envelopes assume linear motion between frames.
+    warnings : In any order.
+    played : Why the scene was played for objects of a scan, by their ids.
+    responses : Of the objects, by their ids; those that are missing have DEFAULT_RESPONSE.
+    vertex_group : Name of the vertex group whose vertices alone are enclosed; None for all vertices.
+    armature_roots : Ids of the objects without a parent that are below one armature, by its name, if there
+        are several.
+    skipped_pairs : Number of pairs that a scan does not test, by the reason, as of `SkippedPairs`.
     """
 
     objects: Sequence[ObjectBounds]

@@ -70,16 +70,11 @@ class WrittenObjects(Sequence[dict[str, Any]]):
     ) -> None:
         """Convert objects on demand.
 
-        Parameters
-        ----------
-        objects : sequence of ObjectBounds
-            In any order.
-        space : Space
-            The document's space.
-        precision : (int, int)
-            Decimals of lengths, and of numbers without a length unit, such as scale factors.
-        responses : mapping of str to CollisionResponse
-            By the ids of objects.
+        objects : In any order.
+        space : The document's space.
+        precision : (int, int). Decimals of lengths, and of numbers without a length unit, such as scale
+            factors.
+        responses : By the ids of objects.
         """
         is_sorted = isinstance(objects, SortedObjects)
         self._objects = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
@@ -355,12 +350,8 @@ def _stable_quaternions(quaternions: Floats) -> Floats:
 def read_object(entry: Mapping[str, Any], space: Space, to_blender: Space) -> ObjectBounds:
     """Convert an object of a document to Blender's units; it keeps the numbers of the document.
 
-    Parameters
-    ----------
-    entry : mapping of str to Any
-        The object.
-    space, to_blender : Space
-        The document's, and its inverse.
+    entry : The object.
+    space, to_blender : The document's, and its inverse.
     """
     transform, envelope = entry["transform"], entry.get("envelope", {})
     in_document = ObjectBounds(

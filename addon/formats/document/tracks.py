@@ -22,12 +22,8 @@ from .source_numbers import IDENTITY_SPACE, restore_source_numbers, with_source_
 class _ShapeNumbers(NamedTuple):
     """Shapes of one type of several tracks, concatenated.
 
-    Attributes
-    ----------
-    counts : (k,) int
-        Number of shapes of each track.
-    fields : dict of str to (n,) or (n, 3) float
-        Arrays by JSON key.
+    counts : (k,) int. Number of shapes of each track.
+    fields : dict of str to (n,) or (n, 3) float. Arrays by JSON key.
     """
 
     counts: Ints

@@ -51,15 +51,8 @@ _CONTACT_COLUMNS = (
 def bounds_csv(document: dict[str, Any]) -> Iterator[str]:
     """Convert a document to a table of world shapes, one row an object.
 
-    Parameters
-    ----------
-    document : dict
-        Its space and the order of its objects are kept.
-
-    Yields
-    ------
-    line : str
-        A row with its line end. Cells of shapes that an object does not have are empty.
+    document : Its space and the order of its objects are kept.
+    line : A row with its line end. Cells of shapes that an object does not have are empty.
     """
     return _csv_lines(_BOUNDS_COLUMNS, (_bounds_row(entry) for entry in document["objects"]))
 
@@ -70,15 +63,9 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     A contact is followed by its later intervals (kind "interval"). Last are the number of skipped pairs for
     each reason (kind "skipped") and the frames that were scanned (kind "scan").
 
-    Parameters
-    ----------
-    document : dict
-        Its space and order are kept.
-
-    Yields
-    ------
-    line : str
-        A row with its line end, with names and ids of the objects; `until` is the end of the first interval.
+    document : Its space and order are kept.
+    line : A row with its line end, with names and ids of the objects; `until` is the end of the first
+        interval.
     """
     names = object_names(document)
     fps = document["time"]["fps"]
@@ -90,18 +77,10 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
 def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], unit: str) -> Iterator[str]:
     """Convert the separation of a pair over time to CSV, a line for each sample.
 
-    Parameters
-    ----------
-    frames : sequence of float
-        Increasing.
-    lengths : sequence of (float or None)
-        Signed separations; None is an empty cell.
-    unit : str
-        Of the lengths.
-
-    Yields
-    ------
-    line : str
+    frames : Increasing.
+    lengths : sequence of (float or None). Signed separations; None is an empty cell.
+    unit : Of the lengths.
+    Yields line : str
     """
     rows = (
         (round(frame, 6), None if length is None else round(length, 9) + 0.0, unit)

@@ -31,20 +31,10 @@ def unity_bounds(document: dict[str, Any]) -> dict[str, Any]:
     All numbers are single-precision numbers, as in Unity. The min and max that Unity computes from them in
     single precision enclose the document's box.
 
-    Parameters
-    ----------
-    document : dict
-        In Unity's space.
-
-    Returns
-    -------
-    file : dict
-        Of dicts and lists. An object without a box has the box around its sphere.
-
-    Raises
-    ------
-    EngineBoundsError
-        For a document in another space, without boxes and spheres, or with a box beyond single precision.
+    document : In Unity's space.
+    Returns file : dict. Of dicts and lists. An object without a box has the box around its sphere.
+    Raises EngineBoundsError: for a document in another space, without boxes and spheres, or with a box
+        beyond single precision.
     """
     return _engine_bounds(document, "unity", _unity_entry)
 
@@ -56,20 +46,9 @@ def unreal_bounds(document: dict[str, Any]) -> dict[str, Any]:
     to the box's corners or around the document's sphere, whichever is nearer. So the result encloses all that
     is in both the box and the sphere.
 
-    Parameters
-    ----------
-    document : dict
-        In Unreal's space.
-
-    Returns
-    -------
-    file : dict
-        Of dicts and lists. An object without a box has the box around its sphere.
-
-    Raises
-    ------
-    EngineBoundsError
-        For a document in another space, or without boxes and spheres.
+    document : In Unreal's space.
+    Returns file : dict. Of dicts and lists. An object without a box has the box around its sphere.
+    Raises EngineBoundsError: for a document in another space, or without boxes and spheres.
     """
     return _engine_bounds(document, "unreal", _unreal_entry)
 

@@ -40,14 +40,9 @@ class UnknownFormatError(CollisionBoundsError):
 class ExportOptions:
     """Choices that only some formats have; the others ignore them.
 
-    Attributes
-    ----------
-    table : "bounds" or "contacts"
-        Rows of a table: one an object, or one a contact.
-    gltf_extensions : sequence of GltfExtension
-        Extensions in which glTF stores colliders.
-    free_joints : bool
-        Whether objects without a parent move freely in MJCF.
+    table : Rows of a table: one an object, or one a contact.
+    gltf_extensions : Extensions in which glTF stores colliders.
+    free_joints : Whether objects without a parent move freely in MJCF.
     """
 
     table: CsvKind = "bounds"
@@ -59,25 +54,15 @@ class ExportOptions:
 class FileFormat:
     """Definition of a file format.
 
-    Attributes
-    ----------
-    name : str
-        Name on the command line.
-    label : str
-        A file of this format in messages, with its article.
-    purpose : str
-        Completes the name in help texts; neighbors with the same purpose share it.
-    suffix : str
-        File name suffix. The first format with a suffix is the default for it.
-    parts : callable
-        Converts a document to the text of the file, in parts. Raises CollisionBoundsError for a document that
-        the format cannot store.
-    shapes : frozenset of str
-        Shapes that it can store, keys of SHAPE_TYPES.
-    contents : frozenset of str
-        Which of "envelope", "tracks" and "contacts" it can store.
-    convention : Convention or None
-        Axes and unit that it prescribes; None when they can be chosen.
+    name : Name on the command line.
+    label : A file of this format in messages, with its article.
+    purpose : Completes the name in help texts; neighbors with the same purpose share it.
+    suffix : File name suffix. The first format with a suffix is the default for it.
+    parts : Converts a document to the text of the file, in parts. Raises CollisionBoundsError for a
+        document that the format cannot store.
+    shapes : Shapes that it can store, keys of SHAPE_TYPES.
+    contents : Which of "envelope", "tracks" and "contacts" it can store.
+    convention : Axes and unit that it prescribes; None when they can be chosen.
     """
 
     name: str
@@ -123,25 +108,13 @@ def convention_for(name: str, chosen: Convention) -> Convention:
 def file_text(document: dict[str, Any], name: str, options: ExportOptions | None = None) -> Iterable[str]:
     """Convert a document to the text of a file.
 
-    Parameters
-    ----------
-    document : dict
-        In the space of `convention_for`.
-    name : str
-        Name of the format.
-    options : ExportOptions, optional
-        Choices that only some formats have.
-
-    Returns
-    -------
-    parts : iterable of str
-        The text, in order.
-
-    Raises
-    ------
-    UnknownFormatError
-    TilesetError, GltfError, EngineBoundsError, RoboticsError
-        For a document that the format cannot store.
+    document : In the space of `convention_for`.
+    name : Name of the format.
+    options : Choices that only some formats have.
+    Returns parts : iterable of str. The text, in order.
+    Raises UnknownFormatError
+    Raises TilesetError, GltfError, EngineBoundsError, RoboticsError: for a document that the format cannot
+        store.
     """
     chosen = file_format(name)
     if options is None:

@@ -55,17 +55,11 @@ def body_extension(
 ) -> dict[str, Any]:
     """Return the content of a node's extension of BODY_EXTENSIONS: a collider or a trigger.
 
-    Parameters
-    ----------
-    extension : GltfExtension
-        "omi" or "khr".
-    geometry : dict
-        With the index of its shape, as `shape`, or in another form that the extension has.
-    response : CollisionResponse
-        Of the object, not "none".
-    index_of : callable
-        Returns the index of an entry of a list in the file's extension, given the key of the list and the
-        entry.
+    extension : "omi" or "khr".
+    geometry : With the index of its shape, as `shape`, or in another form that the extension has.
+    response : Of the object, not "none".
+    index_of : Returns the index of an entry of a list in the file's extension, given the key of the list
+        and the entry.
     """
     body = dict(geometry) if extension == "omi" else {"geometry": geometry}
     if (response.group, response.mask) != (DEFAULT_RESPONSE.group, DEFAULT_RESPONSE.mask):
@@ -82,16 +76,10 @@ def collider_geometry(
 ) -> dict[str, Any]:
     """Return the geometry of a collider for `body_extension`.
 
-    Parameters
-    ----------
-    extension : GltfExtension
-        "omi" or "khr".
-    shape : dict
-        Of a collider without a hull.
-    mesh : object or None
-        The mesh of a hull.
-    index_of : callable
-        Returns the index of a shape in the extension of SHAPE_EXTENSIONS.
+    extension : "omi" or "khr".
+    shape : Of a collider without a hull.
+    mesh : The mesh of a hull.
+    index_of : Returns the index of a shape in the extension of SHAPE_EXTENSIONS.
     """
     if mesh is None and extension == "omi" and shape["type"] == "cylinder":
         # Godot reads the key of an earlier version of the extension.
@@ -123,25 +111,15 @@ def gltf(
     hull, capsule, cylinder, or oriented box, else the box along its own axes, else its sphere; the sphere
     first if the override of the object is one. The file has a mesh for each hull, which no node draws.
 
-    Parameters
-    ----------
-    document : dict
-        In glTF's space.
-    extensions : sequence of GltfExtension
-        At least one. With "volumes", an experiment, nodes have a `boundingVolume` and the version is 2.1. It
-        is that of the collider, or without hulls and parts the one that would be. In a document with
-        envelopes, it encloses the object at all frames, if it has a local envelope; parts that belong to
-        bones have none, and no `boundingVolume` then.
-
-    Returns
-    -------
-    file : dict
-        Of dicts and lists; objects without bounds are skipped, the others keep their order.
-
-    Raises
-    ------
-    GltfError
-        For a document in another space, no extension, or an object too large for single precision.
+    document : In glTF's space.
+    extensions : At least one. With "volumes", an experiment, nodes have a `boundingVolume` and the version
+        is 2.1. It is that of the collider, or without hulls and parts the one that would be. In a document
+        with envelopes, it encloses the object at all frames, if it has a local envelope; parts that belong
+        to bones have none, and no `boundingVolume` then.
+    Returns file : dict. Of dicts and lists; objects without bounds are skipped, the others keep their
+        order.
+    Raises GltfError: for a document in another space, no extension, or an object too large for single
+        precision.
     """
     require_document(document)
     require_texts(extensions, "extensions")

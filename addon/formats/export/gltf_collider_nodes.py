@@ -48,14 +48,10 @@ PARENT_FRAME = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
 class Collider:
     """Node with a shape around its origin.
 
-    Attributes
-    ----------
-    translation, rotation, scale : (3,), (4,), (3,) float
-        Of the node, relative to its parent; the quaternion is (x, y, z, w).
-    shape : dict
-        In the form of KHR_implicit_shapes; empty for a hull.
-    hull : ConvexHull or None
-        In the space of the node.
+    translation, rotation, scale : (3,), (4,), (3,) float. Of the node, relative to its parent; the
+        quaternion is (x, y, z, w).
+    shape : In the form of KHR_implicit_shapes; empty for a hull.
+    hull : In the space of the node.
     """
 
     translation: Floats
@@ -101,20 +97,9 @@ def compensating_frame(linear: Floats) -> NodeFrame:
     its axes are the right singular vectors: with linear = U S V^T, the child has rotation V and scale 1/S,
     and the rotation U in the world.
 
-    Parameters
-    ----------
-    linear : (3, 3) float
-        Linear part of the parent's world matrix.
-
-    Returns
-    -------
-    frame : NodeFrame
-        In single precision.
-
-    Raises
-    ------
-    GltfError
-        When `linear` is singular.
+    linear : (3, 3) float. Linear part of the parent's world matrix.
+    Returns frame : NodeFrame. In single precision.
+    Raises GltfError: when `linear` is singular.
     """
     lengths = np.sqrt((linear**2).sum(axis=0))
     if not np.isfinite(lengths).all() or lengths.min() <= _LEAST_SCALE * lengths.max():
@@ -151,25 +136,11 @@ def fit_collider(
 
     It encloses the shape for readers in double precision, whether they normalize quaternions or not.
 
-    Parameters
-    ----------
-    parent : (4, 4) float
-        World matrix of the parent node.
-    frame : NodeFrame
-        Of the collider's node; a box gets its axes, and a capsule or cylinder is along its Y axis.
-    volume : ColliderVolume, batch ()
-        In world space.
-    relative_error : float
-        Relative difference that readers can have in the linear part of `parent`.
-
-    Returns
-    -------
-    collider : Collider
-
-    Raises
-    ------
-    GltfError
-        When its numbers overflow in single precision.
+    parent : (4, 4) float. World matrix of the parent node.
+    frame : Of the collider's node; a box gets its axes, and a capsule or cylinder is along its Y axis.
+    volume : ColliderVolume, batch (). In world space.
+    relative_error : Relative difference that readers can have in the linear part of `parent`.
+    Raises GltfError: when its numbers overflow in single precision.
     """
     local = node_matrix(np.zeros(3), frame.rotation, frame.scale)
     from_parent = volume.center - parent[:3, 3]
@@ -238,10 +209,7 @@ def unit_length_error(rotation: Floats) -> float:
 def minimum_thickness(largest: float) -> float:
     """Return the thickness of a flat shape: 1 mm, or a thousandth of its largest side if that is less.
 
-    Parameters
-    ----------
-    largest : float
-        Largest side, in world units.
+    largest : Largest side, in world units.
     """
     return min(_MINIMUM_THICKNESS, largest / 1000) if largest > 0 else _MINIMUM_THICKNESS
 

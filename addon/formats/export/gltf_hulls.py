@@ -24,24 +24,12 @@ def fit_hull(parent: Floats, vertices: Floats, relative_error: float = 0.0) -> C
 
     No point is above any face for readers in double precision, whether they normalize quaternions or not.
 
-    Parameters
-    ----------
-    parent : (4, 4) float
-        World matrix of the parent node, a rotation and a translation.
-    vertices : (n, 3) float64
-        World-space points whose hull has a volume, such as the vertices of a hull.
-    relative_error : float
-        Relative difference that readers can have in the linear part of `parent`.
-
-    Returns
-    -------
-    collider : Collider
-        With a hull; a box along the axes of the parent if there is no such hull in single precision.
-
-    Raises
-    ------
-    GltfError
-        When its numbers overflow in single precision.
+    parent : (4, 4) float. World matrix of the parent node, a rotation and a translation.
+    vertices : (n, 3) float64. World-space points whose hull has a volume, such as the vertices of a hull.
+    relative_error : Relative difference that readers can have in the linear part of `parent`.
+    Returns collider : Collider. With a hull; a box along the axes of the parent if there is no such hull in
+        single precision.
+    Raises GltfError: when its numbers overflow in single precision.
     """
     linear = parent[:3, :3]
     low, high = vertices.min(axis=0), vertices.max(axis=0)
@@ -66,17 +54,9 @@ def fit_hull(parent: Floats, vertices: Floats, relative_error: float = 0.0) -> C
 def capsule_hull(height: float, radius: float) -> ConvexHull:
     """Make a hull around a capsule along the Y axis, with 202 vertices: up to 2.5 % larger.
 
-    Parameters
-    ----------
-    height : float
-        Between the centers of the ends.
-    radius : float
-        Of the ends.
-
-    Raises
-    ------
-    GltfError
-        When its numbers overflow in single precision.
+    height : Between the centers of the ends.
+    radius : Of the ends.
+    Raises GltfError: when its numbers overflow in single precision.
     """
     surface = capsule_surface(Capsule(np.zeros(3), np.array([0.0, 1.0, 0.0]), height / 2, radius))
     require_finite_numbers(surface.vertices)

@@ -33,16 +33,8 @@ _LABELS_OF_OTHER_SHAPES = {
 def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
     """Convert a document to a table of world spheres and boxes, one line an object, followed by envelopes.
 
-    Parameters
-    ----------
-    document : dict
-        Lengths are in its unit.
-    linear_only : sequence of str
-        Names of objects with assumed linear motion between frames, for a line at the end.
-
-    Returns
-    -------
-    text : str
+    document : Lengths are in its unit.
+    linear_only : Names of objects with assumed linear motion between frames, for a line at the end.
     """
     return "".join(bounds_table_parts(document, linear_only))
 
@@ -53,17 +45,9 @@ def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()
     All rows are read before the first part, because the widest cells determine the columns. They are kept as
     text, so that memory stays small for very many objects.
 
-    Parameters
-    ----------
-    document : dict
-        Lengths are in its unit.
-    linear_only : sequence of str
-        Names of objects with assumed linear motion between frames, for a line at the end.
-
-    Yields
-    ------
-    part : str
-        Empty for each object that is read before the first row.
+    document : Lengths are in its unit.
+    linear_only : Names of objects with assumed linear motion between frames, for a line at the end.
+    part : Empty for each object that is read before the first row.
     """
     require_document(document)
     require_texts(linear_only, "linear_only")
@@ -110,16 +94,8 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
 
     New contacts come first, by time; then contacts that exist at the first frame; then near misses, by gap.
 
-    Parameters
-    ----------
-    document : dict
-        Lengths are in its unit.
-    linear_only : sequence of str
-        Names of objects with assumed linear motion between frames, for a line at the end.
-
-    Returns
-    -------
-    text : str
+    document : Lengths are in its unit.
+    linear_only : Names of objects with assumed linear motion between frames, for a line at the end.
     """
     require_document(document)
     require_texts(linear_only, "linear_only")
@@ -169,14 +145,7 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
 def collider_check_table(document: dict[str, Any]) -> str:
     """Convert the report of a collider check to a table, a line a collider, a sentence a problem or note.
 
-    Parameters
-    ----------
-    document : dict
-        With `colliders`, `problems` and `notes`, as the command `check-colliders` writes them.
-
-    Returns
-    -------
-    text : str
+    document : With `colliders`, `problems` and `notes`, as the command `check-colliders` writes them.
     """
     colliders, problems, notes = document["colliders"], document["problems"], document["notes"]
     if not colliders and not problems:

@@ -32,20 +32,9 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
     its capsule or cylinder. The root encloses all tiles. Its geometric error is its diagonal, so that viewers
     refine it before it has a pixel.
 
-    Parameters
-    ----------
-    document : dict
-        In TILES_SPACE.
-
-    Returns
-    -------
-    file : dict
-        Of dicts and lists, with names and ids in the tiles' extras.
-
-    Raises
-    ------
-    TilesetError
-        For a document in another space, or without bounds.
+    document : In TILES_SPACE.
+    Returns file : dict. Of dicts and lists, with names and ids in the tiles' extras.
+    Raises TilesetError: for a document in another space, or without bounds.
     """
     space = document["space"]
     if (space["up"], space["handedness"], space["metersPerUnit"]) != ("+Z", "right", 1):

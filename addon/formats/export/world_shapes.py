@@ -12,17 +12,9 @@ from ..spaces import matrix_from_quaternion
 def world_shape(key: str, numbers: Mapping[str, Any]) -> Sphere | Obb | Capsule | Cylinder:
     """Convert the numbers of a sphere, oriented box, capsule or cylinder.
 
-    Parameters
-    ----------
-    key : "sphere", "obb", "capsule" or "cylinder"
-        Key of the shape in the document.
-    numbers : mapping
-        Its value, in the space of the document.
-
-    Returns
-    -------
-    shape : Sphere, Obb, Capsule or Cylinder
-        Batch (), in the same space.
+    key : Key of the shape in the document.
+    numbers : Its value, in the space of the document.
+    Returns shape : Sphere, Obb, Capsule or Cylinder. Batch (), in the same space.
     """
     if key == "sphere":
         return Sphere(numbers["center"], numbers["radius"])

@@ -42,17 +42,9 @@ def schema_problems(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
 
     A problem with a pattern quotes the description of its schema, if there is one.
 
-    Parameters
-    ----------
-    value : Any
-        Parsed JSON.
-    schema : mapping of str to Any
-        Parsed JSON Schema.
-
-    Raises
-    ------
-    NotImplementedError
-        For a keyword that is not implemented.
+    value : Parsed JSON.
+    schema : Parsed JSON Schema.
+    Raises NotImplementedError: for a keyword that is not implemented.
     """
     return _problems(value, schema, schema, "")
 

@@ -150,14 +150,7 @@ class _Bodies(NamedTuple):
 def shape_problems(document: Mapping[str, Any]) -> list[str]:
     """Find contradictions between shapes, each as "path: problem".
 
-    Parameters
-    ----------
-    document : mapping of str to Any
-        Correct in all other respects.
-
-    Returns
-    -------
-    problems : list of str
+    document : Correct in all other respects.
     """
     if not document["objects"]:
         return []
@@ -587,15 +580,8 @@ def _rounding_step(document: Mapping[str, Any]) -> float:
     A document can have been read from one with fewer decimals in another unit, such as meters instead of
     centimeters. Its numbers are then multiples of a larger step, up to its own last decimal.
 
-    Parameters
-    ----------
-    document : mapping of str to Any
-        Correct by the schema.
-
-    Returns
-    -------
-    step : float
-        In the document's unit.
+    document : Correct by the schema.
+    Returns step : float. In the document's unit.
     """
     values = np.array(list(_lengths(document)), dtype=np.float64)
     least = _MOST_NUMBERS * len(values)

@@ -29,24 +29,11 @@ class DocumentSizeError(DocumentError):
 def read_text(path: Path, max_megabytes: float = MAX_MEGABYTES) -> str:
     """Read a text file in UTF-8, with or without a byte order mark.
 
-    Parameters
-    ----------
-    path : Path
-        Of a regular file, or of the pipe that is the standard input. Devices, other pipes and folders are
-        refused, because they can have no end.
-    max_megabytes : float
-        Limit of the size, in units of 1,000,000 bytes.
-
-    Returns
-    -------
-    text : str
-
-    Raises
-    ------
-    DocumentSizeError
-        For a larger file. At most the limit is read.
-    DocumentError
-        For anything else that cannot be read. The message does not name the file.
+    path : Of a regular file, or of the pipe that is the standard input. Devices, other pipes and folders
+        are refused, because they can have no end.
+    max_megabytes : Limit of the size, in units of 1,000,000 bytes.
+    Raises DocumentSizeError: for a larger file. At most the limit is read.
+    Raises DocumentError: for anything else that cannot be read. The message does not name the file.
     """
     require_type(path, Path, "path")
     megabytes = as_number(max_megabytes, "max_megabytes", 0.0)
@@ -72,19 +59,9 @@ def read_text(path: Path, max_megabytes: float = MAX_MEGABYTES) -> str:
 def parse_json(text: str) -> Any:
     """Parse JSON, without duplicate keys, NaN and infinity.
 
-    Parameters
-    ----------
-    text : str
-        JSON.
-
-    Returns
-    -------
-    value : Any
-        Integers that Python does not convert are infinite floats.
-
-    Raises
-    ------
-    DocumentError
+    text : JSON.
+    Returns value : Any. Integers that Python does not convert are infinite floats.
+    Raises DocumentError
     """
     if not isinstance(text, str):
         raise DocumentError(f"text: JSON is needed, not {type(text).__name__}")

@@ -51,21 +51,10 @@ def schema_version() -> str:
 def load_document(path: Path, max_megabytes: float = MAX_MEGABYTES) -> Document:
     """Read, parse and validate the document in a file.
 
-    Parameters
-    ----------
-    path : Path
-        Of a regular file, see `read_text`.
-    max_megabytes : float
-        Limit of the size, in units of 1,000,000 bytes.
-
-    Returns
-    -------
-    document : dict
-
-    Raises
-    ------
-    DocumentError
-        With the first problem and the number of the others. The message does not name the file.
+    path : Of a regular file, see `read_text`.
+    max_megabytes : Limit of the size, in units of 1,000,000 bytes.
+    Raises DocumentError: with the first problem and the number of the others. The message does not name the
+        file.
     """
     return parse_document(read_text(path, max_megabytes))
 
@@ -73,20 +62,9 @@ def load_document(path: Path, max_megabytes: float = MAX_MEGABYTES) -> Document:
 def parse_document(text: str) -> Document:
     """Parse and validate a document.
 
-    Parameters
-    ----------
-    text : str
-        JSON.
-
-    Returns
-    -------
-    document : dict
-        Indices are int, also those that the text has as 1.0.
-
-    Raises
-    ------
-    DocumentError
-        With the first problem and the number of the others.
+    text : JSON.
+    Returns document : dict. Indices are int, also those that the text has as 1.0.
+    Raises DocumentError: with the first problem and the number of the others.
     """
     document = parse_json(text)
     problems = list(document_problems(document))
@@ -110,10 +88,7 @@ def document_problems(document: Any) -> Iterator[str]:
     Later checks assume what earlier ones check: the schema, then the size of numbers, then references and
     order, then shapes. The first check with problems is the last.
 
-    Parameters
-    ----------
-    document : Any
-        Parsed JSON.
+    document : Parsed JSON.
     """
     checks: tuple[Callable[[Any], Iterable[str]], ...] = (
         _kind_problems,

@@ -37,23 +37,14 @@ NoteKind: TypeAlias = Literal["filled", "name"]
 class CheckedCollider(NamedTuple):
     """A collider that was checked.
 
-    Attributes
-    ----------
-    name, id : str
-        Name and full name of the object.
-    mesh : str or None
-        Full name of the mesh object that it belongs to, or name of the collection that is treated as one.
-        None if it belongs to none, as an object that is its own collider.
-    engine : Engine
-        Engine whose naming convention it follows.
-    kind : CheckedKind
-        Shape that the engine makes of it.
-    vertices : int
-        Number of its vertices; 0 if it could not be read.
-    problems : int
-        Number of its own problems.
-    filled : float or None
-        Distance from the surface of its mesh up to which it fills notches and holes, in world units; 0
+    name, id : Name and full name of the object.
+    mesh : Full name of the mesh object that it belongs to, or name of the collection that is treated as
+        one. None if it belongs to none, as an object that is its own collider.
+    engine : Engine whose naming convention it follows.
+    kind : Shape that the engine makes of it.
+    vertices : Number of its vertices; 0 if it could not be read.
+    problems : Number of its own problems.
+    filled : Distance from the surface of its mesh up to which it fills notches and holes, in world units; 0
         if it fills none. None if that was not measured.
     """
 
@@ -70,15 +61,10 @@ class CheckedCollider(NamedTuple):
 class ColliderProblem(NamedTuple):
     """A problem of one object: a collider, or a mesh that its colliders do not enclose.
 
-    Attributes
-    ----------
-    name, id : str
-        Name and full name of the object.
+    name, id : Name and full name of the object.
     kind : ProblemKind
-    text : str
-        Sentence without a full stop, whose subject is the object.
-    outside : Outside or None
-        Vertices that are outside, of a problem "outside".
+    text : Sentence without a full stop, whose subject is the object.
+    outside : Vertices that are outside, of a problem "outside".
     """
 
     name: str
@@ -91,13 +77,9 @@ class ColliderProblem(NamedTuple):
 class ColliderNote(NamedTuple):
     """A note about a collider, which is no problem.
 
-    Attributes
-    ----------
-    name, id : str
-        Name and full name of the object.
+    name, id : Name and full name of the object.
     kind : NoteKind
-    text : str
-        Sentence without a full stop, whose subject is the object.
+    text : Sentence without a full stop, whose subject is the object.
     """
 
     name: str
@@ -109,13 +91,9 @@ class ColliderNote(NamedTuple):
 class ColliderCheck(NamedTuple):
     """Result of `check_colliders`.
 
-    Attributes
-    ----------
     colliders : tuple of CheckedCollider
-    problems : tuple of ColliderProblem
-        Empty if no problem was found.
-    notes : tuple of ColliderNote
-        The largest filled holes first.
+    problems : Empty if no problem was found.
+    notes : The largest filled holes first.
     """
 
     colliders: tuple[CheckedCollider, ...]

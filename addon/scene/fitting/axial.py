@@ -41,18 +41,12 @@ def fit_axial(
 ) -> Capsule | Cylinder:
     """Fit a capsule or cylinder to a subject, the same in scans and in documents.
 
-    Parameters
-    ----------
-    shape : str
-        "capsule" or "cylinder".
-    vertices : (n, 3) float32 or float64
-        In object space.
-    linear : (3, 3) float64
-        Linear part of the world matrix.
-    local : (n, 3) float64
-        The vertices in the frame of the subject. All are inside.
-    axis : (3,) float64, optional
-        Direction in the frame of the subject. If given, only lines in this direction are compared.
+    shape : "capsule" or "cylinder".
+    vertices : (n, 3) float32 or float64. In object space.
+    linear : (3, 3) float64. Linear part of the world matrix.
+    local : (n, 3) float64. The vertices in the frame of the subject. All are inside.
+    axis : (3,) float64, optional. Direction in the frame of the subject. If given, only lines in this
+        direction are compared.
     """
     found = searched(
         search_key(shape, vertices, rounded_frame(linear), axis),
@@ -92,24 +86,12 @@ class AxialFits:
 
         A subject that was fitted before keeps its axis.
 
-        Parameters
-        ----------
-        subjects : (m,) int
-            Indices of the subjects.
-        points : sequence of m (n, 3) float32
-            Vertices of each in object space.
-        linear : (m, 3, 3) float64
-            Linear parts of the world matrices.
-        radii : (m,) float64, optional
-            Radii of balls around the vertices, in object space.
-
-        Returns
-        -------
-        shapes : Capsule or Cylinder, batch (m,)
-
-        Raises
-        ------
-        EmptyGeometryError, NonFiniteGeometryError
+        subjects : (m,) int. Indices of the subjects.
+        points : sequence of m (n, 3) float32. Vertices of each in object space.
+        linear : (m, 3, 3) float64. Linear parts of the world matrices.
+        radii : (m,) float64, optional. Radii of balls around the vertices, in object space.
+        Returns shapes : Capsule or Cylinder, batch (m,)
+        Raises EmptyGeometryError, NonFiniteGeometryError
         """
         found: dict[bytes, tuple[Floats, Capsule | Cylinder]] = {}
         fitted = []

@@ -32,15 +32,10 @@ _AT_REST = {"rotation": np.eye(3), "axis": np.array([0.0, 0.0, 1.0])}
 class Motions(NamedTuple):
     """Linear maps that move fits.
 
-    Attributes
-    ----------
     linear : (m, 3, 3) float64
-    scale, residual : (m,) float64
-        See `uniform_scale_and_residual`.
-    stretch : (m,) float64
-        Factors by which the maps lengthen vectors at most.
-    error : (m,) float64
-        Largest distance of an image from where a point should be, of nearly flat objects.
+    scale, residual : (m,) float64. See `uniform_scale_and_residual`.
+    stretch : (m,) float64. Factors by which the maps lengthen vectors at most.
+    error : (m,) float64. Largest distance of an image from where a point should be, of nearly flat objects.
     """
 
     linear: Floats
@@ -53,14 +48,9 @@ class Motions(NamedTuple):
 class FitColumns(ABC):
     """Numbers of N shapes of one class; the columns are the fields of the shape, in their order.
 
-    Attributes
-    ----------
-    kind : type
-        Class of the shapes.
-    has_rotation : bool
-        Whether the shapes are boxes whose axes rotate with a subject.
-    is_moved : bool
-        Whether fits follow a rotation by `move`; otherwise they are made again.
+    kind : Class of the shapes.
+    has_rotation : Whether the shapes are boxes whose axes rotate with a subject.
+    is_moved : Whether fits follow a rotation by `move`; otherwise they are made again.
     """
 
     kind: ClassVar[type[Any]]
@@ -261,15 +251,10 @@ def columns_of(kind: type[Any]) -> type[FitColumns]:
 def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown:
     """Shapes around points, grown to enclose a ball around each point.
 
-    Parameters
-    ----------
-    shape : Sphere, Aabb or Obb, batch (g,)
-        Shapes that enclose the points alone.
-    linear : (g, 3, 3) float64
-        Maps from object space to the space of the shapes, which make ellipsoids of the balls. Oriented boxes
-        grow by the extents of the ellipsoids along their own axes.
-    radii : (g,) float64
-        Radii of the balls in object space.
+    shape : Sphere, Aabb or Obb, batch (g,). Shapes that enclose the points alone.
+    linear : (g, 3, 3) float64. Maps from object space to the space of the shapes, which make ellipsoids of
+        the balls. Oriented boxes grow by the extents of the ellipsoids along their own axes.
+    radii : (g,) float64. Radii of the balls in object space.
 
     Raises TypeError for other shapes.
     """
@@ -295,16 +280,10 @@ def uniform_scale_and_residual(linear: Floats) -> tuple[Floats, Floats]:
 
     A map with a residual below 1e-4 is a rotation with uniform scale, up to the rounding of its matrix.
 
-    Parameters
-    ----------
-    linear : (m, 3, 3) float64
-        Linear maps, finite or not.
-
-    Returns
-    -------
-    scale : (m,) float64
-    residual : (m,) float64
-        Frobenius norm of M M^T / scale^2 - I. It is infinite for mirrored and singular maps.
+    linear : (m, 3, 3) float64. Linear maps, finite or not.
+    Returns scale : (m,) float64
+    Returns residual : (m,) float64. Frobenius norm of M M^T / scale^2 - I. It is infinite for mirrored and
+        singular maps.
     """
     m = np.ascontiguousarray(linear.transpose(1, 2, 0))
     gram = np.einsum("kin,kjn->ijn", m, m)

@@ -34,19 +34,14 @@ from .searches import search_key, searched
 class PartVertices(NamedTuple):
     """Vertices of the parts of a subject, so that shapes can be fitted to each part wherever these move.
 
-    Attributes
-    ----------
-    rows : (r,) int
-        Vertex indices of the parts, concatenated. Points on cuts come after the n vertices. In each part of
-        a sphere tree, the quarter that was farthest from its middle comes first: it is likely to stay so.
-    offsets : (p + 1,) int
-        Part k is `rows[offsets[k]:offsets[k + 1]]`.
-    cuts : (c, 3) float64 or None
-        Points on cuts between parts, in object space.
-    source : (n, 3) float or None
-        The vertices between which the cuts are.
-    children : (m, 2) int or None
-        Of the nodes of a sphere tree whose leaves are the parts, breadth-first; -1 for leaves.
+    rows : (r,) int. Vertex indices of the parts, concatenated. Points on cuts come after the n vertices. In
+        each part of a sphere tree, the quarter that was farthest from its middle comes first: it is likely
+        to stay so.
+    offsets : (p + 1,) int. Part k is `rows[offsets[k]:offsets[k + 1]]`.
+    cuts : (c, 3) float64 or None. Points on cuts between parts, in object space.
+    source : (n, 3) float or None. The vertices between which the cuts are.
+    children : (m, 2) int or None. Of the nodes of a sphere tree whose leaves are the parts, breadth-first;
+        -1 for leaves.
     """
 
     rows: Ints
@@ -148,35 +143,18 @@ def fit_around_origins(
     Oriented boxes have the axes of the subjects' own frames, turned by `frames`, or those of the world if
     `settings.axes` is "world".
 
-    Parameters
-    ----------
-    points : sequence of (n, 3) float32
-        Vertices of each subject in object space.
-    linear : (g, 3, 3) float64
-        Linear parts of the world matrices.
-    shape : DrawnShape
-        Shape to fit to all of them.
-    settings : FitSettings
-        Settings that all of them share.
-    groups : sequence of PartVertices, optional
-        Parts of each subject, for "spheres" and "compound". None if each subject is one part.
-    radii : (g,) float64, optional
-        Radii of balls around the vertices, in object space.
-    frames : (g, 3, 3) float64, optional
-        Axes of oriented boxes in the subjects' own frames, as columns; for "compound" those of each part.
-
-    Returns
-    -------
-    shapes : Shape
-        One per part, the parts of all subjects concatenated.
-
-    Raises
-    ------
-    EmptyGeometryError, NonFiniteGeometryError
-    SceneError
-        If a matrix is out of range.
-    ValueError
-        For a kind of shape that is unknown, or for one of several parts without groups.
+    points : sequence of (n, 3) float32. Vertices of each subject in object space.
+    linear : (g, 3, 3) float64. Linear parts of the world matrices.
+    shape : Shape to fit to all of them.
+    settings : Settings that all of them share.
+    groups : Parts of each subject, for "spheres" and "compound". None if each subject is one part.
+    radii : (g,) float64, optional. Radii of balls around the vertices, in object space.
+    frames : (g, 3, 3) float64, optional. Axes of oriented boxes in the subjects' own frames, as columns;
+        for "compound" those of each part.
+    Returns shapes : Shape. One per part, the parts of all subjects concatenated.
+    Raises EmptyGeometryError, NonFiniteGeometryError
+    Raises SceneError: if a matrix is out of range.
+    Raises ValueError: for a kind of shape that is unknown, or for one of several parts without groups.
     """
     if radii is not None and radii.any():
         fitted = fit_around_origins(points, linear, shape, settings, groups, frames=frames)
@@ -314,12 +292,8 @@ _CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
     """Return the largest error of points of cuts, in the world: they can be on either side of a triangle.
 
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Of the mesh.
-    linear : (3, 3) float64
-        Linear part of its world matrix.
+    points : (n, 3) float32 or float64. Of the mesh.
+    linear : (3, 3) float64. Linear part of its world matrix.
     """
     return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))
 

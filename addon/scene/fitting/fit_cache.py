@@ -53,16 +53,11 @@ class FoundBefore(dict[int, _Value], Generic[_Value]):
 class FitCache(ABC):
     """Shapes of subjects 0 to n - 1, each with one part, a part for each of its groups of vertices, or none.
 
-    Attributes
-    ----------
-    is_fitted : (n,) bool
-        Whether each subject has a fit.
-    owners : (N,) int
-        Subject that each part belongs to.
-    has_parts : bool
-        Whether any subject may have more or fewer parts than one.
-    are_parts_alone : bool
-        Whether `fit` can fit some parts of a subject alone: nothing that it finds is shared between them.
+    is_fitted : (n,) bool. Whether each subject has a fit.
+    owners : (N,) int. Subject that each part belongs to.
+    has_parts : Whether any subject may have more or fewer parts than one.
+    are_parts_alone : Whether `fit` can fit some parts of a subject alone: nothing that it finds is shared
+        between them.
     """
 
     has_parts = False
@@ -196,12 +191,8 @@ class FitCache(ABC):
     ) -> None:
         """Group the vertices of one subject again, for its next fit; its number of parts stays.
 
-        Parameters
-        ----------
-        subject : int
-            Index of the subject.
-        points, triangles, faces : array
-            As for `leaf_vertices`.
+        subject : Index of the subject.
+        points, triangles, faces : As for `leaf_vertices`.
         """
         raise TypeError("only sphere trees and compounds have parts")
 
@@ -214,19 +205,12 @@ class FitCache(ABC):
     ) -> Errors:
         """Fit subjects again.
 
-        Parameters
-        ----------
-        subjects : sequence of int
-            Indices of the subjects, each once.
-        geometries : sequence of Geometry
-            Vertices and matrix of each of them.
-        is_wanted : (N,) bool, optional
-            Parts to fit, of all subjects. The others mean nothing until all are fitted again.
-
-        Returns
-        -------
-        errors : dict
-            Error of each subject that cannot be fitted. Such a subject has no fit any more.
+        subjects : Indices of the subjects, each once.
+        geometries : Vertices and matrix of each of them.
+        is_wanted : (N,) bool, optional. Parts to fit, of all subjects. The others mean nothing until all
+            are fitted again.
+        Returns errors : dict. Error of each subject that cannot be fitted. Such a subject has no fit any
+            more.
         """
         linear = np.array([geometry.matrix[:3, :3] for geometry in geometries]).reshape(-1, 3, 3)
         points = [geometry.points for geometry in geometries]
@@ -254,21 +238,12 @@ class FitCache(ABC):
 
         All vertices are inside. Subjects are fitted again where a fit cannot be moved.
 
-        Parameters
-        ----------
-        subjects : (m,) int
-            Indices of subjects; the same one may occur at several matrices.
-        matrices : (m, 4, 4) float64
-            World matrices.
-        replaced : SkinBoxes, optional
-            World boxes of those subjects that are bent, among boxes along the world's axes.
-
-        Returns
-        -------
-        shapes : Shape
-            One per part, in the order of `subjects`.
-        errors : dict
-            Error of each subject that cannot be fitted at its matrix; its shapes mean nothing.
+        subjects : (m,) int. Indices of subjects; the same one may occur at several matrices.
+        matrices : (m, 4, 4) float64. World matrices.
+        replaced : World boxes of those subjects that are bent, among boxes along the world's axes.
+        Returns shapes : Shape. One per part, in the order of `subjects`.
+        Returns errors : dict. Error of each subject that cannot be fitted at its matrix; its shapes mean
+            nothing.
         """
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]

@@ -15,25 +15,13 @@ def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: floa
 
     Without padding, points whose hull is thick enough are returned as they are.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Points in any space.
-    axes : (3, 3) float64
-        Columns one world unit long and orthogonal in the world, in the space of the points.
-    lengths : (3,) float64
-        Lengths of the points' own units in the world.
-    padding : float
-        Length in the world.
-
-    Returns
-    -------
-    points : (m, 3) float64
-
-    Raises
-    ------
-    InvalidShapeError
-        For a negative padding.
+    points : (n, 3) float64. Points in any space.
+    axes : (3, 3) float64. Columns one world unit long and orthogonal in the world, in the space of the
+        points.
+    lengths : (3,) float64. Lengths of the points' own units in the world.
+    padding : Length in the world.
+    Returns points : (m, 3) float64
+    Raises InvalidShapeError: for a negative padding.
     """
     if padding < 0:
         raise InvalidShapeError(message("a hull cannot shrink: use a padding of 0 or more"))

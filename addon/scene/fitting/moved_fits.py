@@ -58,23 +58,13 @@ def new_fits(
 ) -> FitCache:
     """Make room for the fits of `count` subjects.
 
-    Parameters
-    ----------
-    count : int
-        Number of subjects.
-    shape : DrawnShape
-        Shape of all subjects.
-    settings : FitSettings or sequence of FitSettings
-        Settings of all subjects, or of each. Oriented boxes have the subjects' own axes unless "world".
-    groups : sequence of PartVertices, optional
-        Parts of each subject, for sphere trees and compounds.
-    without : (k,) int
-        Subjects that get no shape.
-
-    Raises
-    ------
-    ValueError
-        For a kind of shape that is unknown, or that can neither be scanned nor shown.
+    count : Number of subjects.
+    shape : Shape of all subjects.
+    settings : Settings of all subjects, or of each. Oriented boxes have the subjects' own axes unless
+        "world".
+    groups : Parts of each subject, for sphere trees and compounds.
+    without : (k,) int. Subjects that get no shape.
+    Raises ValueError: for a kind of shape that is unknown, or that can neither be scanned nor shown.
     """
     each = [settings] * count if isinstance(settings, FitSettings) else list(settings)
     kind = shape_kind(shape).fitted_as
@@ -93,14 +83,9 @@ def new_fits(
 class PartLayout:
     """Rows of the parts of subjects in arrays of all parts.
 
-    Attributes
-    ----------
-    counts : (n,) int
-        Number of parts of each subject.
-    owners : (N,) int
-        Subject that each part belongs to; the parts of a subject are adjacent.
-    is_trivial : bool
-        Whether each subject has one part.
+    counts : (n,) int. Number of parts of each subject.
+    owners : (N,) int. Subject that each part belongs to; the parts of a subject are adjacent.
+    is_trivial : Whether each subject has one part.
     """
 
     def __init__(self, counts: Ints) -> None:

@@ -123,12 +123,8 @@ def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
 
     A mesh is closed if each edge has two triangles, which traverse it in opposite directions.
 
-    Parameters
-    ----------
-    points : (n, 3) float64
-        Vertices, in the space of the volume.
-    triangles : (t, 3) int32
-        Vertex indices.
+    points : (n, 3) float64. Vertices, in the space of the volume.
+    triangles : (t, 3) int32. Vertex indices.
     """
     if not len(triangles):
         return None

@@ -33,27 +33,12 @@ class HullCache:
         No point is above any face, whether or not readers normalize quaternions, or take only the rotation of
         the world matrix.
 
-        Parameters
-        ----------
-        name : str
-            Name of the mesh in the file.
-        part : ExportedPart
-            Vertices in the space of the node.
-        linear : (3, 3) float64
-            Linear part of the node's world matrix.
-        frame : NodeFrame
-            Rotation and scale of the collider node.
-        padding : float
-            Length in world units.
-
-        Returns
-        -------
-        mesh : io_scene_gltf2.io.com.gltf2_io.Mesh
-
-        Raises
-        ------
-        CollisionBoundsError
-            If there is no such hull.
+        name : Name of the mesh in the file.
+        part : Vertices in the space of the node.
+        linear : (3, 3) float64. Linear part of the node's world matrix.
+        frame : Rotation and scale of the collider node.
+        padding : Length in world units.
+        Raises CollisionBoundsError: if there is no such hull.
         """
         points = part.points
         require_finite(points, "vertices")

@@ -21,11 +21,8 @@ _DTYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 class ExportedPart(NamedTuple):
     """Points of a part of a mesh, in the space of its node.
 
-    Attributes
-    ----------
     points : (n, 3) float32, or float64 for a convex part
-    rounding : float
-        Largest error of the points in the world.
+    rounding : Largest error of the points in the world.
     """
 
     points: NDArray[Any]
@@ -37,25 +34,11 @@ def exported_parts(
 ) -> list[ExportedPart]:
     """Split the vertices of a mesh by loose parts, if requested, and each by convex parts.
 
-    Parameters
-    ----------
-    mesh : io_scene_gltf2.io.com.gltf2_io.Mesh
-        The mesh of a node.
-    matrix : (4, 4) float64
-        World matrix of the node.
-    splits_loose_parts : bool
-        Whether each loose part is split by itself.
-    fit : FitSettings
-        With the limits of each split.
-
-    Returns
-    -------
-    parts : list of ExportedPart
-
-    Raises
-    ------
-    CollisionBoundsError
-        If vertices are not finite.
+    mesh : The mesh of a node.
+    matrix : (4, 4) float64. World matrix of the node.
+    splits_loose_parts : Whether each loose part is split by itself.
+    fit : With the limits of each split.
+    Raises CollisionBoundsError: if vertices are not finite.
     """
     points = np.concatenate([_positions(mesh, primitive) for primitive in mesh.primitives])
     groups = [np.arange(len(points))]

@@ -62,18 +62,11 @@ ExportedShape: TypeAlias = Literal["obb", "sphere", "hull"]
 class ExportSettings:
     """Settings of the colliders that are added.
 
-    Attributes
-    ----------
-    extensions : sequence of GltfExtension
-        Extensions to write; each collider is written in all of them.
-    shape : ExportedShape
-        Shape for objects without an override.
-    fit : FitSettings
-        With the largest number of convex parts of a mesh, each of which gets a collider.
-    max_vertices : int
-        Maximum number of vertices of a hull, 4 to 255.
-    y_up : bool
-        Whether the exporter converts Blender's axes to those of glTF.
+    extensions : Extensions to write; each collider is written in all of them.
+    shape : Shape for objects without an override.
+    fit : With the largest number of convex parts of a mesh, each of which gets a collider.
+    max_vertices : Maximum number of vertices of a hull, 4 to 255.
+    y_up : Whether the exporter converts Blender's axes to those of glTF.
     """
 
     extensions: Sequence[GltfExtension]

@@ -160,24 +160,15 @@ def bound_subjects(
 ) -> Generator[Progress, None, BoundedSubjects]:
     """Fit bounds to the selection at the current frame of the active scene.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    selection : Selection
-        Filter of the visible objects.
-    shapes : tuple of BoundShape
-        Shapes to fit to each subject.
-    fit : FitSettings
-        For subjects without settings of their own.
-    scanned : ShapeName, optional
-        Shape requested for a scan. Where the scan uses oriented boxes, the bounds contain them too.
-    pauses : Progress, optional
-        Progress to yield between batches. As the scene may change at a yield, all geometry is read before the
-        first batch is fitted then. None if the scene does not change: then each batch is read and fitted
-        before the next, so that memory stays small, and the progress is that of this job.
-    read : callable, optional
-        Reads the geometry of all subjects with settings, before the first batch is fitted.
+    scene : The active scene.
+    selection : Filter of the visible objects.
+    shapes : Shapes to fit to each subject.
+    fit : For subjects without settings of their own.
+    scanned : Shape requested for a scan. Where the scan uses oriented boxes, the bounds contain them too.
+    pauses : Progress to yield between batches. As the scene may change at a yield, all geometry is read
+        before the first batch is fitted then. None if the scene does not change: then each batch is read
+        and fitted before the next, so that memory stays small, and the progress is that of this job.
+    read : Reads the geometry of all subjects with settings, before the first batch is fitted.
     """
     depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
     found = find_in_parts(scene, depsgraph, selection)

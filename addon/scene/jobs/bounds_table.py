@@ -26,10 +26,7 @@ _BLOCK = 1024
 class BoundsTable(SortedObjects):
     """Bounds of subjects, in their order; each `ObjectBounds` is made on access.
 
-    Attributes
-    ----------
-    subjects : SubjectList
-        The subjects that have bounds.
+    subjects : The subjects that have bounds.
     """
 
     def __init__(
@@ -41,16 +38,11 @@ class BoundsTable(SortedObjects):
     ) -> None:
         """Show the bounds of some subjects.
 
-        Parameters
-        ----------
-        subjects : SubjectList
-            The n subjects.
-        columns : BoundsColumns
-            Bounds of these, and maybe of others.
-        rows : (n,) int
-            Row of each subject in the columns.
-        parents : mapping of str to (str or None)
-            Parents without bounds, each with its nearest ancestor that has bounds.
+        subjects : The n subjects.
+        columns : Bounds of these, and maybe of others.
+        rows : (n,) int. Row of each subject in the columns.
+        parents : mapping of str to (str or None). Parents without bounds, each with its nearest ancestor
+            that has bounds.
         """
         self.subjects = subjects
         self._columns, self._rows, self._parents = columns, rows, parents

@@ -48,36 +48,18 @@ def find_contacts(
 
     In any case the playhead returns to where it was. Closing the generator cancels, without a result.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Must be the active scene.
-    settings : ContactSettings
-        Selection, shapes, pairs and frames of the scan.
-    stops : callable
-        Called before each frame, and while contacts are tested on meshes. If it returns True, the job ends
-        early: its result is that of the frames so far, and is marked as partial.
-    drops : callable
-        Called after each part of the work. If it returns True, a job that ends early drops the frames that
-        are read but not solved.
-    shares : sequence of ScanShare
-        All shares of this scan, which are joined instead of scanning. If one of them cannot be divided, all
-        frames are scanned.
-
-    Yields
-    ------
-    progress : Progress
-        Its share is that of the whole job, with all scans and tests on meshes.
-
-    Returns
-    -------
-    result : Result
-        Its bounds are those of the first frame.
-
-    Raises
-    ------
-    SceneError
-        For invalid settings, a selection that names something that does not exist, or shares of another scan.
+    scene : Must be the active scene.
+    settings : Selection, shapes, pairs and frames of the scan.
+    stops : Called before each frame, and while contacts are tested on meshes. If it returns True, the job
+        ends early: its result is that of the frames so far, and is marked as partial.
+    drops : Called after each part of the work. If it returns True, a job that ends early drops the frames
+        that are read but not solved.
+    shares : All shares of this scan, which are joined instead of scanning. If one of them cannot be
+        divided, all frames are scanned.
+    progress : Its share is that of the whole job, with all scans and tests on meshes.
+    Returns result : Result. Its bounds are those of the first frame.
+    Raises SceneError: for invalid settings, a selection that names something that does not exist, or shares
+        of another scan.
     """
     if any(share.refusal for share in shares):
         shares = ()

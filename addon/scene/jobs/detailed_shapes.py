@@ -54,17 +54,11 @@ _Steps: TypeAlias = Generator[HullRequest, "Ints | None", tuple[DetailedShape, D
 class _Solid(NamedTuple):
     """A subject, or a convex part of it, that gets a shape.
 
-    Attributes
-    ----------
     piece : SubjectGeometry
-    placed : Placement
-        Decomposed world matrix of the subject.
-    turn : (3, 3) float64
-        Rotation from the local axes to the world.
-    local, world : (n, 3) float64
-        Vertices in local axes and in world space.
-    margin : float
-        Growth of the shape by the rounding of cuts.
+    placed : Decomposed world matrix of the subject.
+    turn : (3, 3) float64. Rotation from the local axes to the world.
+    local, world : (n, 3) float64. Vertices in local axes and in world space.
+    margin : Growth of the shape by the rounding of cuts.
     """
 
     piece: SubjectGeometry
@@ -214,29 +208,14 @@ def detailed_shapes(
 ) -> Generator[HullRequest, Ints | None, DetailedShapes]:
     """Fit all detailed shapes of a subject.
 
-    Parameters
-    ----------
-    piece : SubjectGeometry
-        Geometry and fit settings of the subject.
-    placed : Placement
-        Its decomposed world matrix.
-    shapes : container of BoundShape
-        Those to fit.
-
-    Yields
-    ------
-    request : HullRequest
-        As `hull_steps`.
-
-    Returns
-    -------
-    local, world : tuple of DetailedShape
-        In local axes with the scale baked in, and in world space, in the order in which shapes are listed.
-
-    Raises
-    ------
-    CollisionBoundsError
-        For geometry that has no such shape, or a negative padding that is larger than it.
+    piece : Geometry and fit settings of the subject.
+    placed : Its decomposed world matrix.
+    shapes : Those to fit.
+    request : As `hull_steps`.
+    Returns local, world : tuple of DetailedShape. In local axes with the scale baked in, and in world
+        space, in the order in which shapes are listed.
+    Raises CollisionBoundsError: for geometry that has no such shape, or a negative padding that is larger
+        than it.
     """
     solid = _Solid.of(piece, placed)
     both: list[tuple[DetailedShape, DetailedShape]] = []

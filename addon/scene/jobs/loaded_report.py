@@ -25,16 +25,8 @@ class LoadedReport(NamedTuple):
 def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedReport:
     """Match the objects of a document with the visible objects of the active scene.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        Must be the active scene.
-    reading : LoadedDocument
-        The document.
-
-    Returns
-    -------
-    report : LoadedReport
+    scene : Must be the active scene.
+    reading : The document.
     """
     present, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
     by_id = {subject.id: subject for subject in present}

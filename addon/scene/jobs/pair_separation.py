@@ -64,24 +64,12 @@ def separation_over_time(
     The motion is read as the scan reads it: from curves or from a private scene where possible. In any case
     the playhead returns to where it was. Closing the generator cancels. Yields progress after each sample.
 
-    Parameters
-    ----------
-    scene : bpy.types.Scene
-        The active scene.
-    result, settings : Result, ContactSettings
-        Of the scan; its frames are those of the result.
-    pair : (int, int)
-        Indices of two subjects of the result.
-
-    Returns
-    -------
-    curve : SeparationCurve
-        Between frames, it is that of the motion that the scan has assumed: linear for simulated subjects.
-
-    Raises
-    ------
-    SceneError
-        If both subjects are never present at the same time, as after they were deleted.
+    scene : The active scene.
+    result, settings : Of the scan; its frames are those of the result.
+    pair : (int, int). Indices of two subjects of the result.
+    Returns curve : SeparationCurve. Between frames, it is that of the motion that the scan has assumed:
+        linear for simulated subjects.
+    Raises SceneError: if both subjects are never present at the same time, as after they were deleted.
     """
     require_active_scene(scene)
     subjects = [result.subjects[index] for index in pair]

@@ -62,23 +62,16 @@ class Result(DocumentContents):
     Indices in the report are indices of both `subjects` and `objects`. Objects at one frame are made on
     access, because there can be very many.
 
-    Attributes
-    ----------
     subjects : sequence of Subject
-    scale_length : float
-        Meters per Blender unit.
-    linear_only : tuple of str
-        Names of subjects that an adaptive job could not evaluate between frames, such as simulations.
-    objects_outside_override : tuple of str
-        Names of subjects with vertices outside their override.
-    rotating : tuple of int
-        Indices of subjects that rotate, if they were tested as boxes along the world axes.
-    sweeps : BoneSweeps
-        Points of bones whose bounds hold the vertices at all frames.
-    group : VertexGroup or None
-        Group whose vertices alone are enclosed; None for all vertices, and for a document that was read.
-    scanned_shapes : ScannedShapes or None
-        Shapes that a scan tested, where `objects` have other ones.
+    scale_length : Meters per Blender unit.
+    linear_only : Names of subjects that an adaptive job could not evaluate between frames, such as
+        simulations.
+    objects_outside_override : Names of subjects with vertices outside their override.
+    rotating : Indices of subjects that rotate, if they were tested as boxes along the world axes.
+    sweeps : Points of bones whose bounds hold the vertices at all frames.
+    group : Group whose vertices alone are enclosed; None for all vertices, and for a document that was
+        read.
+    scanned_shapes : Shapes that a scan tested, where `objects` have other ones.
     """
 
     skipped: tuple[Skipped, ...]

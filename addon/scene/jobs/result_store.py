@@ -23,27 +23,18 @@ KEPT = 32
 class Results:
     """Latest results of one scene.
 
-    Attributes
-    ----------
     bounds, contacts : Result or None
-    stale : bool
-        Whether the scene has changed since.
-    scan_settings : ContactSettings or None
-        Settings of the scan that found the contacts.
-    source : str
-        File that the results were loaded from; empty for results of this scene.
-    envelopes : Result or None
-        Envelopes of objects that have bounds here.
-    envelopes_fit : FitSettings or None
-        Settings that the envelopes were fitted with.
-    comparison : Comparison or None
-        Comparison of the contacts with a baseline.
-    selected_uids : frozenset of int or None
-        session_uids of the objects that were selected, if the scan checked these only; None for all objects.
-    lacks_restored_pairs : bool
-        Whether pairs that the scan ignored are no longer ignored.
-    separations : dict
-        Separation over time of pairs, by indices of subjects. Copies share it: they keep the subjects.
+    stale : Whether the scene has changed since.
+    scan_settings : Settings of the scan that found the contacts.
+    source : File that the results were loaded from; empty for results of this scene.
+    envelopes : Envelopes of objects that have bounds here.
+    envelopes_fit : Settings that the envelopes were fitted with.
+    comparison : Comparison of the contacts with a baseline.
+    selected_uids : session_uids of the objects that were selected, if the scan checked these only; None for
+        all objects.
+    lacks_restored_pairs : Whether pairs that the scan ignored are no longer ignored.
+    separations : Separation over time of pairs, by indices of subjects. Copies share it: they keep the
+        subjects.
     """
 
     bounds: Result | None = None

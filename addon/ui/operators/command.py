@@ -26,10 +26,7 @@ Need = Callable[[Context], str]
 class Command(Operator if TYPE_CHECKING else object):
     """Mixin of operators that a script and a button run in the same way.
 
-    Attributes
-    ----------
-    needs : tuple of Need
-        A greyed out button shows the first reason.
+    needs : A greyed out button shows the first reason.
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}

@@ -43,13 +43,9 @@ Job: TypeAlias = Generator[Progress, None, Any]
 class ModalJob(Command):
     """Mixin of operators that run a job: in slices from a window, in one piece from a script.
 
-    Attributes
-    ----------
-    has_partial_result : bool or None
-        Whether a stopped job keeps its results so far. None: it has none, and no panel shows its progress in
-        place of its main button.
-    busy : str
-        Message of operators that have to wait, not translated.
+    has_partial_result : Whether a stopped job keeps its results so far. None: it has none, and no panel
+        shows its progress in place of its main button.
+    busy : Message of operators that have to wait, not translated.
     """
 
     has_partial_result: ClassVar[bool | None] = True

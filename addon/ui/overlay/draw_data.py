@@ -83,12 +83,8 @@ class OverlayColors(NamedTuple):
 class Instances(Table):
     """Instances of one unit mesh.
 
-    Attributes
-    ----------
-    rows : (n, 4, 4) float32
-        Matrices and colors; see `InstanceRows`.
-    owners : (n,) int
-        Index of the subject that each instance belongs to.
+    rows : (n, 4, 4) float32. Matrices and colors; see `InstanceRows`.
+    owners : (n,) int. Index of the subject that each instance belongs to.
     """
 
     rows: InstanceRows = field(default_factory=lambda: np.empty((0, 4, 4), dtype=np.float32))
@@ -107,17 +103,11 @@ class Instances(Table):
 class Labels(Table):
     """Names of subjects.
 
-    Attributes
-    ----------
     texts : (k,) object
-    positions : (k, 3) float32
-        Centers of what is labeled, in world space.
-    sizes : (k, 3) float32
-        Half extents of the box around it along the world's axes.
-    ranks : (k,) int
-        The labels of lower ranks take precedence.
-    owners : (k,) int
-        Index of the subject that each label belongs to.
+    positions : (k, 3) float32. Centers of what is labeled, in world space.
+    sizes : (k, 3) float32. Half extents of the box around it along the world's axes.
+    ranks : (k,) int. The labels of lower ranks take precedence.
+    owners : (k,) int. Index of the subject that each label belongs to.
     """
 
     texts: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, dtype=object))
@@ -131,16 +121,11 @@ class Labels(Table):
 class DrawData:
     """Everything drawn for one scene.
 
-    Attributes
-    ----------
     spheres, boxes, capsules, cylinders : Instances
-    edges : Instances
-        Lines of hulls, each an instance of the unit segment.
-    marker : Instances
-        Lines of the marker at the active contact.
+    edges : Lines of hulls, each an instance of the unit segment.
+    marker : Lines of the marker at the active contact.
     labels : Labels
-    strong : (n,) bool
-        Whether each subject has strong lines; empty if none has.
+    strong : (n,) bool. Whether each subject has strong lines; empty if none has.
     """
 
     spheres: Instances = field(default_factory=Instances)

@@ -255,18 +255,11 @@ def _shader(
 ) -> gpu.types.GPUShader:
     """Create a shader.
 
-    Parameters
-    ----------
-    name : str
-        Of its varyings.
-    vertex, fragment : str
-        Sources, without what all shaders have in common.
-    varyings : str
-        Kind, type and name of each varying but `tint`, such as "smooth VEC2 across".
-    inputs : str
-        Type and name of each attribute of vertices but `point`.
-    has_lines : bool
-        Whether it has the uniforms `width` and `viewport`, in pixels, and `viewer`.
+    name : Of its varyings.
+    vertex, fragment : Sources, without what all shaders have in common.
+    varyings : Kind, type and name of each varying but `tint`, such as "smooth VEC2 across".
+    inputs : Type and name of each attribute of vertices but `point`.
+    has_lines : Whether it has the uniforms `width` and `viewport`, in pixels, and `viewer`.
     """
     info = gpu.types.GPUShaderCreateInfo()
     info.sampler(0, "FLOAT_2D", "rows")

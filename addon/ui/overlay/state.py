@@ -42,25 +42,15 @@ def shows_all(view: Any) -> bool:
 class CachedOverlay:
     """Overlay of one view layer of one scene.
 
-    Attributes
-    ----------
-    result : Result
-        The result whose subjects are drawn.
+    result : The result whose subjects are drawn.
     subjects : LiveSubjects
-    live : LiveShapes or None
-        Shapes at the last update.
-    draw_data : DrawData
-        Everything that is drawn of the view layer.
-    is_invalid : bool
-        Whether vertices may have changed that no update has read.
-    is_new : bool
-        Whether there was no update yet.
-    deforms : bool or None
-        Whether vertices of any subject may change from frame to frame; None until it is known.
-    ghosts : ((int, int), DrawData) or None
-        The subjects of a contact, and their bounds at its first frame.
-    envelopes : (Result, color, DrawData) or None
-        A result, and the draw data of its envelopes in a color.
+    live : Shapes at the last update.
+    draw_data : Everything that is drawn of the view layer.
+    is_invalid : Whether vertices may have changed that no update has read.
+    is_new : Whether there was no update yet.
+    deforms : Whether vertices of any subject may change from frame to frame; None until it is known.
+    ghosts : ((int, int), DrawData) or None. The subjects of a contact, and their bounds at its first frame.
+    envelopes : (Result, color, DrawData) or None. A result, and the draw data of its envelopes in a color.
     """
 
     result: Result
@@ -93,26 +83,20 @@ class CachedOverlay:
 class OverlayState:
     """State of the overlay. There is one instance per session; reloading creates a new one.
 
-    Attributes
-    ----------
     overlays : mapping of view layer to CachedOverlay
-    identities : mapping of result id to the Identity of each subject
-        Kept by the id of results, because undo restores results after their subjects have been renamed.
-    home_scenes : mapping of result id to session_uid
-        The scene in which each result was drawn first.
+    identities : Kept by the id of results, because undo restores results after their subjects have been
+        renamed.
+    home_scenes : The scene in which each result was drawn first.
     staleness : mapping of result id to StalenessMachine
     known_names : mapping of session_uid to name and library of an object
     physics : mapping of session_uid to the settings of a scene's physics, at its last update
-    missing_uids : set of session_uid
-        Objects that did not exist at the last lookup. Any update empties it.
-    painter : Painter or None
-        None until something was drawn, which needs a graphics card.
+    missing_uids : Objects that did not exist at the last lookup. Any update empties it.
+    painter : None until something was drawn, which needs a graphics card.
     is_paused : bool
-    was_frame_changed, was_undone : bool
-        Whether the next depsgraph update is the outcome of a frame change or an undo, and not an edit by the
-        user: after a frame change, bodies that physics has moved are reported; after an undo, all objects.
-    draw_handles : list of (type, handle)
-        The types of the editors that draw, and their handles.
+    was_frame_changed, was_undone : Whether the next depsgraph update is the outcome of a frame change or an
+        undo, and not an edit by the user: after a frame change, bodies that physics has moved are reported;
+        after an undo, all objects.
+    draw_handles : list of (type, handle). The types of the editors that draw, and their handles.
     """
 
     def __init__(self) -> None:

@@ -28,14 +28,9 @@ class RibbonMesh(NamedTuple):
 
     Each point exists twice, once for each side of the ribbon.
 
-    Attributes
-    ----------
-    points, along, normals, other_normals : (m, 3) float32
-        As in `UnitLines`.
-    sides : (m,) float32
-        -1 or 1.
-    triangles : (t, 3) int32
-        Indices of points.
+    points, along, normals, other_normals : (m, 3) float32. As in `UnitLines`.
+    sides : (m,) float32. -1 or 1.
+    triangles : (t, 3) int32. Indices of points.
     """
 
     points: NDArray[np.float32]
@@ -49,15 +44,11 @@ class RibbonMesh(NamedTuple):
 class UnitLines(NamedTuple):
     """Lines of a unit mesh.
 
-    Attributes
-    ----------
     points : (m, 3) float64
-    along : (m, 3) float64
-        Direction of the line at each point, as long as a segment of it.
-    normals, other_normals : (m, 3) float64
-        Of the two faces that meet at a line; equal on a smooth surface, and zero without one.
-    ends : (s, 2) int64
-        Points that each segment joins.
+    along : (m, 3) float64. Direction of the line at each point, as long as a segment of it.
+    normals, other_normals : (m, 3) float64. Of the two faces that meet at a line; equal on a smooth
+        surface, and zero without one.
+    ends : (s, 2) int64. Points that each segment joins.
     """
 
     points: Floats
@@ -172,8 +163,6 @@ LINES: dict[UnitMesh, Callable[[int], UnitLines]] = {
 class SurfaceMesh(NamedTuple):
     """Surface of triangles, counter-clockwise seen from outside.
 
-    Attributes
-    ----------
     points : (m, 3) float32
     triangles : (t, 3) int32
     """

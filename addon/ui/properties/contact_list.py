@@ -62,23 +62,14 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     Times are frames, each with its uncertainty in frames: of the bounds, of the first contact of the meshes
     (`mesh_frame`), and from which the meshes are closer than the clearance (`closer_frame`).
 
-    Attributes
-    ----------
-    value : float
-        Greatest penetration depth of the bounds, the gap within the clearance as a negative number, or the
-        gap of a near miss.
-    is_grazing : bool
-        Whether the gap is no larger than the rounding of coordinates.
-    linear : bool
-        Whether the motion between frames was taken for linear.
-    meshes : str
-        Result of the verification on meshes, see `not_verified` for the reason of "UNKNOWN".
-    is_mesh_sampled : bool
-        Whether the result for the meshes is an estimate from samples.
-    mesh_clearance : float
-        Clearance within which the meshes were tested, 0 for touching only.
-    index : int
-        Index in the contacts or near misses of the report.
+    value : Greatest penetration depth of the bounds, the gap within the clearance as a negative number, or
+        the gap of a near miss.
+    is_grazing : Whether the gap is no larger than the rounding of coordinates.
+    linear : Whether the motion between frames was taken for linear.
+    meshes : Result of the verification on meshes, see `not_verified` for the reason of "UNKNOWN".
+    is_mesh_sampled : Whether the result for the meshes is an estimate from samples.
+    mesh_clearance : Clearance within which the meshes were tested, 0 for touching only.
+    index : Index in the contacts or near misses of the report.
     """
 
     tooltip: StringProperty(name="Pair", description="Everything about this pair", get=_tooltip)

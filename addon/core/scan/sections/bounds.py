@@ -35,10 +35,7 @@ def share_of(sections: list[Section], index: int, count: int) -> list[Section]:
 class SectionRecords(NamedTuple):
     """Records of all scanners of a section: of bodies among themselves, then of each obstacle.
 
-    Attributes
-    ----------
-    begin : float
-        Time at which the section begins.
+    begin : Time at which the section begins.
     scanners : tuple of ScannerRecords
     """
 
@@ -49,10 +46,7 @@ class SectionRecords(NamedTuple):
 class ShareRecords(NamedTuple):
     """Records of successive sections of a scan.
 
-    Attributes
-    ----------
-    shape_count : int
-        Number of shapes in a sample of the scan.
+    shape_count : Number of shapes in a sample of the scan.
     sections : tuple of SectionRecords
     """
 

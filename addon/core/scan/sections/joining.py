@@ -30,15 +30,10 @@ _WHOLE = 1e-6
 class ReportSettings(NamedTuple):
     """Settings of a report, which records do not have.
 
-    Attributes
-    ----------
     pair_filter : PairFilter
-    spaces : sequence of ObstacleSpace or None
-        Of each scanner; None for bodies among themselves.
-    first_time : float
-        Time of the first sample of the scan.
-    static_pairs : bool
-        Whether contacts of pairs that never move count.
+    spaces : Of each scanner; None for bodies among themselves.
+    first_time : Time of the first sample of the scan.
+    static_pairs : Whether contacts of pairs that never move count.
     """
 
     pair_filter: PairFilter

@@ -29,12 +29,8 @@ class Ends(NamedTuple):
 class ScanTimes(NamedTuple):
     """Times of the samples of a scan.
 
-    Attributes
-    ----------
-    samples : (t,) float
-        Of all samples, increasing.
-    frames : (k,) int
-        Which of them are frames; the others are between frames.
+    samples : (t,) float. Of all samples, increasing.
+    frames : (k,) int. Which of them are frames; the others are between frames.
     """
 
     samples: Floats
@@ -44,12 +40,8 @@ class ScanTimes(NamedTuple):
 class SectionScan:
     """Scans sections of a motion, in order.
 
-    Attributes
-    ----------
-    first : Sample or None
-        Sample of the first time of the scan, once it has been read.
-    stopped_at : float or None
-        Last time that was scanned, if a function of `Ends` has ended the scan.
+    first : Sample of the first time of the scan, once it has been read.
+    stopped_at : Last time that was scanned, if a function of `Ends` has ended the scan.
     """
 
     def __init__(
@@ -62,19 +54,12 @@ class SectionScan:
     ) -> None:
         """Prepare to scan.
 
-        Parameters
-        ----------
-        motion : Motion or RecordedMotion
-            Divisible, if there is more than one section.
-        times : ScanTimes
-            Of all samples.
-        new_scanners : callable
-            Returns new scanners, from the sample of the first time.
-        ends : Ends
-            What ends the scan early.
-        new_finder : callable
-            Returns what finds the times at which subjects appear or disappear, from the sample of the first
-            time; None if nothing does.
+        motion : Divisible, if there is more than one section.
+        times : Of all samples.
+        new_scanners : Returns new scanners, from the sample of the first time.
+        ends : What ends the scan early.
+        new_finder : Returns what finds the times at which subjects appear or disappear, from the sample of
+            the first time; None if nothing does.
         """
         self._motion = motion
         self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)

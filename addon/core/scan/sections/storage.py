@@ -33,10 +33,7 @@ def share_as_json(share: ShareRecords) -> dict[str, Any]:
 def share_from_json(data: Any) -> ShareRecords:
     """Convert plain data to records.
 
-    Raises
-    ------
-    InvalidShapeError
-        If it is not what `share_as_json` returns.
+    Raises InvalidShapeError: if it is not what `share_as_json` returns.
     """
     try:
         sections = tuple(

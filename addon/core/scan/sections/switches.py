@@ -31,14 +31,9 @@ class SwitchFinder:
     def __init__(self, motion: SubframeSampler, subject_of: Ints, clearance: float) -> None:
         """Start before the first sample of a section.
 
-        Parameters
-        ----------
-        motion : SubframeSampler
-            With `are_present`. All subjects can be sampled between frames.
-        subject_of : (n,) int
-            Subject of each shape.
-        clearance : float
-            Distance up to which subjects are in contact.
+        motion : With `are_present`. All subjects can be sampled between frames.
+        subject_of : (n,) int. Subject of each shape.
+        clearance : Distance up to which subjects are in contact.
         """
         self._motion: Any = motion
         self._subject_of, self._clearance = subject_of, clearance

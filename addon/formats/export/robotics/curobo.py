@@ -19,20 +19,9 @@ _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "n
 def curobo_spheres(document: dict[str, Any]) -> Iterator[str]:
     """Convert the spheres of a document, or the leaves of its sphere trees, to YAML.
 
-    Parameters
-    ----------
-    document : dict
-        In ROBOTICS_SPACE.
-
-    Yields
-    ------
-    part : str
-        Text of the file, in order. A part for each link that has spheres; centers are in its frame.
-
-    Raises
-    ------
-    RoboticsError
-        See `links_from_document`; before the first part.
+    document : In ROBOTICS_SPACE.
+    part : Text of the file, in order. A part for each link that has spheres; centers are in its frame.
+    Raises RoboticsError: See `links_from_document`; before the first part.
     """
     links = links_from_document(document, LinkFormat("cuRobo", CUROBO_SHAPES))
     return _parts(document, links)

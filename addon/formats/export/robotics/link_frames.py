@@ -26,16 +26,12 @@ the conversion of angles or of a quaternion to a matrix."""
 class LinkFrame(NamedTuple):
     """Pose of a link in the world, and the transform to it from its parent.
 
-    Attributes
-    ----------
-    translation, rotation : (3,), (3, 3) float
-        In the world, as a reader computes them from the transforms in the file.
-    level : int
-        Number of ancestors.
-    reach : float
-        Largest coordinate of the origins of the link and its ancestors in the world.
-    offset, quaternion : (3,), (4,) float
-        Relative to the parent, as they are written; the quaternion is (x, y, z, w), of unit length.
+    translation, rotation : (3,), (3, 3) float. In the world, as a reader computes them from the transforms
+        in the file.
+    level : Number of ancestors.
+    reach : Largest coordinate of the origins of the link and its ancestors in the world.
+    offset, quaternion : (3,), (4,) float. Relative to the parent, as they are written; the quaternion is
+        (x, y, z, w), of unit length.
     """
 
     translation: Floats
@@ -48,19 +44,11 @@ class LinkFrame(NamedTuple):
     def to_link(self, point: Floats, size: float) -> tuple[Floats, float]:
         """Convert a point of the world to the link's frame.
 
-        Parameters
-        ----------
-        point : (3,) float
-            In the world.
-        size : float
-            Largest distance from the point of anything that is placed with it.
-
-        Returns
-        -------
-        converted : (3,) float
-            Rounded to DECIMALS.
-        error : float
-            Bound of the distance by which a reader's results are off. 0 where they are exact.
+        point : (3,) float. In the world.
+        size : Largest distance from the point of anything that is placed with it.
+        Returns converted : (3,) float. Rounded to DECIMALS.
+        Returns error : float. Bound of the distance by which a reader's results are off. 0 where they are
+            exact.
         """
         from_origin = point - self.translation
         exact = self.rotation.T @ from_origin
@@ -76,14 +64,8 @@ class LinkFrame(NamedTuple):
 def root_frame(translation: Floats, quaternion: Floats) -> LinkFrame:
     """Make the frame of a link without a parent.
 
-    Parameters
-    ----------
-    translation, quaternion : (3,), (4,) float
-        In the world; the quaternion is (x, y, z, w), of any length but 0.
-
-    Returns
-    -------
-    frame : LinkFrame
+    translation, quaternion : (3,), (4,) float. In the world; the quaternion is (x, y, z, w), of any length
+        but 0.
     """
     unit = quaternion / np.sqrt((quaternion**2).sum())
     return LinkFrame(
@@ -94,17 +76,9 @@ def root_frame(translation: Floats, quaternion: Floats) -> LinkFrame:
 def child_frame(parent: LinkFrame, translation: Floats, quaternion: Floats) -> LinkFrame:
     """Make the frame of a link below another.
 
-    Parameters
-    ----------
-    parent : LinkFrame
-        Frame of the link above.
-    translation, quaternion : (3,), (4,) float
-        In the world, as for `root_frame`.
-
-    Returns
-    -------
-    frame : LinkFrame
-        Its world pose differs from the given one by rounding errors.
+    parent : Frame of the link above.
+    translation, quaternion : (3,), (4,) float. In the world, as for `root_frame`.
+    Returns frame : LinkFrame. Its world pose differs from the given one by rounding errors.
     """
     offset = tidied(parent.rotation.T @ (translation - parent.translation))
     relative = unit_quaternion(parent.rotation.T @ matrix_from_quaternion(quaternion), _NO_TURN)
@@ -138,15 +112,8 @@ def roll_pitch_yaw(rotation: Floats) -> Floats:
     The rotation by the angles differs from the given one by a few float64 ulps, near a pitch of 90 degrees
     too, because roll follows from the rotation that is left after yaw.
 
-    Parameters
-    ----------
-    rotation : (3, 3) float
-        Orthonormal.
-
-    Returns
-    -------
-    angles : (3,) float
-        In radians.
+    rotation : (3, 3) float. Orthonormal.
+    Returns angles : (3,) float. In radians.
     """
     (a, _, c), (d, e, f), (g, _, _) = rotation.tolist()
     b = rotation.item(0, 1)

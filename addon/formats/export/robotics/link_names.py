@@ -21,15 +21,9 @@ def link_names(names: Iterable[str]) -> list[str]:
     underscore. A name that begins with a digit gets an underscore in front. Equal names are numbered from 2.
     The first object with a name that is valid already keeps it.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Of any characters, in the order of the objects.
-
-    Returns
-    -------
-    names : list of str
-        Unique; each matches ``[A-Za-z_][A-Za-z0-9_]*``, and none is in RESERVED_NAMES.
+    names : Of any characters, in the order of the objects.
+    Returns names : list of str. Unique; each matches ``[A-Za-z_][A-Za-z0-9_]*``, and none is in
+        RESERVED_NAMES.
     """
     originals = list(names)
     plain = [identifier_from(name) for name in originals]

@@ -30,15 +30,10 @@ _SMALLEST_HULL = 1e-5
 class LinkFormat(NamedTuple):
     """Name of a format, and what it needs of shapes.
 
-    Attributes
-    ----------
-    label : str
-        For messages.
-    shapes : frozenset of str
-        Keys of the shapes of a document that it can store.
-    hull_margin, relative_hull_margin : float
-        Least distance of a hull's faces from all points of the given hull: in meters, plus this part of its
-        size.
+    label : For messages.
+    shapes : Keys of the shapes of a document that it can store.
+    hull_margin, relative_hull_margin : Least distance of a hull's faces from all points of the given hull:
+        in meters, plus this part of its size.
     """
 
     label: str
@@ -60,20 +55,11 @@ LinkShape: TypeAlias = Sphere | Obb | Capsule | Cylinder | LinkHull
 def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) -> tuple[LinkShape, ...]:
     """Convert the shape of an object to the frame of its link.
 
-    Parameters
-    ----------
-    entry : dict
-        Object of a document.
-    frame : LinkFrame
-        Frame of the object's link.
-    format : LinkFormat
-        The format of the file.
-
-    Returns
-    -------
-    shapes : tuple of LinkShape
-        One; several for a sphere tree, whose leaves they are, and for a compound; none for an object without
-        such a shape. No size is 0.
+    entry : Object of a document.
+    frame : Frame of the object's link.
+    format : The format of the file.
+    Returns shapes : tuple of LinkShape. One; several for a sphere tree, whose leaves they are, and for a
+        compound; none for an object without such a shape. No size is 0.
     """
     world, choices = entry["world"], [key for key in _PREFERRED if key in format.shapes]
     if entry.get("override") == "sphere" and "sphere" in choices:

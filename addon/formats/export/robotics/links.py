@@ -37,17 +37,11 @@ class RoboticsError(CollisionBoundsError):
 class Link:
     """An object as a link, body or prim.
 
-    Attributes
-    ----------
-    name : str
-        See `link_names`.
-    object_name, id : str
-        Of the object in the document.
-    parent : int or None
-        Index of the link above.
+    name : See `link_names`.
+    object_name, id : Of the object in the document.
+    parent : Index of the link above.
     frame : LinkFrame
-    shapes : tuple of LinkShape
-        In the link's frame; none if the response is "none".
+    shapes : In the link's frame; none if the response is "none".
     response : CollisionResponse
     """
 
@@ -63,23 +57,11 @@ class Link:
 def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Link]:
     """Convert the objects of a document to links, in the same order.
 
-    Parameters
-    ----------
-    document : dict
-        In ROBOTICS_SPACE.
-    format : LinkFormat
-        The format of the file. An object without any of its shapes becomes a link without shapes.
-
-    Returns
-    -------
-    links : list of Link
-        Empty for a document without objects.
-
-    Raises
-    ------
-    RoboticsError
-        For a document in another space, one whose objects have none of these shapes, and for numbers that
-        overflow.
+    document : In ROBOTICS_SPACE.
+    format : The format of the file. An object without any of its shapes becomes a link without shapes.
+    Returns links : list of Link. Empty for a document without objects.
+    Raises RoboticsError: for a document in another space, one whose objects have none of these shapes, and
+        for numbers that overflow.
     """
     require_document(document)
     label = format.label
@@ -130,15 +112,9 @@ def groups_that_meet(links: Iterable[Link]) -> dict[int, int]:
 
     Two groups meet if a link of each has the other group in its mask.
 
-    Parameters
-    ----------
-    links : iterable of Link
-        Those without shapes, and triggers, are ignored.
-
-    Returns
-    -------
-    masks : dict of int to int
-        By group: bit k is that of group k + 1. Empty if all links have the default group and mask.
+    links : Those without shapes, and triggers, are ignored.
+    Returns masks : dict of int to int. By group: bit k is that of group k + 1. Empty if all links have the
+        default group and mask.
     """
     masks: dict[int, int] = {}
     for link in links:

@@ -47,23 +47,12 @@ _LEAST_INERTIA = 'boundmass="1e-9" boundinertia="1e-12"'
 def mjcf(document: dict[str, Any], free_joints: bool = False) -> Iterator[str]:
     """Convert the bounds of a document to MJCF.
 
-    Parameters
-    ----------
-    document : dict
-        In ROBOTICS_SPACE.
-    free_joints : bool
-        Whether bodies of objects without a parent can move freely. Otherwise all bodies are fixed.
-
-    Yields
-    ------
-    part : str
-        Text of the file, in order. A part for each mesh and each body.
-
-    Raises
-    ------
-    RoboticsError
-        See `links_from_document`, and with `free_joints` for an object whose bones would fall apart; before
-        the first part.
+    document : In ROBOTICS_SPACE.
+    free_joints : Whether bodies of objects without a parent can move freely. Otherwise all bodies are
+        fixed.
+    part : Text of the file, in order. A part for each mesh and each body.
+    Raises RoboticsError: See `links_from_document`, and with `free_joints` for an object whose bones would
+        fall apart; before the first part.
     """
     links = links_from_document(document, _FORMAT)
     if free_joints:

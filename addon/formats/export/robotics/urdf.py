@@ -28,20 +28,9 @@ _ROOT = "world"
 def urdf(document: dict[str, Any]) -> Iterator[str]:
     """Convert the bounds of a document to URDF.
 
-    Parameters
-    ----------
-    document : dict
-        In ROBOTICS_SPACE.
-
-    Yields
-    ------
-    part : str
-        Text of the file, in order. A part for each link.
-
-    Raises
-    ------
-    RoboticsError
-        See `links_from_document`; before the first part.
+    document : In ROBOTICS_SPACE.
+    part : Text of the file, in order. A part for each link.
+    Raises RoboticsError: See `links_from_document`; before the first part.
     """
     links = links_from_document(document, LinkFormat("URDF", URDF_SHAPES))
     return _parts(document, links)

@@ -35,20 +35,9 @@ _COLLIDER, _GROUPS, _MATERIALS = "collision", "collision_groups", "physics_mater
 def usd_physics(document: dict[str, Any]) -> Iterator[str]:
     """Convert the bounds of a document to the text of a USD stage.
 
-    Parameters
-    ----------
-    document : dict
-        In USD_SPACE.
-
-    Yields
-    ------
-    part : str
-        Text of the file, in order. A part for each prim.
-
-    Raises
-    ------
-    RoboticsError
-        See `links_from_document`; before the first part.
+    document : In USD_SPACE.
+    part : Text of the file, in order. A part for each prim.
+    Raises RoboticsError: See `links_from_document`; before the first part.
     """
     links = links_from_document(document, LinkFormat("USD Physics", USD_SHAPES))
     return _parts(document, links)

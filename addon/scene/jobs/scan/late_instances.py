@@ -28,12 +28,8 @@ class _LateNames:
     def __init__(self, counts: Mapping[tuple[str, str], int], ids: Collection[str]) -> None:
         """Begin after the first frame.
 
-        Parameters
-        ----------
-        counts : mapping
-            Number of instances by the full names of owner and object, at the first frame.
-        ids : collection of str
-            Ids of all subjects.
+        counts : Number of instances by the full names of owner and object, at the first frame.
+        ids : Ids of all subjects.
         """
         self._counts, self._ids = dict(counts), set(ids)
 
@@ -75,14 +71,9 @@ def _find_arrived(
 class LateInstances:
     """Subjects that appear during a scan.
 
-    Attributes
-    ----------
-    subjects : list of Subject
-        In the order in which they appear.
-    objects : list of ObjectBounds
-        Their bounds at the frame at which they appear.
-    readers : list of FrameReader
-        How they may change, and their geometry.
+    subjects : In the order in which they appear.
+    objects : Their bounds at the frame at which they appear.
+    readers : How they may change, and their geometry.
     """
 
     def __init__(self) -> None:

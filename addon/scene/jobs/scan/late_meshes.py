@@ -32,27 +32,12 @@ def with_late_meshes(
 
     They are evaluated by themselves: that takes no time where they do not depend on the frame.
 
-    Parameters
-    ----------
-    scene_uid : int
-        The scene's session_uid.
-    result : Result
-        Of the first of `times`.
-    times : sequence of float
-        Increasing frames of the job.
-    fit : FitSettings
-        For objects without settings of their own.
-    stops : callable
-        Called after each evaluation. If it returns True, no later frame is evaluated.
-
-    Yields
-    ------
-    progress : Progress
-        After each evaluation.
-
-    Returns
-    -------
-    result : Result
+    scene_uid : The scene's session_uid.
+    result : Of the first of `times`.
+    times : Increasing frames of the job.
+    fit : For objects without settings of their own.
+    stops : Called after each evaluation. If it returns True, no later frame is evaluated.
+    progress : After each evaluation.
     """
     empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
     modifiers: dict[int, Modifiers] = {}

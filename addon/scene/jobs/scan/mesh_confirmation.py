@@ -55,28 +55,15 @@ def confirm_contacts(
 ) -> Generator[Progress, None, tuple[Confirmation | NotVerified, ...]]:
     """Test the meshes of each contact within its intervals.
 
-    Parameters
-    ----------
-    scene_uid : int
-        The scene's session_uid.
-    subjects, contacts : sequence
-        Contacts refer to subjects by index.
-    clearance : float
-        Of the scan that found the contacts.
-    motion : SceneMotion
-        Motion of the subjects.
-    stops : callable
-        Called after each evaluation of the scene. If it returns True, the remaining contacts are not tested.
-
-    Yields
-    ------
-    progress : Progress
-        After each evaluation of the scene.
-
-    Returns
-    -------
-    confirmations : tuple
-        One for each contact that was reached: the result for its meshes, or the reason why there is none.
+    scene_uid : The scene's session_uid.
+    subjects, contacts : Contacts refer to subjects by index.
+    clearance : Of the scan that found the contacts.
+    motion : Motion of the subjects.
+    stops : Called after each evaluation of the scene. If it returns True, the remaining contacts are not
+        tested.
+    progress : After each evaluation of the scene.
+    Returns confirmations : tuple. One for each contact that was reached: the result for its meshes, or the
+        reason why there is none.
     """
     if not contacts:
         return ()

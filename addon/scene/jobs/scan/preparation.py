@@ -48,14 +48,10 @@ _PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
 class PreparedScan(NamedTuple):
     """All that a scan needs of the scene.
 
-    Attributes
-    ----------
-    bounds : Result
-        Bounds at the first frame, without contacts.
+    bounds : Bounds at the first frame, without contacts.
     motion : SceneMotion
     settings : ScanSettings
-    played : dict
-        Why subjects are read from the user's scene, by the index of each that is.
+    played : Why subjects are read from the user's scene, by the index of each that is.
     """
 
     bounds: Result

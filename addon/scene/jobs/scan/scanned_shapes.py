@@ -27,10 +27,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 class ScannedShapes:
     """Shapes of n subjects at the frame at which they were read.
 
-    Attributes
-    ----------
-    key : ShapeName
-        The kind of shape, also in documents.
+    key : The kind of shape, also in documents.
     """
 
     def __init__(self, shape: ShapeName, fitted: FittedShapes, count: int) -> None:
