@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
 
 from ...scene.settings import SHAPE_KINDS, ContactSettings, DrawnShape
 from ...translations import CONTEXT
 from .. import property_events
+from .options import HasOptions, with_properties
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
 """Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
 
+_switch = partial(BoolProperty, update=property_events.on_display_changed)
+"""A property that changes what is drawn; one of the style only draws it again."""
+_style_switch = partial(BoolProperty, update=property_events.on_style_changed)
+_opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=property_events.on_style_changed)
 
-class COLLISION_BOUNDS_PG_display(PropertyGroup):
-    """Settings of the Display panel. The switches of the shapes are added below, from `SHAPE_KINDS`."""
 
-    show_overlay: BoolProperty(
+@with_properties(
+    **{
+        switch: _switch(
+            name=SHAPE_KINDS[name].label,
+            description=SHAPE_KINDS[name].description,
+            default=name == ContactSettings.shape,
+        )
+        for name, switch in SWITCHES.items()
+    }
+)
+class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
+    """Settings of the Display panel, among them a switch for each of the shapes."""
+
+    show_overlay: _switch(
         name="Show Bounds",
         description="Draw the bounds in the viewport: red in contact at the current frame, otherwise blue",
         default=True,
-        update=property_events.on_display_changed,
     )
-    show_envelopes: BoolProperty(
+    show_envelopes: _switch(
         name="Swept Bounds",
         description="Show the swept bounds from Compute Swept Bounds, as the shapes that are shown",
         default=True,
-        update=property_events.on_display_changed,
     )
-    only_selected: BoolProperty(
+    only_selected: _switch(
         name="Only Selected",
         description="Draw only the bounds of selected objects. Contact colors still consider all objects",
-        default=False,
-        update=property_events.on_display_changed,
     )
     draw_as: EnumProperty(
         name="Draw As",
@@ -46,12 +60,7 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         default="WIRE",
         update=property_events.on_style_changed,
     )
-    in_front: BoolProperty(
-        name="In Front",
-        description="Draw bounds in front of all objects",
-        default=True,
-        update=property_events.on_style_changed,
-    )
+    in_front: _style_switch(name="In Front", description="Draw bounds in front of all objects", default=True)
     line_width: FloatProperty(
         name="Line Width",
         description="Width of outlines in pixels",
@@ -62,70 +71,38 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         soft_max=6.0,
         update=property_events.on_style_changed,
     )
-    line_opacity: FloatProperty(
+    line_opacity: _opacity(
         name="Line Opacity",
         description="Opacity of outlines. Shapes that collision checks do not use are fainter",
-        subtype="FACTOR",
         default=1.0,
-        min=0.0,
-        max=1.0,
-        update=property_events.on_style_changed,
     )
-    face_opacity: FloatProperty(
-        name="Fill Opacity",
-        description="Opacity of surfaces",
-        subtype="FACTOR",
-        default=0.15,
-        min=0.0,
-        max=1.0,
-        update=property_events.on_style_changed,
-    )
-    show_names: BoolProperty(
+    face_opacity: _opacity(name="Fill Opacity", description="Opacity of surfaces", default=0.15)
+    show_names: _switch(
         name="Names",
         description="Show the names of up to 100 objects next to their bounds, where there is room",
-        default=False,
-        update=property_events.on_display_changed,
     )
-    show_timeline: BoolProperty(
+    show_timeline: _style_switch(
         name="Contacts in Timeline",
         description="Show when pairs touch as bars in the timeline and the dope sheet: a row for each pair, "
         "the deepest on top, as many as fit",
         default=True,
-        update=property_events.on_style_changed,
     )
-    show_separation: BoolProperty(
+    show_separation: _style_switch(
         name="Separation Graph",
         description="Show the separation over time of the active pair at the bottom of the 3D viewport. "
         "Click in it to jump to a frame",
-        default=False,
-        update=property_events.on_style_changed,
     )
-    show_contact: BoolProperty(
+    show_contact: _switch(
         name="Contact Point",
         description="Mark the first contact of the active pair, with an arrow from its first to its "
         "second object",
         default=True,
-        update=property_events.on_display_changed,
     )
-    show_ghosts: BoolProperty(
-        name="Ghosts",
-        description="Keep showing the active pair as it was at its first contact",
-        default=False,
-        update=property_events.on_display_changed,
+    show_ghosts: _switch(
+        name="Ghosts", description="Keep showing the active pair as it was at its first contact"
     )
 
     @property
     def shapes_drawn(self) -> tuple[DrawnShape, ...]:
         """Return the shapes that are shown."""
         return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
-
-
-COLLISION_BOUNDS_PG_display.__annotations__ |= {
-    switch: BoolProperty(
-        name=SHAPE_KINDS[name].label,
-        description=SHAPE_KINDS[name].description,
-        default=name == ContactSettings.shape,
-        update=property_events.on_display_changed,
-    )
-    for name, switch in SWITCHES.items()
-}

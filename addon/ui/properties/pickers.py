@@ -25,18 +25,15 @@ def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bo
     return item in scene.collection.children_recursive
 
 
-def _keep_collection(self: Any, _context: Context) -> None:
-    """Clear the alternatives to the collection that was chosen."""
-    if self.collection is not None:
-        self.object = None
-        _clear_pattern(self)
+def _clear_others(chosen: str, other: str) -> Any:
+    """Make the function that clears the alternatives to what was chosen."""
 
+    def update(self: Any, _context: Context) -> None:
+        if getattr(self, chosen) is not None:
+            setattr(self, other, None)
+            _clear_pattern(self)
 
-def _keep_object(self: Any, _context: Context) -> None:
-    """Clear the alternatives to the object that was chosen."""
-    if self.object is not None:
-        self.collection = None
-        _clear_pattern(self)
+    return update
 
 
 def _clear_pattern(picker: Any) -> None:
@@ -66,14 +63,14 @@ class COLLISION_BOUNDS_PG_picker(PropertyGroup):
         name="Collection",
         description="All objects of this collection",
         poll=_is_in_scene,
-        update=_keep_collection,
+        update=_clear_others("collection", "object"),
     )
     object: PointerProperty(
         type=bpy.types.Object,
         name="Object",
         description="This object alone",
         poll=_is_in_scene,
-        update=_keep_object,
+        update=_clear_others("object", "collection"),
     )
 
     def pattern(self) -> str | None:
