@@ -42,7 +42,6 @@ from .ui.panels import touching as touching_panel
 from .ui.properties import colliders as collider_properties
 from .ui.properties import contact_list as contact_list_properties
 from .ui.properties import display as display_properties
-from .ui.properties import gltf as gltf_properties
 from .ui.properties import pickers, preferences
 from .ui.properties import scene as scene_properties
 
@@ -51,7 +50,6 @@ _MODULES = (
     contact_list_properties,
     preferences,
     display_properties,
-    gltf_properties,
     collider_properties,
     pickers,
     scene_properties,

@@ -5,6 +5,7 @@ Rows stay in the order of the result, so that sorting the list does not change t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import bpy
@@ -17,7 +18,7 @@ from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import ContactRow
-from .properties.scene import SceneSettings
+from .properties.scene import SceneSettings, results_of
 from .texts import shared_prefixes
 
 
@@ -121,22 +122,21 @@ class RowCounts(NamedTuple):
     hidden: int
 
 
-class _ColumnCache:
-    """Columns of the result that `sorted_and_filtered` was called for last."""
-
-    identifier = ""
-    columns: _Columns | None = None
+@lru_cache(maxsize=1)
+def _columns_of(result_id: str) -> _Columns:
+    """Return the columns of a result with a report."""
+    results = result_store.get(result_id)
+    assert results.contacts is not None, "rows are made from contacts"
+    return _Columns.of(results.contacts, results.comparison)
 
 
 def _columns(settings: SceneSettings) -> _Columns | None:
     """Return the columns of the rows; None if the session no longer has the result."""
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     if results.contacts is None or results.contacts.report is None:
         return None
-    if _ColumnCache.identifier != settings.result_id or _ColumnCache.columns is None:
-        _ColumnCache.columns = _Columns.of(results.contacts, results.comparison)
-        _ColumnCache.identifier = settings.result_id
-    return _ColumnCache.columns if len(_ColumnCache.columns.names) == len(settings.rows) else None
+    columns = _columns_of(settings.result_id)
+    return columns if len(columns.names) == len(settings.rows) else None
 
 
 def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
@@ -195,7 +195,7 @@ def active_row(settings: SceneSettings) -> ContactRow | None:
 
 def entry_of_row(settings: SceneSettings, row: ContactRow | None) -> Contact | Clearance | None:
     """Return the contact or near miss of a row; None without one, or if the session has lost its result."""
-    result = result_store.get(settings.result_id).contacts
+    result = results_of(settings).contacts
     if row is None or result is None or result.report is None:
         return None
     return (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]

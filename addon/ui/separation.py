@@ -15,7 +15,7 @@ from ..scene.jobs.pair_separation import SeparationCurve
 from ..scene.jobs.result import Result
 from . import job_state
 from .contact_rows import active_row, entry_of_row
-from .properties.scene import SceneSettings
+from .properties.scene import SceneSettings, results_of
 from .translation import iface_, n_, translated
 
 _STALE = n_("The scene changed: find contacts again")
@@ -41,7 +41,7 @@ class _State:
 def active_pair(settings: SceneSettings) -> ActivePair | None:
     """Return the pair of the active row; None without one, or if the session has lost its result."""
     entry = entry_of_row(settings, active_row(settings))
-    result = result_store.get(settings.result_id).contacts
+    result = results_of(settings).contacts
     if entry is None or result is None:
         return None
     return ActivePair(settings.result_id, result, (entry.a, entry.b))

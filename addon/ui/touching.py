@@ -18,7 +18,7 @@ from ..scene.settings import ContactSettings
 from ..scene.subjects.subject import Subject
 from . import job_state
 from .overlay.state import find_overlay
-from .properties.scene import contact_settings, settings_of
+from .properties.scene import contact_settings, results_of, settings_of
 
 
 class _Cache:
@@ -40,7 +40,7 @@ def overlay_now(context: Context) -> LiveShapes:
     if job_state.running():
         raise SceneError(message("A scan is running"))
     settings = settings_of(context)
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     if not (results.contacts or results.bounds):
         raise SceneError(message("Compute bounds or find contacts first"))
     cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
@@ -55,7 +55,7 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     Raises SceneError, with a sentence for the user, if there is nothing to check.
     """
     shown, settings = overlay_now(context), settings_of(context)
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     cached = find_overlay(context.scene, context.view_layer)
     assert cached is not None, "the overlay was found"
     wanted = contact_settings(settings)

@@ -25,7 +25,14 @@ from ..properties.options import (
     of_operator,
     option_property,
 )
-from ..properties.scene import bound_shapes, bounds_fit_settings, fit_settings, has_results, settings_of
+from ..properties.scene import (
+    bound_shapes,
+    bounds_fit_settings,
+    fit_settings,
+    has_results,
+    results_of,
+    settings_of,
+)
 from ..translation import joined, n_, rpt_count
 from .command import Command, needs_idle
 from .messages import (
@@ -87,7 +94,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
             return self.refuse(problem)
         # New bounds invalidate the contacts: they may be of other objects or settings.
         settings.rows.clear()
-        before = result_store.get(settings.result_id)
+        before = results_of(settings)
         found = result_store.Results(bounds=result, stale=is_stale)
         settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
@@ -138,7 +145,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
         assert self._settings is not None, "_create_job sets it"
         if problem := empty_result_error(len(result.objects), result.skipped, self._settings.selection):
             return self.refuse(problem)
-        before = result_store.get(settings.result_id)
+        before = results_of(settings)
         after = before.with_envelopes(result, self._settings.fit, is_stale)
         if after.contacts is None:
             settings.rows.clear()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
@@ -231,16 +230,13 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
         id = check.findings[self.index].id
         items = [item for item in context.scene.objects if full_name_of(item) == id]
         if not items:
-            items = [item for home in _collections_named(context.scene, id) for item in home.all_objects]
+            homes = context.scene.collection.children_recursive
+            items = [item for home in homes if name_of(home) == id for item in home.all_objects]
         if not items:
             return self.refuse(rpt_("This object no longer exists: check the colliders again"))
         if not select_only(context, items):
             return self.refuse(rpt_("This object cannot be selected: it is hidden, or not in Object Mode"))
         return None
-
-
-def _collections_named(scene: bpy.types.Scene, name: str) -> list[bpy.types.Collection]:
-    return [home for home in scene.collection.children_recursive if name_of(home) == name]
 
 
 def check_summary(check: ColliderCheck) -> str:
@@ -255,16 +251,16 @@ def check_summary(check: ColliderCheck) -> str:
     return joined([colliders, problems, *notes])
 
 
-def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> None:
+def draw_options(layout: UILayout, settings: Any, names: tuple[str, ...]) -> None:
     """Draw options of a scene or an operator, without those that do not apply."""
     for name in names:
-        if name == "pattern" and settings.naming != "custom":  # type: ignore[attr-defined]
+        if name == "pattern" and settings.naming != "custom":
             continue
-        if name == "max_vertices" and settings.kind != "hull":  # type: ignore[attr-defined]
+        if name == "max_vertices" and settings.kind != "hull":
             continue
         row = layout.row()
         # Greyed out instead of hidden, so that rows stay in place while the number of parts is dragged.
-        row.active = name != "parts_tolerance" or settings.parts > 1  # type: ignore[attr-defined]
+        row.active = name != "parts_tolerance" or settings.parts > 1
         row.prop(settings, name)
 
 

@@ -11,12 +11,11 @@ from bpy.types import Context, Operator
 from ...core import CollisionBoundsError
 from ...formats.wording import message_line
 from ...scene.blender.instances import MESH_LIKE
-from ...scene.jobs import result_store
 from .. import job_state
 from ..contact_rows import active_row
 from ..fit_measurements import active_with_geometry
 from ..properties.contact_list import ContactRow
-from ..properties.scene import SceneSettings, settings_of
+from ..properties.scene import SceneSettings, results_of, settings_of
 from ..translation import error_text, n_, tip_
 
 Need = Callable[[Context], str]
@@ -88,7 +87,7 @@ def needs_rows(context: Context) -> str:
 def needs_contacts(context: Context) -> str:
     """Need that the session has contacts of the scene."""
     text = n_("There are no contacts: find contacts or load a report first")
-    return text if result_store.get(settings_of(context).result_id).contacts is None else ""
+    return text if results_of(settings_of(context)).contacts is None else ""
 
 
 def needs_geometry(context: Context) -> str:

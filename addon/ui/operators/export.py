@@ -25,8 +25,7 @@ from ...formats import (
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.jobs import result_store
-from ..properties.scene import envelopes_on, exported_result, has_results, settings_of
+from ..properties.scene import envelopes_on, exported_result, has_results, results_of, settings_of
 from ..translation import n_, rpt_
 from .command import Command, needs_idle
 
@@ -105,7 +104,7 @@ class _Export(Command, ExportHelper):
 
     def run(self, context: Context) -> None:
         """Export the displayed results."""
-        results = result_store.get(settings_of(context).result_id)
+        results = results_of(settings_of(context))
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))

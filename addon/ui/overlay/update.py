@@ -11,12 +11,11 @@ import numpy as np
 
 from ...core import Contact
 from ...scene.blender.frames import playhead
-from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ..contact_rows import active_row, entry_of_row
-from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
+from ..properties.scene import SceneSettings, envelopes_on, fit_settings, results_of, settings_on
 from .draw_data import (
     Additions,
     DrawData,
@@ -86,7 +85,7 @@ def update_overlay(
         replace(fit_settings(settings), vertex_group=cached.result.group),
         settings.display.shapes_drawn,
         settings.shape,
-        use_report=not result_store.get(settings.result_id).stale,
+        use_report=not results_of(settings).stale,
         changed_uids=None if cached.is_invalid else changed_uids,
         keep_flags=keep_flags,
     )
@@ -101,7 +100,7 @@ def update_overlay(
 
 def _displayed_result(scene: bpy.types.Scene, settings: SceneSettings) -> Result | None:
     """Return the result that a scene displays. Removes a result that the scene has only by being copied."""
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     result = results.contacts or results.bounds
     if result is not None and is_copied_result(scene, settings.result_id, result):
         settings.rows.clear()

@@ -9,10 +9,9 @@ from bpy.types import Context, Menu, Panel, UILayout
 
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.jobs import result_store
 from ...scene.settings import FitSettings
 from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
-from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, settings_of
+from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, results_of, settings_of
 from ..result_notes import notes_on_bounds
 from ..texts import length_text
 from ..translation import iface_, iface_count
@@ -129,7 +128,7 @@ class COLLISION_BOUNDS_PT_swept_bounds(Tab, Panel):
             time, (one, many) = found.time, swept_counted()
             text = iface_count(found.envelope_count, one, many, start=time.start, end=time.end)
             layout.label(text=text, translate=False, icon="CHECKMARK")
-        elif result_store.get(settings.result_id).envelopes is None:
+        elif results_of(settings).envelopes is None:
             layout.label(text="No swept bounds yet", icon="INFO")
         else:
             draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", _warnings(settings)[-1:])
@@ -152,7 +151,7 @@ class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
-        results = result_store.get(settings_of(context).result_id)
+        results = results_of(settings_of(context))
         draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
@@ -199,7 +198,7 @@ def _header_text(context: Context, texts: list[str]) -> str:
 
 def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
     """Draw a line that is always there: warnings, or how many objects have bounds; below it, notes."""
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     result = results.bounds
     if warnings := _warnings(settings):
         draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", warnings)
@@ -220,7 +219,7 @@ def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
 
 def _warnings(settings: SceneSettings) -> list[str]:
     """Return warnings about the bounds that are not those of a scan."""
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     texts = []
     if results.bounds is not None and results.contacts is None:
         texts += input_warning_texts(results.bounds)

@@ -8,14 +8,13 @@ from bpy.types import Context, UILayout
 
 from ...formats import NotVerified
 from ...scene.blender.frames import playhead
-from ...scene.jobs import result_store
 from .. import job_state
 from ..contact_rows import active_row
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
 from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import ContactRow
-from ..properties.scene import SceneSettings
+from ..properties.scene import SceneSettings, results_of
 from ..separation import active_curve, request_curve, state_text
 from ..texts import frame_text, length_text, playhead_text
 from ..translation import iface_, n_
@@ -148,7 +147,7 @@ def _lines_of_meshes(context: Context, row: ContactRow) -> list[tuple[str, Any]]
 def _lines_of_interval(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
     """Return the lines about the interval of contact that began last at the playhead."""
     contact, units = contact_of_row(settings, row), context.scene.unit_settings
-    result = result_store.get(settings.result_id).contacts
+    result = results_of(settings).contacts
     if contact is None or result is None or not contact.details:
         begin = iface_("Bounds: first contact at {frame}", frame=frame_text(row.frame, row.uncertainty))
         depth, text = length_text(abs(row.value), units), n_("Bounds: deepest {depth}")

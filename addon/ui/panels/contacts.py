@@ -19,6 +19,7 @@ from ..properties.scene import (
     SceneSettings,
     contact_settings,
     is_alone,
+    results_of,
     selected_count,
     settings_of,
 )
@@ -58,7 +59,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         results.use_property_split = False
         # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
-        if scan is None and (notes := notes_on_contacts(result_store.get(settings.result_id), context.scene)):
+        if scan is None and (notes := notes_on_contacts(results_of(settings), context.scene)):
             draw_note_button(results, "COLLISION_BOUNDS_PT_contact_notes", notes)
         results = results.column()
         results.enabled = scan is None
@@ -79,7 +80,7 @@ class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the warnings in full."""
         settings = settings_of(context)
-        draw_warnings(self.layout, _warnings(settings, result_store.get(settings.result_id)))
+        draw_warnings(self.layout, _warnings(settings, results_of(settings)))
 
 
 class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
@@ -89,7 +90,7 @@ class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
-        results = result_store.get(settings_of(context).result_id)
+        results = results_of(settings_of(context))
         draw_warnings(self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO")
 
 
@@ -109,7 +110,7 @@ def _button_text(context: Context) -> tuple[str, str]:
 
 def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.RunningJob | None) -> None:
     """Draw a line that is always there: what Esc does, warnings, or what was found; then the frames."""
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     if scan is not None:
         layout.label(text=scan.esc_text, translate=False, icon="INFO")
         return
@@ -149,7 +150,7 @@ class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the file, and the first of the contacts that are new or gone."""
         settings = settings_of(context)
-        results, column = result_store.get(settings.result_id), self.layout.column(align=True)
+        results, column = results_of(settings), self.layout.column(align=True)
         file = valid_text(bpy.path.basename(settings.baseline))
         column.label(text=file, translate=False, icon="FILE")
         if results.comparison is None or results.contacts is None:
@@ -173,7 +174,7 @@ class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
 
 def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
     """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
-    comparison = result_store.get(settings.result_id).comparison
+    comparison = results_of(settings).comparison
     line = layout.row(align=True)
     text = iface_("Not compared")
     if comparison is not None:
@@ -185,7 +186,7 @@ def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
 
 def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the list, its buttons and the details."""
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     if results.contacts is None or not settings.rows:
         if results.contacts is not None:
             _draw_static_overlaps(layout, results.contacts)

@@ -5,8 +5,7 @@
 - `pickers.py`: pickers of the collection or object that a group or the obstacles consist of.
 - `display.py`: settings of the overlay.
 - `contact_list.py`: rows, sorting and filters of the contact list, and its timeline markers.
-- `colliders.py`: settings of collider objects.
-- `gltf.py`: settings of the colliders in Blender's glTF export.
+- `colliders.py`: settings of colliders: of objects, and in Blender's glTF export.
 - `preferences.py`: preferences of the extension: colors, default padding, name of the tab.
 
 Settings of objects and collections are in `scene/blender/object_properties.py`, because the command line

@@ -1,4 +1,4 @@
-"""Settings of collider objects, shared by the scene and by the operator that creates them."""
+"""Settings of colliders: of the objects that operators create, and of those in Blender's glTF export."""
 
 from __future__ import annotations
 
@@ -60,6 +60,39 @@ class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
         default=True,
         update=property_events.on_style_changed,
     )
+
+
+class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
+    """Settings of the colliders that are added to Blender's glTF exports; none by default."""
+
+    omi: BoolProperty(
+        name="OMI (Godot)",
+        description="Add a collider to each exported mesh as OMI_physics_body, read by Godot 4.3 and later",
+        default=False,
+    )
+    khr: BoolProperty(
+        name="KHR (Draft)",
+        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft",
+        default=False,
+    )
+    shape: EnumProperty(
+        name="Shape",
+        description="Collider shape. Objects with a custom shape keep it",
+        items=(
+            ("obb", "Boxes", "A box along the object's own axes", 0),
+            ("sphere", "Spheres", "A sphere", 1),
+            (
+                "hull",
+                "Convex Hulls",
+                "The convex hull of the vertices, as a small mesh that is not rendered",
+                2,
+            ),
+        ),
+        default="obb",
+    )
+    parts: collider_property("parts")
+    parts_tolerance: collider_property("parts_tolerance")
+    max_vertices: collider_property("max_vertices")
 
 
 def pattern_of(settings: Any) -> str:

@@ -36,10 +36,9 @@ from ...scene.settings import (
     FitSettings,
 )
 from .. import property_events
-from .colliders import COLLISION_BOUNDS_PG_colliders
+from .colliders import COLLISION_BOUNDS_PG_colliders, COLLISION_BOUNDS_PG_gltf
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
 from .display import SWITCHES, COLLISION_BOUNDS_PG_display
-from .gltf import COLLISION_BOUNDS_PG_gltf
 from .options import (
     ADDED_SHAPES,
     OPTIONS,
@@ -142,6 +141,11 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
     )
 
 
+def results_of(settings: COLLISION_BOUNDS_PG_scene) -> result_store.Results:
+    """Return the results of a scene in this session; empty ones if it has none."""
+    return result_store.get(settings.result_id)
+
+
 def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
     """Return the settings of the context's scene."""
     return settings_on(context.scene)
@@ -187,7 +191,7 @@ def is_alone(context: Context) -> bool:
 
 def has_results(context: Context) -> bool:
     """Return whether the context's scene has results."""
-    return context.scene is not None and result_store.get(settings_of(context).result_id).bounds is not None
+    return context.scene is not None and results_of(settings_of(context)).bounds is not None
 
 
 def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
@@ -253,7 +257,7 @@ def bound_shapes(settings: COLLISION_BOUNDS_PG_scene) -> tuple[BoundShape, ...]:
 
 def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
     """Return the swept bounds of a scene, or None if they are missing or out of date."""
-    return result_store.get(settings.result_id).fresh_envelopes(fit_settings(settings))
+    return results_of(settings).fresh_envelopes(fit_settings(settings))
 
 
 def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
@@ -261,7 +265,7 @@ def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
 
     Swept bounds enclose all vertices, so they are not added to bounds of a vertex group.
     """
-    results = result_store.get(settings.result_id)
+    results = results_of(settings)
     result, envelopes = results.contacts or results.bounds, envelopes_on(settings)
     if result is None or envelopes is None or result.vertex_group is not None:
         return result

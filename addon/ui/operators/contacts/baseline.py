@@ -17,7 +17,7 @@ from ....formats.wording import message_line
 from ....scene.jobs import result_store
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
-from ...properties.scene import SceneSettings, settings_of
+from ...properties.scene import SceneSettings, results_of, settings_of
 from ...translation import error_text, n_, rpt_
 from ..command import Command, needs_contacts, needs_idle
 from ..messages import baseline_counts
@@ -76,7 +76,7 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
         """Compare, and keep the path of the report in the scene."""
         settings, before = settings_of(context), settings_of(context).baseline
         settings.baseline = self.filepath
-        results, problem = compared(settings, result_store.get(settings.result_id))
+        results, problem = compared(settings, results_of(settings))
         if problem:
             settings.baseline = before
             return self.refuse(problem)
@@ -101,6 +101,6 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
         """Forget the baseline."""
         settings = settings_of(context)
         settings.baseline = ""
-        results = result_store.get(settings.result_id)
+        results = results_of(settings)
         if results.contacts is not None:
             show_changed_results(context, settings, replace(results, comparison=None))

@@ -19,7 +19,7 @@ from ... import job_state
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
 from ...properties.options import CONTACT_OPTIONS, HasOptions, of_operator
-from ...properties.scene import SceneSettings, contact_settings, fit_settings, settings_of
+from ...properties.scene import SceneSettings, contact_settings, fit_settings, results_of, settings_of
 from ...translation import joined, n_, rpt_, rpt_count, sentences
 from ..command import Command
 from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
@@ -58,7 +58,7 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
     def _select(self, context: Context, settings: SceneSettings) -> None:
         """Choose the objects: those of the contacts that are shown, or by the scope and the selection."""
         if self.same_objects:
-            self._selected_uids = result_store.get(settings.result_id).selected_uids
+            self._selected_uids = results_of(settings).selected_uids
             self._selection = Selection()
             if self._selected_uids is not None:
                 self._selection = selection_of_uids(context.scene, self._selected_uids)
@@ -72,7 +72,7 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
         if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
             return self.refuse(problem)
         assert result.report is not None, "this job always reports"
-        before = result_store.get(settings.result_id)
+        before = results_of(settings)
         if self._selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
             text = rpt_("Only one object is selected: nothing can touch it. The contacts are those of before")

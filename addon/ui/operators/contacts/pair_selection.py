@@ -14,12 +14,11 @@ from ....core import Contact
 from ....formats.wording import valid_text
 from ....scene.blender.frames import go_to
 from ....scene.blender.names import full_name_of
-from ....scene.jobs import result_store
 from ... import property_events
 from ...contact_rows import active_row, entry_of_row
 from ...overlay.state import object_by_uid, subject_identities
 from ...properties.contact_list import ContactRow
-from ...properties.scene import SceneSettings
+from ...properties.scene import SceneSettings, results_of
 from ...translation import rpt_
 
 _ROUNDING = 1e-4
@@ -100,7 +99,7 @@ def pair_of_row(
     layer: bpy.types.ViewLayer, settings: SceneSettings, row: ContactRow
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
-    pair, result = entry_of_row(settings, row), result_store.get(settings.result_id).contacts
+    pair, result = entry_of_row(settings, row), results_of(settings).contacts
     if pair is None or result is None:
         return [(name, _find_object(layer, name)) for name in (row.a, row.b)]
     known = subject_identities(settings.result_id, result)

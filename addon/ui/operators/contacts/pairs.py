@@ -15,12 +15,11 @@ from ....formats.wording import valid_text
 from ....scene.blender.names import full_name_of
 from ....scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
 from ....scene.errors import SceneError
-from ....scene.jobs import result_store
 from ....scene.live.touching import separating_translation
 from ....translations import CONTEXT
 from ...contact_rows import active_row, entry_of_row
 from ...overlay.state import find_overlay, object_by_uid
-from ...properties.scene import SceneSettings, settings_of
+from ...properties.scene import SceneSettings, results_of, settings_of
 from ...texts import length_text
 from ...touching import overlay_now, pairs_now
 from ...translation import n_, rpt_, rpt_count, sentences, tip_
@@ -43,7 +42,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
     def run(self, context: Context) -> set[str] | None:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
         settings, row = row_of(context)
-        before = result_store.get(settings.result_id)
+        before = results_of(settings)
         if before.contacts is None:
             return self.refuse(rpt_(_LOST))
         (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
@@ -89,7 +88,7 @@ class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
                     ignored.remove(index)
                     count += 1
         settings = settings_of(context)
-        before = result_store.get(settings.result_id)
+        before = results_of(settings)
         if count and before.contacts is not None:
             show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
         self.report({"INFO"}, rpt_count(count, "{count} pair restored", "{count} pairs restored"))
@@ -177,7 +176,7 @@ def _remove_accepted(a: bpy.types.Object, b: bpy.types.Object) -> None:
 
 def _show_accepted(context: Context, settings: SceneSettings) -> None:
     """Show the results of the scene with what is accepted now, compared again. The active row stays."""
-    results, active = result_store.get(settings.result_id), settings.active_row
+    results, active = results_of(settings), settings.active_row
     assert results.contacts is not None, "contacts are needed"
     results = replace(results, contacts=results.contacts.with_accepted_pairs())
     show_changed_results(context, settings, compared(settings, results)[0], active)
@@ -204,7 +203,7 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     def run(self, context: Context) -> set[str] | None:
         """Move the object, and say how far."""
         settings, row = row_of(context)
-        pair, result = entry_of_row(settings, row), result_store.get(settings.result_id).contacts
+        pair, result = entry_of_row(settings, row), results_of(settings).contacts
         if pair is None or result is None:
             return self.refuse(rpt_(_LOST))
         objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]

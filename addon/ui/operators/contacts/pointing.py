@@ -13,12 +13,11 @@ from bpy.types import Context, Event, Operator
 
 from ....formats.wording import valid_text
 from ....scene.blender.frames import go_to, playhead
-from ....scene.jobs import result_store
 from ...contact_rows import sorted_and_filtered
 from ...overlay.charts.timeline import hovered, placed_bars
 from ...overlay.picking import subject_at
 from ...overlay.state import find_overlay, redraw
-from ...properties.scene import SceneSettings, settings_of, settings_on
+from ...properties.scene import SceneSettings, results_of, settings_of, settings_on
 from ...translation import rpt_
 from .pair_selection import playhead_stays
 from .separation import COLLISION_BOUNDS_OT_click_graph
@@ -95,7 +94,7 @@ class COLLISION_BOUNDS_OT_click_bound(Operator):
 
 def _rows_at(settings: SceneSettings, subject: int | None, context: Context) -> list[int]:
     """Return the shown rows of the contacts that a subject has at the playhead."""
-    result = result_store.get(settings.result_id).contacts
+    result = results_of(settings).contacts
     if subject is None or result is None or result.report is None:
         return []
     (a, b, *_), contacts = result.report.contacts.pairs, result.report.contacts

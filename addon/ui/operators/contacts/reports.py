@@ -18,7 +18,7 @@ from ....scene.jobs import result_store
 from ....scene.jobs.loaded_report import LoadedReport, loaded_report
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
-from ...properties.scene import fit_settings, settings_of, settings_on
+from ...properties.scene import fit_settings, results_of, settings_of, settings_on
 from ...translation import rpt_, rpt_count
 from ..command import needs_idle
 from ..messages import first_and_count
@@ -73,7 +73,7 @@ def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale
 def store(owner: bpy.types.Scene) -> None:
     """Write the contacts of a scene to its text block; remove the block if it has none, or wants none."""
     settings: Any = settings_on(owner)
-    results, text = result_store.get(settings.result_id), settings.kept_results
+    results, text = results_of(settings), settings.kept_results
     if text is not None and any(
         settings_on(scene).kept_results == text for scene in bpy.data.scenes if scene != owner
     ):

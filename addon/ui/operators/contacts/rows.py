@@ -9,11 +9,10 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ....scene.blender.frames import go_to, playhead
-from ....scene.jobs import result_store
 from ....scene.jobs.result import Result
 from ...contact_rows import active_row, sorted_and_filtered
 from ...properties.contact_list import SORT_BY
-from ...properties.scene import settings_of
+from ...properties.scene import results_of, settings_of
 from ...translation import n_, rpt_, tip_
 from ..command import Command, needs_contacts, needs_row, needs_rows, row_of
 from .pair_selection import (
@@ -179,7 +178,7 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
 
     def run(self, context: Context) -> None:
         """Copy the table to the clipboard."""
-        result = result_store.get(settings_of(context).result_id).contacts
+        result = results_of(settings_of(context)).contacts
         assert result is not None, "contacts are needed"
         context.window_manager.clipboard = contacts_as_text(result)
         self.report({"INFO"}, "Contacts copied as text")

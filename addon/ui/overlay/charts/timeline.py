@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import bpy
@@ -14,7 +15,7 @@ from ....scene.jobs import result_store
 from ....scene.jobs.result import Result
 from ... import job_state
 from ...properties.preferences import preferences
-from ...properties.scene import settings_on
+from ...properties.scene import results_of, settings_on
 from ...translation import iface_
 from ..flat import draw_rectangles, draw_tooltip
 
@@ -75,11 +76,12 @@ _REACH = 2.0
 """Pixels around a bar that belong to it, too."""
 
 
-class _Cache:
-    """Bars of the result that was drawn last."""
-
-    identifier = ""
-    bars: ContactBars | None = None
+@lru_cache(maxsize=1)
+def _bars_of(result_id: str) -> ContactBars:
+    """Return the bars of a result with a report."""
+    result = result_store.get(result_id).contacts
+    assert result is not None and result.report is not None, "bars are of contacts"
+    return ContactBars.of(result.report)
 
 
 class PlacedBars(NamedTuple):
@@ -103,17 +105,16 @@ def placed_bars(context: Any) -> PlacedBars | None:
     if context.scene is None or job_state.running():
         return None
     settings = settings_on(context.scene)
-    result = result_store.get(settings.result_id).contacts
+    result = results_of(settings).contacts
     is_shown = settings.display.show_overlay and settings.display.show_timeline
     if result is None or result.report is None or not is_shown:
         return None
-    if _Cache.identifier != settings.result_id or _Cache.bars is None:
-        _Cache.identifier, _Cache.bars = settings.result_id, ContactBars.of(result.report)
     region, scale = context.region, context.preferences.system.ui_scale
     zero, hundred = (region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100))
     # In hundreds of frames, because Blender rounds to pixels.
-    placed = _Cache.bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
-    return PlacedBars(result, _Cache.bars, placed)
+    bars = _bars_of(settings.result_id)
+    placed = bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
+    return PlacedBars(result, bars, placed)
 
 
 def draw_bars() -> None:
