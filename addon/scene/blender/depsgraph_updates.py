@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import compress
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ...core.numeric.arrays import Bools
 
-
-def _flags(depsgraph: bpy.types.Depsgraph, name: str) -> Bools:
-    """Read one flag of each update (n,)."""
+def _updated(depsgraph: bpy.types.Depsgraph, *flags: str) -> Iterator[bpy.types.ID]:
+    """Iterate over the evaluated data-blocks whose updates have one of several flags."""
     updates: Any = depsgraph.updates
-    flags = np.zeros(len(updates), dtype=bool)
-    updates.foreach_get(name, flags)
-    return flags
+    values = np.zeros((len(flags), len(updates)), dtype=bool)
+    for row, flag in zip(values, flags, strict=True):
+        updates.foreach_get(flag, row)
+    # Updates are objects of Python, which are not made if none of them has a flag.
+    if values.any():
+        yield from (update.id for update in compress(updates, np.any(values, axis=0)))
 
 
 def updated_geometry_uids(depsgraph: bpy.types.Depsgraph) -> set[int]:
     """Find the session_uids of data-blocks whose geometry was updated."""
-    flags = _flags(depsgraph, "is_updated_geometry")
-    if not flags.any():
-        return set()
-    pairs = zip(depsgraph.updates, flags.tolist(), strict=True)
-    return {update.id.original.session_uid for update, is_updated in pairs if is_updated}
+    return {block.original.session_uid for block in _updated(depsgraph, "is_updated_geometry")}
 
 
 def edited_object_uids(depsgraph: bpy.types.Depsgraph, without_bodies: bool) -> set[int]:
     """Find the session_uids of objects that were moved or edited, optionally without rigid bodies."""
-    flags = _flags(depsgraph, "is_updated_geometry") | _flags(depsgraph, "is_updated_transform")
-    if not flags.any():
-        return set()
     return {
-        update.id.original.session_uid
-        for update, is_updated in zip(depsgraph.updates, flags.tolist(), strict=True)
-        if is_updated
-        and isinstance(update.id, bpy.types.Object)
-        and not (without_bodies and update.id.rigid_body)
+        block.original.session_uid
+        for block in _updated(depsgraph, "is_updated_geometry", "is_updated_transform")
+        if isinstance(block, bpy.types.Object) and not (without_bodies and block.rigid_body)
     }
 
 

@@ -100,8 +100,12 @@ class InstanceTable(Generic[_T]):
     def key_of(self, row: int) -> InstanceKey:
         """Return the key of a row."""
         kind = self.kinds[self.kind_of[row]]
-        indices = self.indices[row].tolist()
-        return (*kind.key[:2], tuple([index for index in indices if index != NO_INDEX]))
+        return (*kind.key[:2], used_indices(self.indices[row]))
+
+
+def used_indices(indices: NDArray[np.int64]) -> tuple[int, ...]:
+    """Return the persistent id (k,) of one instance without the numbers that fill it up."""
+    return tuple([index for index in indices.tolist() if index != NO_INDEX])
 
 
 class _Kinds(Generic[_T]):
@@ -242,14 +246,14 @@ def _is_converted(
         return is_converted
     is_related = np.array([kind.key[1] in curves for kind in kinds] + [False], dtype=bool)
     place = np.cumsum(kind_of >= 0)
-    converted: tuple[str, list[int]] | None = None
+    converted: tuple[str, tuple[int, ...]] | None = None
     last = -1
     for row in np.flatnonzero(is_related[kind_of]).tolist():
         if last < 0 or place[row] != place[last] + 1:
             converted = None
         last = row
         kind = kinds[kind_of[row]]
-        used = [index for index in indices[row].tolist() if index != NO_INDEX]
+        used = used_indices(indices[row])
         if not kind.is_curve and converted == (kind.key[1], used[1:]):
             is_converted[row] = True
             continue

@@ -110,7 +110,7 @@ def triangle_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArr
 
 def edge_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of an evaluated object, as rows of `vertex_positions`."""
-    return read_mesh(evaluated, modifiers, _mesh_edges)
+    return read_mesh(evaluated, modifiers, mesh_edges)
 
 
 def read_mesh(
@@ -161,7 +161,7 @@ def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     return triangles
 
 
-def _mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
+def mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of a mesh."""
     edges = np.empty((len(mesh.edges) if mesh else 0, 2), dtype=np.int32)
     if mesh and len(edges):

@@ -28,20 +28,11 @@ from ...formats.document.model import COLLISION_GROUPS
 from ...translations import CONTEXT
 from ..options import Choice, Flag, Number, Option, options_of
 from ..settings import FitSettings, Selection
-from .object_settings import SETTINGS_PROPERTY
+from .object_settings import FIT_OPTIONS, SETTINGS_PROPERTY
 
 _OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
-OWN_OPTIONS = (
-    "use_object_settings",
-    "bounds_for",
-    "bone_weight",
-    "bone_frames",
-    "padding",
-    "modifiers",
-    "axes",
-    "depth",
-)
+OWN_OPTIONS = ("use_object_settings", "bounds_for", "bone_weight", *FIT_OPTIONS)
 """The settings of an object's fit, with the switch that turns them on."""
 
 RESPONSE_OPTIONS = ("response", "collision_group", "collision_mask", "physics_material")

@@ -5,6 +5,7 @@ In a Blender without the extension these properties do not exist, and the settin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,6 +21,9 @@ from .names import full_name_of, name_of
 
 SETTINGS_PROPERTY = "collision_bounds"
 """Name of the property group on objects and collections, in files and for scripts."""
+
+FIT_OPTIONS = ("bone_frames", "padding", "modifiers", "axes", "depth")
+"""Options of `FitSettings` that an object has settings of its own for, by the same names."""
 
 
 def decimal_from_float32(value: float) -> float:
@@ -44,22 +48,24 @@ def has_own_settings(item: bpy.types.Object) -> bool:
 
 def object_fit_settings(item: bpy.types.Object, fit: FitSettings) -> FitSettings:
     """Fit settings of an original object: its own, or the very object `fit` if it has none."""
+    settings = _own_settings(item)
+    return fit if settings is None else _own_fit(fit, *[getattr(settings, name) for name in FIT_OPTIONS])
+
+
+def _own_settings(item: bpy.types.Object) -> Any:
+    """Return the settings that an original object is fitted with; None if those of the job apply."""
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-    if settings is None or not settings.use_object_settings:
-        return fit
-    options = settings.padding, settings.modifiers, settings.axes, settings.depth, settings.bone_frames
-    return _own_fit(fit, *options)
+    return settings if settings is not None and settings.use_object_settings else None
 
 
 @lru_cache(maxsize=1024)
-def _own_fit(
-    fit: FitSettings, padding: float, modifiers: Any, axes: Any, depth: int, bone_frames: Any
-) -> FitSettings:
-    """Build the fit settings of an object; cached, because the overlay reads them every frame."""
-    axes = fit.axes if axes == "checked" else axes
-    padding = decimal_from_float32(padding)
-    options = {"modifiers": modifiers, "axes": axes, "depth": depth, "bone_frames": bone_frames}
-    return replace(fit, padding=padding, **options)
+def _own_fit(fit: FitSettings, *values: Any) -> FitSettings:
+    """Replace the values of `FIT_OPTIONS`; cached, because the overlay reads them every frame."""
+    options = dict(zip(FIT_OPTIONS, values, strict=True))
+    options["padding"] = decimal_from_float32(options["padding"])
+    if options["axes"] == "checked":
+        del options["axes"]
+    return replace(fit, **options)
 
 
 def object_padding(item: bpy.types.Object) -> float:
@@ -69,8 +75,7 @@ def object_padding(item: bpy.types.Object) -> float:
 
 def is_padding_animated(item: bpy.types.Object) -> bool:
     """Return whether the padding of an object's own settings may be animated."""
-    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-    return settings is not None and settings.use_object_settings and item.animation_data is not None
+    return _own_settings(item) is not None and item.animation_data is not None
 
 
 COLLIDER_PROPERTY = "collision_bounds_collider"
@@ -149,10 +154,8 @@ def weight_of_bones(item: bpy.types.Object) -> float | None:
 
 
 def _bounds_for(item: bpy.types.Object) -> str:
-    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-    if settings is None or not settings.use_object_settings or settings.override != "none":
-        return "object"
-    return str(settings.bounds_for)
+    settings = _own_settings(item)
+    return "object" if settings is None or settings.override != "none" else str(settings.bounds_for)
 
 
 def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
@@ -163,23 +166,29 @@ def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
 
 def accepted_pairs() -> dict[frozenset[str], str]:
     """Return the comments of accepted contacts, by the full names of both objects."""
-    comments: dict[frozenset[str], str] = {}
+    return {frozenset((owner, entry.name)): entry.comment for owner, entry in _entries_of("accepted")}
+
+
+def ignored_pairs() -> list[tuple[str, str]]:
+    """Return the full names of objects in the file whose contacts with each other are ignored."""
+    return [(owner, entry.name) for owner, entry in _entries_of("ignored")]
+
+
+def _entries_of(name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of a list in the settings of all objects, each with the full name of its object."""
     for item in bpy.data.objects:
         settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-        if settings is not None and settings.accepted:
-            name = full_name_of(item)
-            comments |= {frozenset((name, entry.name)): entry.comment for entry in settings.accepted}
-    return comments
+        for entry in () if settings is None else getattr(settings, name):
+            yield full_name_of(item), entry
 
 
 def collision_responses() -> dict[str, CollisionResponse]:
     """Return the responses that differ from the default, by the full names of their objects."""
-    found = {}
-    for item in bpy.data.objects:
-        response = collision_response(item)
-        if response != DEFAULT_RESPONSE:
-            found[full_name_of(item)] = response
-    return found
+    return {
+        full_name_of(item): response
+        for item in bpy.data.objects
+        if (response := collision_response(item)) != DEFAULT_RESPONSE
+    }
 
 
 def collision_response(item: bpy.types.Object) -> CollisionResponse:
@@ -190,13 +199,3 @@ def collision_response(item: bpy.types.Object) -> CollisionResponse:
     mask = sum(1 << bit for bit, is_set in enumerate(settings.collision_mask) if is_set)
     material = valid_text(settings.physics_material.strip()) or None
     return CollisionResponse(settings.response, settings.collision_group, mask, material)
-
-
-def ignored_pairs() -> list[tuple[str, str]]:
-    """Return the full names of objects in the file whose contacts with each other are ignored."""
-    pairs = []
-    for item in bpy.data.objects:
-        settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-        if settings is not None and settings.ignored:
-            pairs += [(full_name_of(item), entry.name) for entry in settings.ignored]
-    return pairs

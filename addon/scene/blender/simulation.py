@@ -20,22 +20,21 @@ _INSTANCING = ("Instance", "ObjectInfo", "CollectionInfo", "StringToCurves", "Im
 
 def has_node(item: bpy.types.Modifier, is_wanted: Callable[[str], bool]) -> bool:
     """Return whether the node tree of a modifier, or a group in it, has a node of a wanted type."""
-    return _has_node(getattr(item, "node_group", None), is_wanted, set())
+    waiting, seen = [getattr(item, "node_group", None)], set()
+    while waiting:
+        tree = waiting.pop()
+        if tree is None or (name := full_name_of(tree)) in seen:
+            continue
+        if tree_has_node(tree, is_wanted):
+            return True
+        seen.add(name)
+        waiting += [getattr(node, "node_tree", None) for node in tree.nodes]
+    return False
 
 
 def tree_has_node(tree: bpy.types.NodeTree, is_wanted: Callable[[str], bool]) -> bool:
     """Return whether a node tree has a node of a wanted type, groups in it not included."""
     return any(is_wanted(node.bl_idname) for node in tree.nodes)
-
-
-def _has_node(tree: bpy.types.NodeTree | None, is_wanted: Callable[[str], bool], seen: set[str]) -> bool:
-    if tree is None or full_name_of(tree) in seen:
-        return False
-    seen.add(full_name_of(tree))
-    return any(
-        is_wanted(node.bl_idname) or _has_node(getattr(node, "node_tree", None), is_wanted, seen)
-        for node in tree.nodes
-    )
 
 
 def may_have_instances(item: bpy.types.Object) -> bool:
@@ -162,18 +161,14 @@ def forget_simulated_frames(scene: bpy.types.Scene) -> None:
             (has_bodies and item.rigid_body is not None)
             or any(
                 # Those that are switched on later do not pass their start, where Blender would begin again.
-                modifier.type in _SIMULATED and modifier.show_viewport and not _is_baked(modifier)
+                modifier.type in _SIMULATED
+                and modifier.show_viewport
+                and not getattr(_cache_of(modifier), "is_baked", False)
                 for modifier in item.modifiers
             )
         ):
             # As an edit of the object does, this marks its cache as outdated.
             item.update_tag(refresh={"DATA"})
-
-
-def _is_baked(modifier: bpy.types.Modifier) -> bool:
-    """Return whether a simulation is baked; False where that is not exposed."""
-    cache = _cache_of(modifier)
-    return cache is not None and cache.is_baked
 
 
 def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
@@ -184,18 +179,15 @@ def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -
 def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
     """Iterate over the caches of an object's simulations; None where baking is not exposed."""
     for modifier in item.modifiers:
-        if modifier.type not in _SIMULATED and modifier.type != "NODES":
-            continue
-        if not _is_enabled(item, modifier, "show_viewport"):
-            continue
-        if modifier.type in _SIMULATED:
+        is_simulated = modifier.type in _SIMULATED
+        if modifier.type == "NODES":
+            is_simulated = has_node(modifier, _SIMULATION_NODES.__contains__)
+        if is_simulated and _is_enabled(item, modifier, "show_viewport"):
             yield _cache_of(modifier)
-        elif modifier.type == "NODES" and has_node(modifier, _SIMULATION_NODES.__contains__):
-            yield None
 
 
 def _cache_of(modifier: Any) -> bpy.types.PointCache | None:
-    """Cache of a simulated modifier; None where baking is not exposed."""
+    """Cache of a simulated modifier; None where baking is not exposed, as of nodes."""
     system = getattr(modifier, "particle_system", None)
     cache: bpy.types.PointCache | None
     cache = getattr(modifier if system is None else system, "point_cache", None)

@@ -107,24 +107,19 @@ class ContactTimes:
         self._count = count
         self._range = time.start, time.end
 
-    def covers(self, frame: float) -> bool:
-        """Return whether a frame is in the range that was scanned."""
-        start, end = self._range
-        tolerance = _tolerance(frame)
-        return start - tolerance <= frame <= end + tolerance
+    def in_contact_at(self, frame: float) -> Bools | None:
+        """Return which subjects (n,) are in contact at a frame; both ends of an interval count.
 
-    def in_contact_at(self, frame: float) -> Bools:
-        """Return which subjects (n,) are in contact at a frame; both ends of an interval count."""
-        tolerance = _tolerance(frame)
+        None for a frame outside of the range that was scanned.
+        """
+        tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
+        if not self._range[0] - tolerance <= frame <= self._range[1] + tolerance:
+            return None
         start, end = self._ends.T
         is_on = (start - tolerance <= frame) & (frame <= end + tolerance)
         in_contact = np.zeros(self._count, dtype=bool)
         in_contact[self._sides[is_on]] = True
         return in_contact
-
-
-def _tolerance(frame: float) -> float:
-    return _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
 
 
 def overlapping_subjects(owned: OwnedShapes, objects: Ints) -> Bools:

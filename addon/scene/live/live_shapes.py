@@ -31,10 +31,10 @@ from ..fitting.part_groups import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import (
-    NO_POINTS,
     NO_TRIANGLES,
     SubjectGeometry,
     in_bone_space,
+    read_mesh_source,
     read_vertices_of_fit,
 )
 from ..subjects.reader import SubjectReader
@@ -96,7 +96,7 @@ class LiveSubjects:
         self._is_plain = ~(self._is_assembled | self._is_instanced)
         self._settings: list[FitSettings] = [FitSettings()] * count
         self._radii = np.zeros(count)
-        self._overridden: set[int] = set()
+        self._is_overridden = np.zeros(count, dtype=bool)
         self._indices = np.arange(count)
         self._reader = ObjectReader(self.owners)
         self._times = None if result.report is None else ContactTimes(result.report, count, result.time)
@@ -160,7 +160,8 @@ class LiveSubjects:
         moved = edited or not np.array_equal(matrices, self._matrices)
         self._matrices = matrices
         shapes = {name: self._fitted_shapes(name, present, matrices) for name in names}
-        in_contact = self._reported_contacts(playhead(depsgraph.scene)) if use_report else None
+        times = self._times if use_report else None
+        in_contact = None if times is None else times.in_contact_at(playhead(depsgraph.scene))
         if in_contact is None:
             in_contact = overlapping_subjects(shapes[checked], self._objects)
         if self._fitted_with is None:
@@ -168,12 +169,6 @@ class LiveSubjects:
         # A scan tests the boxes of parts, whatever their shape is.
         parts = self._moved_parts(fit, present) if "compound" in drawn and checked != "compound" else None
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
-
-    def _reported_contacts(self, frame: float) -> Bools | None:
-        """Return which subjects (n,) touch at a frame by the report; None if it does not cover it."""
-        if self._times is None or not self._times.covers(frame):
-            return None
-        return self._times.in_contact_at(frame)
 
     def _moved_parts(self, fit: FitSettings, present: Bools) -> MovedParts | None:
         """Return the convex parts of the result, of subjects that are as they were at the first update."""
@@ -240,7 +235,7 @@ class LiveSubjects:
                 self._settings[index], self._radii[index] = self._fit, 0.0
                 self._fits.clear()
                 self._is_individual[index] = is_individual
-                self._overridden.discard(index)
+                self._is_overridden[index] = False
 
     def _belong_to(self, uids: Collection[int]) -> Bools:
         """Return which subjects (n,) come from the objects with these session_uids, or show them."""
@@ -344,20 +339,15 @@ class LiveSubjects:
         is_outdated: bool,
     ) -> SubjectGeometry:
         """Read a subject with per-object settings that is the whole original object `item`."""
-        fit, override = object_fit_settings(item, self._fit), read_override(item)
+        fit, is_overridden = object_fit_settings(item, self._fit), read_override(item) is not None
         before = self._settings[index]
-        if override is not None:
-            self._overridden.add(index)
-            points = NO_POINTS if fit.vertex_group else override.points
-            geometry = Geometry(points, matrix, override.radius)
-            return SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
         is_same = fit.modifiers == before.modifiers and fit.depth == before.depth
-        if is_same and not is_outdated and index not in self._overridden:
+        if is_same and not (is_outdated or is_overridden or self._is_overridden[index]):
             return SubjectGeometry(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
-        self._overridden.discard(index)
-        evaluated = item.evaluated_get(depsgraph)
-        points, triangles = read_vertices_of_fit(evaluated, fit, bool(self._with_parts))
-        return SubjectGeometry(index, Geometry(points, matrix), fit, triangles)
+        self._is_overridden[index] = is_overridden
+        mesh = read_mesh_source(item.evaluated_get(depsgraph), self._fit, bool(self._with_parts))
+        geometry = Geometry(mesh.points, matrix, mesh.radius)
+        return SubjectGeometry(index, geometry, mesh.fit, mesh.triangles)
 
     def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[int, SubjectGeometry]]:
         """Yield index and geometry of assembled subjects, and of instances with per-object settings."""

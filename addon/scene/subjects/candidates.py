@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
-from ..blender.instance_table import NO_INDEX, InstanceTable, read_instance_table
+from ..blender.instance_table import InstanceTable, read_instance_table, used_indices
 from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
@@ -175,8 +175,7 @@ class SubjectCandidates:
         entry = self._entry(row)
         if group < 0:
             return bool(entry.members), entry.key
-        indices = self.groups[group][1][number].tolist()
-        return False, (*entry.key[:2], tuple(index for index in indices if index != NO_INDEX))
+        return False, (*entry.key[:2], used_indices(self.groups[group][1][number]))
 
 
 def find_subject_candidates(

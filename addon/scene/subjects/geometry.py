@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -30,6 +30,9 @@ NO_POINTS = np.empty((0, 3), dtype=np.float32)
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
 NO_ROWS = np.empty(0, dtype=np.int64)
 IDENTITY = np.eye(4)
+
+_Parts: TypeAlias = list[tuple[int, int, Subject]]
+"""Subjects that are parts of one mesh: the index and the part's number of each, and the subject."""
 
 
 class SubjectGeometry(NamedTuple):
@@ -60,15 +63,16 @@ class MeshSource(NamedTuple):
     triangles: NDArray[np.int32]
 
 
-def read_mesh_source(item: VisibleInstance, fit: FitSettings, needs_triangles: bool) -> MeshSource:
-    """Read what bounds of a visible object enclose: all its vertices, or its override.
+def read_mesh_source(
+    shown: bpy.types.Object, fit: FitSettings, needs_triangles: bool, is_by_nodes: bool = False
+) -> MeshSource:
+    """Read what bounds of an evaluated object enclose: all its vertices, or its override.
 
-    item : Object or instance to read.
     fit : Settings of objects that have none of their own.
     needs_triangles : Whether to read triangles. An override has none.
+    is_by_nodes : Whether nodes of the object make it, see `is_made_by_nodes`, so that it has no settings.
     """
-    shown = item.instance.object
-    if not is_made_by_nodes(item.key) and has_own_settings(shown.original):
+    if not is_by_nodes and has_own_settings(shown.original):
         fit = object_fit_settings(shown.original, fit)
         override = read_override(shown.original)
         if override is not None:
@@ -90,15 +94,6 @@ def read_vertices_of_fit(
     return points[rows], _rows_within(rows, triangles) if len(rows) else NO_TRIANGLES
 
 
-class _Part(NamedTuple):
-    """Subject that is a part of a mesh; see `Subject`."""
-
-    number: int
-    subject: int
-    bone: str | None
-    bone_weight: float | None
-
-
 class SubjectAssembler:
     """Assembles the geometry of parts and merged subjects from visible instances, in one loop over them."""
 
@@ -112,12 +107,11 @@ class SubjectAssembler:
         """
         self._fit = fit
         self._triangles = triangles
-        self._parts: dict[InstanceKey, list[_Part]] = defaultdict(list)
+        self._parts: dict[InstanceKey, _Parts] = defaultdict(list)
         self._member_of: dict[InstanceKey, int] = {}
         for index, subject in subjects.items():
             if subject.part is not None:
-                part = _Part(subject.part, index, subject.bone, subject.bone_weight)
-                self._parts[subject.key].append(part)
+                self._parts[subject.key].append((index, subject.part, subject))
             for key in subject.members:
                 self._member_of[key] = index
         self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
@@ -146,26 +140,27 @@ class SubjectAssembler:
         self._gathered.clear()
 
     def _mesh_parts(
-        self, item: VisibleInstance, parts: Sequence[_Part], fit: FitSettings
+        self, item: VisibleInstance, parts: _Parts, fit: FitSettings
     ) -> Iterator[SubjectGeometry]:
         shown = item.instance.object
-        by_bones = parts[0].bone is not None
+        first = parts[0][2]
+        by_bones = first.bone is not None
         # The object may have fewer parts than when the subjects were found; the others are empty then.
-        rows = part_rows(shown, fit.modifiers, parts[0].bone_weight, max(part.number for part in parts) + 1)
+        rows = part_rows(shown, fit.modifiers, first.bone_weight, max(number for _, number, _ in parts) + 1)
         geometry = read_geometry(item, fit.modifiers)
         frames = bone_frames(item) if by_bones else {}
         faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
-        if any(part.subject in self._triangles for part in parts):
+        if any(index in self._triangles for index, _, _ in parts):
             faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), by_bones)
         group = fit.vertex_group
         of_group = None if group is None else rows_of_group(shown, fit.modifiers, group)
-        for number, index, bone, _ in parts:
+        for index, number, subject in parts:
             of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
             if of_group is not None:
                 of_part = np.intersect1d(of_part, of_group)
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
             piece = geometry._replace(points=geometry.points[of_part])
-            frame, scale = frames.get(bone or "", (None, 1.0))
+            frame, scale = frames.get(subject.bone or "", (None, 1.0))
             yield SubjectGeometry(index, piece, fit, triangles, frame, scale)
 
     def _member(
@@ -188,16 +183,15 @@ class SubjectAssembler:
 
 
 def _parts_of_overrides(
-    item: VisibleInstance, parts: Sequence[_Part], overrides: Sequence[Override], fit: FitSettings
+    item: VisibleInstance, parts: _Parts, overrides: Sequence[Override], fit: FitSettings
 ) -> Iterator[SubjectGeometry]:
     """Read the parts of an object with several overrides; those that were removed since have no points."""
     matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-    for part in parts:
+    for index, number, _ in parts:
         geometry = Geometry(NO_POINTS, matrix)
-        if part.number < len(overrides) and fit.vertex_group is None:
-            override = overrides[part.number]
-            geometry = Geometry(override.points, matrix, override.radius)
-        yield SubjectGeometry(part.subject, geometry, fit, NO_TRIANGLES)
+        if number < len(overrides) and fit.vertex_group is None:
+            geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
+        yield SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
 
 
 def _faces_of_parts(

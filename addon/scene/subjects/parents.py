@@ -95,26 +95,24 @@ class _Parents:
         for name in entry.part.ancestors if entry.part is not None else ():
             if (entry.key, name) in self._of_mesh:
                 return self._of_mesh[entry.key, name]
-        if self._of_bone:
-            whole = self._whole.get(entry.key)
-            for bone in self._bones_above_skin(entry):
-                found = self._of_bone.get(bone)
-                if found is not None and found != whole:
-                    return found
-        return self._parent_of_object(entry)
+        found = self._first_of(self._bones_above_skin(entry), entry) if self._of_bone else None
+        return self._parent_of_object(entry) if found is None else found
+
+    def _first_of(self, bones: Iterable[_Bone], entry: SubjectCandidate) -> str | None:
+        """Return the id of the first subject of several bones that is not that of a candidate."""
+        subjects = (self._of_bone.get(bone) for bone in bones)
+        return next((found for found in subjects if found not in (None, self._whole.get(entry.key))), None)
 
     def _parent_of_object(self, entry: SubjectCandidate) -> str | None:
         """Return the id of the nearest ancestor of an object, or of the owner of an instance."""
-        whole = self._whole.get(entry.key)
         name = entry.owner
         if entry.key[2] and (name, name, ()) in self._whole:
             return self._whole[name, name, ()]
         while (item := self._objects.get(name)) is not None and item.parent is not None:
             bone = _parent_bone(item)
-            for above in () if bone is None else self._chain(bone):
-                found = self._of_bone.get(above)
-                if found is not None and found != whole:
-                    return found
+            found = None if bone is None else self._first_of(self._chain(bone), entry)
+            if found is not None:
+                return found
             name = full_name_of(item.parent)
             if (name, name, ()) in self._whole:
                 return self._whole[name, name, ()]

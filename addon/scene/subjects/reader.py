@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints
 from ..blender.instance_table import NO_INDEX, InstanceTable, instances_at, read_instance_table, rows_by_mesh
-from ..blender.instances import InstanceKey
+from ..blender.instances import InstanceKey, is_made_by_nodes
 from ..blender.mesh_data import Geometry
 from ..progress import run_to_end
 from ..settings import FitSettings
@@ -192,7 +192,8 @@ class SubjectReader:
             if row in sharing:
                 same = subject_of[sharing[row]]
                 has_triangles = bool(with_triangles) and any(row in with_triangles for row in same.tolist())
-                mesh = read_mesh_source(item, self._settings, has_triangles)
+                shown, is_by_nodes = item.instance.object, is_made_by_nodes(item.key)
+                mesh = read_mesh_source(shown, self._settings, has_triangles, is_by_nodes)
                 yield SharedGeometry(same, *mesh, table.matrices(sharing[row]))
             yield from map(SharedGeometry.of, assembler.geometries_of(item))
         yield from map(SharedGeometry.of, assembler.merged_geometries())

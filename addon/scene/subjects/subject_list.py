@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
-from ..blender.instance_table import NO_INDEX
+from ..blender.instance_table import used_indices
 from ..blender.instances import InstanceKey
 from ..blender.overrides import OverrideShape
 from ..settings import Axes
@@ -42,8 +42,7 @@ class InstanceGroup:
 
     def key_of(self, number: int) -> InstanceKey:
         """Return the key of an instance."""
-        indices = self.indices[number].tolist()
-        return self.owner, self.shown, tuple([index for index in indices if index != NO_INDEX])
+        return self.owner, self.shown, used_indices(self.indices[number])
 
 
 class SubjectColumns(NamedTuple):
@@ -163,15 +162,10 @@ class SubjectList(Sequence[Subject]):
             ids = [self._ids.get(row, name) for row, name in zip(rows.tolist(), names, strict=True)]
         for place in is_single:
             ids[place] = self._singles[numbers[place]].id
-        return SubjectColumns(
-            ids,
-            names,
-            [shared.kind for shared in of_row],
-            [shared.parent for shared in of_row],
-            [shared.override for shared in of_row],
-            [getattr(shared, "bone", None) for shared in of_row],
-            [getattr(shared, "bone_weight", None) for shared in of_row],
-        )
+        attributes = ("kind", "parent", "override", "bone", "bone_weight")
+        # Instances of groups have no bones.
+        columns = ([getattr(shared, name, None) for shared in of_row] for name in attributes)
+        return SubjectColumns(ids, names, *columns)
 
     def rows_of(self, keys: Collection[InstanceKey]) -> dict[InstanceKey, int]:
         """Return the rows of those subjects that have some keys, as of whole objects and instances."""

@@ -12,7 +12,7 @@ from ....core.messages import message
 from ....core.numeric.arrays import Bools, Ints
 from ...errors import SceneError
 from ...settings import Modifiers, VertexGroup
-from ..mesh_data import edge_indices, vertex_positions
+from ..mesh_data import edge_indices, mesh_edges, vertex_positions
 from .weights import group_weights
 
 NOTHING_SELECTED = message("nothing is selected: select vertices, edges or faces")
@@ -43,7 +43,7 @@ def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDAr
     item.update_from_editmode()
     mesh: Any = item.data
     positions = _edited_positions(item)
-    if modifiers == "evaluated" and np.array_equal(edge_indices(evaluated, modifiers), _edges(mesh)):
+    if modifiers == "evaluated" and np.array_equal(edge_indices(evaluated, modifiers), mesh_edges(mesh)):
         shown = vertex_positions(evaluated, modifiers)
         positions = shown if len(shown) == len(positions) else positions
     is_selected: Bools = np.empty(len(mesh.vertices), dtype=bool)
@@ -58,12 +58,6 @@ def _edited_positions(item: bpy.types.Object) -> NDArray[np.float32]:
     positions = np.empty((len(source), 3), dtype=np.float32)
     source.foreach_get("co", positions.reshape(-1))
     return positions
-
-
-def _edges(mesh: Any) -> NDArray[np.int32]:
-    edges = np.empty((len(mesh.edges), 2), dtype=np.int32)
-    mesh.edges.foreach_get("vertices", edges.reshape(-1))
-    return edges
 
 
 def group_vertices(
