@@ -52,16 +52,21 @@ _CUSTOM = ColliderName("custom", "hull", (), ())
 class _Candidate(NamedTuple):
     """Collider with its name, and the mesh object or merged collection that it belongs to.
 
-    `mesh` is a full name, and that in `match` is a name. `is_created` is whether Create Colliders gave it its
-    name, by any pattern.
+    match : with the name of that object or collection
+    mesh : full name of the object; None for a collection
+    is_created : whether Create Colliders gave it its name, by any pattern
     """
 
     item: bpy.types.Object
     name: ColliderName
     match: SourceMatch
     mesh: str | None
-    collection: str | None
     is_created: bool
+
+    @property
+    def enclosed(self) -> tuple[str | None, str | None]:
+        """`mesh`, and the name of the object or collection; both None if the collider is its own mesh."""
+        return (self.mesh, self.match.name) if self.name.is_separate else (None, None)
 
 
 def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | None = None) -> ColliderCheck:
@@ -82,7 +87,7 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     # Colliders of one mesh enclose it together, so the others of a mesh are read too.
     groups: dict[tuple[str | None, str | None], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        groups[_source_of(candidate)].append(candidate)
+        groups[candidate.enclosed].append(candidate)
     chosen = {
         source: group
         for source, group in groups.items()
@@ -98,9 +103,10 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     notes: list[ColliderNote] = []
     unit = meters_per_unit(scene)
     used = {name_of(item) for item in bpy.data.objects}
-    for (source, group), read in zip(chosen.items(), read_groups(scene, to_read, settings.fit), strict=True):
-        if source[1] is not None:
-            read = read._replace(source=read_merged(scene, source[1], settings.fit))
+    reads = read_groups(scene, to_read, settings.fit)
+    for ((mesh, name), group), read in zip(chosen.items(), reads, strict=True):
+        if mesh is None and name is not None:
+            read = read._replace(source=read_merged(scene, name, settings.fit))
         result = _check_group(group, read, unit, used)
         # A collider that was not selected is only part of what encloses its mesh.
         skipped = {full_name_of(candidate.item) for candidate in group} - selected
@@ -112,13 +118,6 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     filled = {entry.id: entry.filled or 0.0 for entry in checked}
     notes.sort(key=lambda entry: (entry.kind, -filled[entry.id], entry.name, entry.id))
     return ColliderCheck(tuple(checked), tuple(problems), tuple(notes))
-
-
-def _source_of(candidate: _Candidate) -> tuple[str | None, str | None]:
-    """Full name of the mesh object of a collider, and name of its merged collection; one is None, or both."""
-    if not candidate.name.is_separate:
-        return None, None
-    return candidate.mesh, candidate.collection
 
 
 def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
@@ -182,14 +181,13 @@ def _candidate(
     if match.name is None:
         possible += [*name.sources, *name.similar]
     collection = next((entry for entry in possible if entry in collections), None)
+    mesh = None
     if collection is not None:
-        is_named = name.engine == "custom" or collection in name.sources
-        is_created = _has_created_name(item, collection)
-        return _Candidate(item, name, SourceMatch(None, is_named), None, collection, is_created)
-    if match.name is None:
-        return _Candidate(item, name, match, None, None, False)
-    is_created = _has_created_name(item, match.name)
-    return _Candidate(item, name, match, full_names[match.name], None, is_created)
+        match = SourceMatch(collection, name.engine == "custom" or collection in name.sources)
+    elif match.name is not None:
+        mesh = full_names[match.name]
+    is_created = match.name is not None and _has_created_name(item, match.name)
+    return _Candidate(item, name, match, mesh, is_created)
 
 
 def _has_created_name(item: bpy.types.Object, source: str) -> bool:
@@ -253,7 +251,7 @@ def _selected(
 
     def names_of(candidate: _Candidate) -> list[str]:
         of_item = [name_of(candidate.item), full_name_of(candidate.item)]
-        return [*of_item, *filter(None, (candidate.match.name, candidate.mesh, candidate.collection))]
+        return [*of_item, *filter(None, (candidate.match.name, candidate.mesh))]
 
     for pattern in selection.patterns:
         only = selection.__class__((pattern,))
@@ -275,7 +273,7 @@ def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: se
 
     `unit` is the length of a Blender unit in meters, and `used` are the names of all objects.
     """
-    mesh = _mesh_of(group[0])
+    mesh, mesh_name = group[0].enclosed
     colliders: list[CheckedCollider] = []
     problems: list[ColliderProblem] = []
     notes: list[ColliderNote] = []
@@ -283,11 +281,11 @@ def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: se
     for candidate in group:
         item, name = candidate.item, candidate.name
         id = full_name_of(item)
-        found = name_problems(name_of(item), name, candidate.match, candidate.collection, used)
+        found = name_problems(name_of(item), name, candidate.match, used)
         if found and candidate.is_created:
             found = []
             if name.engine == "unreal":
-                text = name_note(name, candidate.match.name or candidate.collection or "")
+                text = name_note(name, candidate.match.name or "")
                 notes.append(ColliderNote(name_of(item), id, "name", text))
         if name.engine == "unreal" and item.parent_type == "BONE":
             found.append(("name", _OF_BONE))
@@ -300,16 +298,21 @@ def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: se
             found += shapes[id].problems
         vertices = 0 if geometry is None else len(geometry.points)
         colliders.append(
-            CheckedCollider(name_of(item), id, mesh, name.engine, name.kind, vertices, len(found))
+            CheckedCollider(
+                name_of(item), id, mesh or mesh_name, name.engine, name.kind, vertices, len(found)
+            )
         )
         problems += [ColliderProblem(name_of(item), id, kind, text) for kind, text in found]
-    if mesh is not None:
-        if read.source is not None:
-            problems += _outside(mesh, group, shapes, read.source)
-            colliders = _with_filled(colliders, shapes, read.source)
-            notes += _filled_notes(colliders, read.source, unit)
-        elif group[0].mesh is not None:
-            problems.append(ColliderProblem(group[0].match.name or mesh, mesh, "unreadable", _DISABLED))
+    if mesh_name is not None and read.source is not None:
+        problems += _outside(mesh_name, mesh or mesh_name, group, shapes, read.source)
+        colliders = _with_filled(colliders, shapes, read.source)
+        notes += [
+            ColliderNote(entry.name, entry.id, "filled", filled_note(entry.filled))
+            for entry in colliders
+            if entry.filled and is_noticeable(entry.filled, read.source, unit)
+        ]
+    elif mesh_name is not None and mesh is not None:
+        problems.append(ColliderProblem(mesh_name, mesh, "unreadable", _DISABLED))
     return ColliderCheck(tuple(colliders), tuple(problems), tuple(notes))
 
 
@@ -318,37 +321,20 @@ def _with_filled(
 ) -> list[CheckedCollider]:
     """Add how far the colliders of a mesh fill its notches and holes, to those that have a volume."""
     volumes = {id: shape.volume for id, shape in shapes.items() if shape.volume is not None}
-    if not volumes or not is_readable(source):
-        return colliders
-    distances = filled_distances(source, list(volumes.values()))
+    is_known = bool(volumes) and is_readable(source)
+    distances = filled_distances(source, list(volumes.values())) if is_known else None
     if distances is None:
         return colliders
     filled = dict(zip(volumes, distances.tolist(), strict=True))
     return [entry._replace(filled=filled.get(entry.id)) for entry in colliders]
 
 
-def _filled_notes(
-    colliders: list[CheckedCollider], source: ReadObject, unit: float
-) -> Iterator[ColliderNote]:
-    """Note the colliders that fill a large notch or hole of their mesh."""
-    for entry in colliders:
-        if entry.filled and is_noticeable(entry.filled, source, unit):
-            yield ColliderNote(entry.name, entry.id, "filled", filled_note(entry.filled))
-
-
-def _mesh_of(candidate: _Candidate) -> str | None:
-    """Full name of the mesh object, or name of the merged collection, that a collider encloses."""
-    mesh, collection = _source_of(candidate)
-    return collection if mesh is None else mesh
-
-
 def _outside(
-    mesh: str, group: list[_Candidate], shapes: Mapping[str, CheckedShape], source: ReadObject
+    name: str, id: str, group: list[_Candidate], shapes: Mapping[str, CheckedShape], source: ReadObject
 ) -> Iterator[ColliderProblem]:
     """Report the vertices of a mesh that are in none of its colliders, for each engine."""
     if not len(source.points) or not is_readable(source):
         return
-    name = group[0].match.name or mesh
     by_engine: dict[Engine, list[_Candidate]] = defaultdict(list)
     for candidate in group:
         by_engine[candidate.name.engine].append(candidate)
@@ -360,4 +346,4 @@ def _outside(
             names = [name_of(candidate.item) for candidate in candidates]
             found = outside_problem(source, with_volume, names)
             if found is not None:
-                yield ColliderProblem(name, mesh, "outside", found.text, found.outside)
+                yield ColliderProblem(name, id, "outside", *found)

@@ -67,29 +67,18 @@ def is_readable(geometry: ReadObject) -> bool:
     return all(bool((np.abs(values) < _LARGEST).all()) for values in (geometry.points, geometry.matrix))
 
 
-class OutsideProblem(NamedTuple):
-    """Sentence about vertices that are outside, and their numbers."""
-
-    text: str
-    outside: Outside
-
-
-def name_problems(
-    collider: str, name: ColliderName, match: SourceMatch, collection: str | None, used: Container[str]
-) -> list[Found]:
+def name_problems(collider: str, name: ColliderName, match: SourceMatch, used: Container[str]) -> list[Found]:
     """Find the problems of a collider's name, as its engine reads it.
 
-    match, collection : mesh that it belongs to, and collection treated as one
+    match : mesh that it belongs to, or collection treated as one
     used : names of all objects in the file, which are not suggested
     """
-    source = collection if match.name is None else match.name
+    source = match.name
+    if name.engine == "custom" and source is None:
+        return [("mesh", message("belongs to no object: its object was deleted or renamed"))]
+    if name.engine in ("custom", "godot"):
+        return []  # Godot reads no names of meshes, and ignores .001
     found: list[Found] = []
-    if name.engine == "custom":
-        if source is None:
-            found.append(("mesh", message("belongs to no object: its object was deleted or renamed")))
-        return found
-    if name.engine == "godot":
-        return found  # which reads no names of meshes, and ignores .001
     problems = [name.defect] if name.defect else []
     if source is None:
         found.append(("mesh", _missing_mesh(name.sources or name.similar)))
@@ -222,29 +211,22 @@ def _scale_problems(name: ColliderName, matrix: Floats, mesh: Floats | None) -> 
         component = COMPONENTS[name.kind]
         text = "has a non-uniform scale in the world, and a {component} has none: apply it"
         return [("scale", message(text, component=component))]
-    if name.engine not in ("unity", "godot") or (name.engine == "unity" and name.kind != "box"):
+    is_unity_box = name.engine == "unity" and name.kind == "box"
+    if name.engine != "godot" and not is_unity_box:
         return []
-    engine = _ENGINES[name.engine]
-    inherited: Floats | None = None
-    if mesh is not None and _is_regular(mesh):
-        inherited = np.asarray(np.linalg.solve(mesh[:3, :3], linear), dtype=np.float64)
-    is_negative = np.linalg.det(linear) < 0 and (inherited is None or np.linalg.det(inherited) < 0)
-    if is_negative:
-        if name.engine == "unity":
+    maps = [linear]  # each of which can be without the defect
+    if mesh is not None and abs(np.linalg.det(mesh[:3, :3])) > 1e-300:
+        maps.append(np.asarray(np.linalg.solve(mesh[:3, :3], linear), dtype=np.float64))
+    if all(np.linalg.det(each) < 0 for each in maps):
+        if is_unity_box:
             text = "has a negative scale, which a BoxCollider does not support: apply it"
         else:
             text = "has a negative scale, which physics in {engine} does not support: apply it"
-        return [("scale", message(text, engine=engine))]
-    if name.engine == "unity":
-        return []
-    if not _is_uniform(linear) and (inherited is None or not _is_uniform(inherited)):
+    elif not is_unity_box and not any(map(_is_uniform, maps)):
         text = "has a non-uniform scale, which physics in {engine} does not support: apply it"
-        return [("scale", message(text, engine=engine))]
-    return []
-
-
-def _is_regular(matrix: Floats) -> bool:
-    return bool(abs(np.linalg.det(matrix[:3, :3])) > 1e-300)
+    else:
+        return []
+    return [("scale", message(text, engine=_ENGINES[name.engine]))]
 
 
 def _is_uniform(linear: Floats) -> bool:
@@ -256,8 +238,8 @@ def _is_uniform(linear: Floats) -> bool:
 
 def outside_problem(
     source: ReadObject, shapes: Sequence[CheckedShape], names: Sequence[str]
-) -> OutsideProblem | None:
-    """Find the vertices of a mesh that are in none of its colliders; None if there are none.
+) -> tuple[str, Outside] | None:
+    """Find the vertices of a mesh that are in none of its colliders, with a sentence; None without any.
 
     shapes : its colliders that have a volume, at least one
     names : those of its colliders
@@ -294,4 +276,4 @@ def outside_problem(
         distance=f"{outside.distance:.6g}",
         vertex=outside.vertex,
     )
-    return OutsideProblem(text, outside)
+    return text, outside

@@ -360,7 +360,7 @@ def _meshes(
             item = objects.get(subject.key[1])
             if source.owner is not None and levels.get(source.name, source.name) != source.name:
                 raise SceneError(OTHER_LEVEL)
-            if item is not None and not subject.members and collision_response(item).response == "none":
+            if item is not None and not subject.members and is_without_response(item):
                 raise SceneError(NO_RESPONSE)
             if index not in pieces or not len(pieces[index].geometry.points):
                 raise SceneError(message("no vertices"))
@@ -389,7 +389,7 @@ def _collision_levels(subjects: Iterable[Subject], objects: Mapping[str, bpy.typ
     """Map names of objects that can have a collider to those of the level of detail that has it."""
     owners = {subject.key[0] for subject in subjects if not subject.members and not subject.key[2]}
     items = [objects[owner] for owner in owners if owner in objects]
-    return collision_levels(name_of(item) for item in items if collision_response(item).response != "none")
+    return collision_levels(name_of(item) for item in items if not is_without_response(item))
 
 
 def _sort_key(subject: Subject) -> tuple[str, str, int]:
@@ -413,6 +413,11 @@ def _source(subject: Subject, objects: Mapping[str, bpy.types.Object]) -> _Sourc
             raise SceneError(_NO_ARMATURE)
         return _Source(name_of(owner), full_name_of(armature), subject.bone)
     return _Source(name_of(owner), full_name_of(owner))
+
+
+def is_without_response(item: bpy.types.Object) -> bool:
+    """Return whether an object gets no collider because nothing collides with it."""
+    return collision_response(item).response == "none"
 
 
 def check_parent(owner: bpy.types.Object) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ...core import Capsule, Sphere
 from ...core.fitting.quickhull import extreme_points
 from ...core.mesh.components import connected_components
-from ...core.messages import counted, message
+from ...core.messages import counted, message, template
 from ...core.numeric.arrays import Floats, Ints, cross, length, transform_points
 
 SINGLE = float(np.finfo(np.float32).eps)
@@ -86,26 +86,26 @@ def open_defect(surface: WorldSurface) -> str:
     edges = surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = edges.min(axis=1) * count + edges.max(axis=1)
     faces_at_edge = np.unique(keys, return_counts=True)[1]
-    if (faces_at_edge == 1).any():
-        count = int((faces_at_edge == 1).sum())
-        return counted(
-            count,
-            "is not closed: there is {count} edge with one face only",
-            "is not closed: there are {count} edges with one face only",
-        )
-    if (faces_at_edge > 2).any():
-        count = int((faces_at_edge > 2).sum())
-        return counted(
-            count,
-            "is not closed: there is {count} edge with more than two faces",
-            "is not closed: there are {count} edges with more than two faces",
-        )
-    if not used.all():
-        return counted(
-            int((~used).sum()),
-            "is not closed: there is {count} vertex without faces",
-            "is not closed: there are {count} vertices without faces",
-        )
+    defects = (
+        (
+            faces_at_edge == 1,
+            template("is not closed: there is {count} edge with one face only"),
+            template("is not closed: there are {count} edges with one face only"),
+        ),
+        (
+            faces_at_edge > 2,
+            template("is not closed: there is {count} edge with more than two faces"),
+            template("is not closed: there are {count} edges with more than two faces"),
+        ),
+        (
+            ~used,
+            template("is not closed: there is {count} vertex without faces"),
+            template("is not closed: there are {count} vertices without faces"),
+        ),
+    )
+    for is_wrong, one, many in defects:
+        if is_wrong.any():
+            return counted(int(is_wrong.sum()), one, many)
     return ""
 
 

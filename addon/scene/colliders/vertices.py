@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,7 +16,6 @@ from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     VERTEX_COLLIDER_PROPERTY,
-    collision_response,
     is_collider,
     object_fit_settings,
 )
@@ -31,21 +29,21 @@ from ..errors import SceneError, describe_error
 from ..levels_of_detail import collision_levels
 from ..settings import ColliderSettings, FitSettings
 from ..subjects.selection import owner_filter
-from .make import NO_RESPONSE, OTHER_LEVEL, CreatedColliders, check_parent, create_home, find_home
-from .meshes import ColliderMesh, make_collider_mesh
+from .make import (
+    NO_RESPONSE,
+    OTHER_LEVEL,
+    CreatedColliders,
+    check_parent,
+    create_home,
+    find_home,
+    is_without_response,
+)
+from .meshes import make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update
 
 ReadVertices = Callable[[bpy.types.Object, FitSettings], NDArray[np.float32]]
 """Function that reads the chosen vertices (n, 3) of an evaluated object."""
-
-
-class _Planned(NamedTuple):
-    """A collider that is to be created."""
-
-    owner: bpy.types.Object
-    name: str
-    mesh: ColliderMesh
 
 
 def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
@@ -98,7 +96,7 @@ def make_group_colliders(
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
         return group_vertices(evaluated, fit.modifiers, group, threshold)
 
-    owners = [item for item in items if _has_group(item, group) and not _is_without_response(item)]
+    owners = [item for item in items if _has_group(item, group) and not is_without_response(item)]
     levels = collision_levels(map(name_of, owners))
     other_levels = [name for name, first in levels.items() if first != name]
     items = [item for item in items if name_of(item) not in other_levels]
@@ -110,10 +108,6 @@ def make_group_colliders(
 def _has_group(item: bpy.types.Object, group: str) -> bool:
     """Return whether an object has a vertex group of this name; for an empty name, whether it has any."""
     return bool(item.vertex_groups) and (not group or group in item.vertex_groups)
-
-
-def _is_without_response(item: bpy.types.Object) -> bool:
-    return collision_response(item).response == "none"
 
 
 def _create(
@@ -134,7 +128,7 @@ def _create(
         settings.pattern, (name_of(item) for item in bpy.data.objects if item.library is None)
     )
     home = find_home(scene, settings.collection)
-    planned, skipped = [], list(other_levels)
+    requests, skipped = [], list(other_levels)
     for item in sorted(items, key=name_of):
         fit = object_fit_settings(item, settings.fit)
         evaluated = item.evaluated_get(depsgraph)
@@ -143,23 +137,20 @@ def _create(
             if not len(points):
                 continue
             check_parent(item)
-            if _is_without_response(item):
+            if is_without_response(item):
                 raise SceneError(NO_RESPONSE)
             geometry = Geometry(points, np.array(evaluated.matrix_world, dtype=np.float64))
             mesh = make_collider_mesh(geometry, settings.kind, fit, settings.max_vertices)
             (name,) = names.assign(name_of(item), [settings.kind])
-            planned.append(_Planned(item, name, mesh))
+            requests.append(ColliderRequest(name, mesh, name_of(item), item, (), None))
         except CollisionBoundsError as error:
             skipped.append(Skipped(name_of(item), describe_error(error)))
-    if not planned:
+    if not requests:
         if skipped:
             name, reason = skipped[0].name, skipped[0].reason
             raise SceneError(message("{name}: {reason}", name=name, reason=reason))
         raise SceneError(nothing)
     home = home or create_home(scene, settings.collection)
-    requests = [
-        ColliderRequest(name, mesh, name_of(owner), owner, (home,), None) for owner, name, mesh in planned
-    ]
-    for collider in create_or_update(requests):
+    for collider in create_or_update([entry._replace(homes=(home,)) for entry in requests]):
         collider[VERTEX_COLLIDER_PROPERTY] = True
-    return CreatedColliders(len(planned), len(planned), 0, skipped)
+    return CreatedColliders(len(requests), len(requests), 0, skipped)

@@ -119,17 +119,17 @@ def add_colliders(
     owners = _owners_of_bone_colliders(objects.values())
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
-        if node.mesh is None or (isinstance(item, bpy.types.Object) and is_collider(item.original)):
+        original = item.original if isinstance(item, bpy.types.Object) else None
+        if node.mesh is None or (original is not None and is_collider(original)):
             continue
-        if node.skin is not None and _has_bone_colliders(item, owners):
-            continue
-        response = DEFAULT_RESPONSE
-        if isinstance(item, bpy.types.Object):
-            response = collision_response(item.original)
+        has_skin = node.skin is not None and original is not None
+        if has_skin and not owners.isdisjoint((original, original.find_armature())):
+            continue  # The colliders of its bones are in the file.
+        response = DEFAULT_RESPONSE if original is None else collision_response(original)
         if response.response == "none":
             continue
         try:
-            results = list(_colliders(node, matrix, item, settings, hulls))
+            results = list(_colliders(node, matrix, original, settings, hulls))
         except CollisionBoundsError as error:
             results = [error]
         colliders = [result for result in results if isinstance(result, _NodeCollider)]
@@ -161,13 +161,6 @@ def _owners_of_bone_colliders(items: Iterable[Any]) -> set[bpy.types.Object]:
     return {owner for item in held if (owner := collider_owner(item)) is not None}
 
 
-def _has_bone_colliders(item: Any, owners: set[bpy.types.Object]) -> bool:
-    """Return whether colliders of bones are in the file for the object of a node."""
-    if not isinstance(item, bpy.types.Object):
-        return False
-    return not owners.isdisjoint((item.original, item.original.find_armature()))
-
-
 def _nodes_with_matrices(nodes: Iterable[Node], parent_matrix: Floats) -> Iterator[tuple[Node, Floats]]:
     """All nodes of a hierarchy with their world matrices (4, 4)."""
     for node in nodes:
@@ -184,7 +177,7 @@ def _nodes_with_matrices(nodes: Iterable[Node], parent_matrix: Floats) -> Iterat
 def _colliders(
     node: Node,
     matrix: Floats,
-    item: bpy.types.Object | None,
+    original: bpy.types.Object | None,
     settings: ExportSettings,
     hulls: HullCache,
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
@@ -194,7 +187,6 @@ def _colliders(
             "it is deformed by bones, which a collider would not follow: "
             "set Bounds For to Each Bone, and use Create Colliders"
         )
-    original = item.original if isinstance(item, bpy.types.Object) else None
     overrides = () if original is None else read_overrides(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)
     frame = compensating_frame(matrix[:3, :3])
