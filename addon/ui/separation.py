@@ -53,8 +53,14 @@ def active_curve(settings: SceneSettings) -> SeparationCurve | None:
     return result_store.get(active.result_id).separations.get(active.pair) if active else None
 
 
+def request_missing(settings: SceneSettings) -> str:
+    """Request the curve of the active row, and return in a few words why there is none yet."""
+    _request_curve(settings)
+    return iface_("Computing") if job_state.running() else state_text(settings)
+
+
 def state_text(settings: SceneSettings) -> str:
-    """Return why there is no curve, in a few words."""
+    """Return why there is no curve, in a few words, while no job runs."""
     active = active_pair(settings)
     if active is None:
         return iface_("Click a row" if active_row(settings) is None else _LOST)
@@ -71,7 +77,7 @@ def is_played(active: ActivePair) -> bool:
     return any(id in active.result.played for id in ids)
 
 
-def request_curve(settings: SceneSettings) -> None:
+def _request_curve(settings: SceneSettings) -> None:
     """Compute the curve of the active row soon, unless it is known, cannot be, or means playing the scene."""
     active = active_pair(settings)
     if active is None or _State.is_requested or job_state.running() or bpy.app.background:

@@ -15,7 +15,7 @@ from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
 from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, results_of
-from ..separation import active_curve, request_curve, state_text
+from ..separation import active_curve, request_missing
 from ..texts import frame_text, length_text, playhead_text
 from ..translation import iface_, n_
 from .sidebar import folded, sidebar_width
@@ -82,17 +82,16 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
 
 def _draw_range(line: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the least and the greatest separation, or the progress, or why there is no curve."""
-    curve, job = active_curve(settings), job_state.running()
+    curve = active_curve(settings)
     if curve is not None:
         units = context.scene.unit_settings
         low, high = (length_text(value, units, digits=3) for value in curve.range)
         line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
         return
-    request_curve(settings)
+    text, job = request_missing(settings), job_state.running()
     if job is not None and job.has_partial_result is None:
         job.draw(line)
     else:
-        text = iface_("Computing") if job is not None else state_text(settings)
         line.label(text=text, translate=False, icon="INFO")
 
 

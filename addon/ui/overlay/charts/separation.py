@@ -12,10 +12,9 @@ from ....core.numeric.arrays import Floats
 from ....formats.wording import valid_text
 from ....scene.blender.frames import playhead
 from ....scene.jobs.pair_separation import SeparationCurve
-from ... import job_state
 from ...properties.preferences import preferences
 from ...properties.scene import settings_on
-from ...separation import active_curve, request_curve, state_text
+from ...separation import active_curve, request_missing
 from ...texts import length_text, shortened
 from ...translation import iface_
 from .. import flat
@@ -157,9 +156,9 @@ def draw_large_graph() -> None:
     flat.set_font_size(context)
     curve = active_curve(settings)
     if curve is None:
-        request_curve(settings)
-        text = iface_("Computing") if job_state.running() else state_text(settings)
-        flat.draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color)
+        flat.draw_text(
+            request_missing(settings), (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color
+        )
         return
     axes = GraphAxes.of(curve)
     _draw_axes(place, axes, context, text_color)
