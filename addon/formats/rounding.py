@@ -27,7 +27,7 @@ from ..core import (
 from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
 from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
 from ..core.fitting.many_hulls import run_together
-from ..core.numeric.arrays import Bools, Floats, cross, length, require_finite, transform_vectors
+from ..core.numeric.arrays import Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
 
 
@@ -108,58 +108,41 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     return Obb.unchecked(center, half, axes)
 
 
-def rounded_capsule(capsule: Capsule, axis: Floats, decimals: int) -> Capsule:
-    """Round capsules outward, with rounded axes.
+_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
 
-    Centers are rounded to nearest and half lengths up; radii are enlarged to enclose the given capsule, and
-    rounded up.
 
-    capsule : Capsule, batch (...). In the space in which it is written.
-    axis : (..., 3) float. Axes of the result: nearly those of `capsule`, in either direction, and nearly of
+def rounded_axial(shape: _AxialShape, axis: Floats, decimals: int) -> _AxialShape:
+    """Round capsules or cylinders outward, with rounded axes.
+
+    Centers are rounded to nearest; half lengths and radii are enlarged to enclose the given shape, and
+    rounded up. Half lengths of capsules are only rounded up, because their larger radii enclose their ends.
+
+    shape : Capsule or Cylinder, batch (...). In the space in which it is written.
+    axis : (..., 3) float. Axes of the result: nearly those of `shape`, in either direction, and nearly of
         length 1.
     decimals : Of the centers, half lengths and radii.
-    Returns enclosing : Capsule, batch (...). For readers that normalize the axis and for those that do not.
+    Returns enclosing : Capsule or Cylinder, batch (...). For readers that normalize the axis and for those
+        that do not.
     Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
-    center, shift, is_unchanged = _rounded_line(capsule, axis, decimals)
-    # An end moves with the center, and by the turn and the length of the axis.
-    ends = length(shift) + _axis_deviation(capsule.axis, axis) * capsule.half_length
-    half = rounded_up(capsule.half_length, decimals)
-    slack = 16 * np.finfo(np.float64).eps * (capsule.radius + ends + capsule.half_length)
-    radius = rounded_up(np.where(is_unchanged, capsule.radius, capsule.radius + ends + slack), decimals)
-    return _require_finite(Capsule.unchecked(center, axis, half, radius))
-
-
-def rounded_cylinder(cylinder: Cylinder, axis: Floats, decimals: int) -> Cylinder:
-    """Round cylinders outward, with rounded axes.
-
-    As `rounded_capsule`, with half lengths that are enlarged, too.
-
-    cylinder : Cylinder, batch (...). In the space in which it is written.
-    axis : (..., 3) float. Axes of the result: nearly those of `cylinder`, in either direction, and nearly
-        of length 1.
-    decimals : Of the centers, half lengths and radii.
-    Returns enclosing : Cylinder, batch (...). For readers that normalize the axis and for those that do
-        not.
-    Raises NonFiniteGeometryError: when the rounded numbers overflow.
-    """
-    center, shift, is_unchanged = _rounded_line(cylinder, axis, decimals)
-    deviation = _axis_deviation(cylinder.axis, axis)
-    moved = length(shift)
-    half = cylinder.half_length + moved + deviation * (cylinder.radius + cylinder.half_length)
-    radius = cylinder.radius + moved + deviation * (cylinder.radius + cylinder.half_length)
-    slack = 16 * np.finfo(np.float64).eps * (half + radius)
-    half = rounded_up(np.where(is_unchanged, cylinder.half_length, half + slack), decimals)
-    radius = rounded_up(np.where(is_unchanged, cylinder.radius, radius + slack), decimals)
-    return _require_finite(Cylinder.unchecked(center, axis, half, radius))
-
-
-def _rounded_line(shape: Capsule | Cylinder, axis: Floats, decimals: int) -> tuple[Floats, Floats, Bools]:
-    """Return rounded centers (..., 3), their shifts (..., 3), and which lines (...) are unchanged."""
     center = rounded_to_nearest(shape.center, decimals)
     shift = shape.center - center
+    moved, deviation = length(shift), _axis_deviation(shape.axis, axis)
+    is_capsule = isinstance(shape, Capsule)
+    if is_capsule:
+        # An end moves with the center, and by the turn and the length of the axis.
+        half, radius = shape.half_length, shape.radius + (moved + deviation * shape.half_length)
+    else:
+        turned = deviation * (shape.radius + shape.half_length)
+        half, radius = shape.half_length + moved + turned, shape.radius + moved + turned
+    slack = 16 * np.finfo(np.float64).eps * (half + radius)
     is_same_axis = (axis == shape.axis).all(axis=-1) | (axis == -shape.axis).all(axis=-1)
-    return center, shift, np.asarray((shift == 0).all(axis=-1) & is_same_axis)
+    is_unchanged = (shift == 0).all(axis=-1) & is_same_axis
+    half = rounded_up(np.where(is_capsule | is_unchanged, shape.half_length, half + slack), decimals)
+    radius = rounded_up(np.where(is_unchanged, shape.radius, radius + slack), decimals)
+    for name, values in (("center", center), ("half_length", half), ("radius", radius)):
+        require_finite(values, name)
+    return type(shape).unchecked(center, axis, half, radius)
 
 
 def _axis_deviation(axis: Floats, rounded: Floats) -> Floats:
@@ -168,15 +151,6 @@ def _axis_deviation(axis: Floats, rounded: Floats) -> Floats:
     turn = length(cross(axis, rounded)) / size
     # The chord of a small angle is a little longer than its sine.
     return np.asarray(turn * (1 + turn) + np.abs(size - 1))
-
-
-_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
-
-
-def _require_finite(shape: _AxialShape) -> _AxialShape:
-    for name in ("center", "half_length", "radius"):
-        require_finite(getattr(shape, name), name)
-    return shape
 
 
 def center_and_half_extents(low: Floats, high: Floats) -> tuple[Floats, Floats]:

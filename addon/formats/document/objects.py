@@ -16,8 +16,7 @@ from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Bools, Floats, length, transform_vectors
 from ..rounding import (
     rounded_aabb,
-    rounded_capsule,
-    rounded_cylinder,
+    rounded_axial,
     rounded_hulls,
     rounded_obb,
     rounded_sphere,
@@ -301,8 +300,7 @@ class _ShapeWriter:
         shape: Any = self._space.shape(shapes)
         axis = _stable_axes(shape.axis)
         moved = type(shape).unchecked(shape.center + offsets, shape.axis, shape.half_length, shape.radius)
-        round_outward: Any = rounded_capsule if isinstance(shape, Capsule) else rounded_cylinder
-        outer = round_outward(moved, axis, self._decimals)
+        outer = rounded_axial(moved, axis, self._decimals)
         return ObjectColumn(
             {
                 "center": self._lengths(outer.center),
