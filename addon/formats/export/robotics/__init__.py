@@ -5,8 +5,8 @@ In reading order:
 - `link_names`: names of links
 - `link_frames`: poses of links as readers compute them
 - `link_shapes`: one object's shape in the frame of its link
-- `links`: all links of a document
 - `text`: numbers and comments
+- `links`: all links of a document
 - `urdf`, `mjcf`, `usd_physics`, `curobo`: one module for each file format
 
 Decisions:

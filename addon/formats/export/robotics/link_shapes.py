@@ -68,11 +68,12 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
     if key is None:
         return ()
     with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
-        if key == "compound":
-            return tuple(_part(part, frame, format) for part in world[key])
-        if key == "hull":
-            return (_hull(_floats(world["hull"]["vertices"]), frame, format),)
-        return tuple(_converted(shape, frame) for shape in _world_shapes(entry, key))
+        return tuple(
+            _hull(_floats(numbers["vertices"]), frame, format)
+            if kind == "hull"
+            else _converted(_box_along_object(entry) if kind == "aabb" else world_shape(kind, numbers), frame)
+            for kind, numbers in _simple_shapes(key, world[key])
+        )
 
 
 def _is_storable(shape: Any, key: str, format: LinkFormat) -> bool:
@@ -82,12 +83,14 @@ def _is_storable(shape: Any, key: str, format: LinkFormat) -> bool:
     return bool(shape)
 
 
-def _part(part: Mapping[str, Any], frame: LinkFrame, format: LinkFormat) -> LinkShape:
-    """Convert a part of a compound."""
-    ((key, numbers),) = part.items()
-    if key == "hull":
-        return _hull(_floats(numbers["vertices"]), frame, format)
-    return _converted(world_shape(key, numbers), frame)
+def _simple_shapes(key: str, shape: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the key and numbers of a shape, of each part of a compound, or of each leaf of a sphere tree."""
+    if key == "compound":
+        yield from (item for part in shape for item in part.items())
+    elif key == "spheres":
+        yield from (("sphere", node) for node in shape if not node["children"])
+    else:
+        yield key, shape
 
 
 def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
@@ -100,17 +103,6 @@ def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
     if isinstance(shape, Capsule | Cylinder):
         return shape.center, _quaternion_to_axis(shape.axis)
     return shape.center, NO_ROTATION
-
-
-def _world_shapes(entry: dict[str, Any], key: str) -> Iterator[Sphere | Obb | Capsule | Cylinder]:
-    """Shapes of an object in the world, for all kinds but hulls."""
-    numbers = entry["world"][key]
-    if key == "spheres":
-        yield from (world_shape("sphere", node) for node in numbers if not node["children"])
-    elif key == "aabb":
-        yield _box_along_object(entry)
-    else:
-        yield world_shape(key, numbers)
 
 
 def _box_along_object(entry: dict[str, Any]) -> Obb:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...validation.validate import require_document
 from .link_frames import LinkFrame, child_frame, root_frame
 from .link_names import link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shapes_in_link
+from .text import indented
 
 ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
 """Blender's axes, in meters."""
@@ -99,12 +100,30 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
     return links
 
 
-def link_children(links: Sequence[Link]) -> dict[int | None, list[int]]:
-    """Return the indices of the links below each link, by its index; by None those without a parent."""
-    children: dict[int | None, list[int]] = {}
+def nested_text(
+    links: Sequence[Link], lines: Callable[[Link], Iterable[str]], end: str, levels: int
+) -> Iterator[str]:
+    """Yield the text of each link, then that of the links below it, then its end.
+
+    Without recursion, which deep hierarchies would end.
+
+    lines : Returns the lines of a link but its end.
+    end : Last line of a link.
+    levels : By which links without a parent are indented.
+    """
+    below: dict[int | None, list[int]] = {}
     for row, link in enumerate(links):
-        children.setdefault(link.parent, []).append(row)
-    return children
+        below.setdefault(link.parent, []).append(row)
+    waiting: list[int | str] = [*reversed(below.get(None, []))]
+    while waiting:
+        row_or_end = waiting.pop()
+        if isinstance(row_or_end, str):
+            yield row_or_end
+            continue
+        link = links[row_or_end]
+        yield indented(lines(link), link.frame.level + levels)
+        waiting.append(indented([end], link.frame.level + levels))
+        waiting.extend(reversed(below.get(row_or_end, [])))
 
 
 def groups_that_meet(links: Iterable[Link]) -> dict[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -18,8 +19,8 @@ from ...document.model import SHAPE_TYPES
 from .link_frames import NO_ROTATION
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import Link, RoboticsError, groups_that_meet, link_children, links_from_document
-from .text import comment_text, decimals_text, generator_text, indented
+from .links import Link, RoboticsError, groups_that_meet, links_from_document, nested_text
+from .text import comment_text, decimals_text, generator_text
 
 MJCF_SHAPES = frozenset(SHAPE_TYPES)
 
@@ -55,36 +56,29 @@ def mjcf(document: dict[str, Any], free_joints: bool = False) -> Iterator[str]:
         fall apart; before the first part.
     """
     links = links_from_document(document, _FORMAT)
-    if free_joints:
-        _require_connected_bones(document["objects"])
-        _require_connected_armatures(document["extras"])
+    for name, a, b in _separate_roots(document) if free_joints else ():
+        text = "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
+        raise RoboticsError(message(text, name=name, a=a, b=b))
     return _parts(document, links, free_joints)
 
 
-def _require_connected_bones(entries: list[dict[str, Any]]) -> None:
-    """Raise RoboticsError if the bones of an object are below several free bodies."""
+def _separate_roots(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each object that several free bodies hold, and the ids of two of them.
+
+    These are objects that are split by bones, and armatures with several objects.
+    """
     roots: dict[tuple[str, str], str] = {}
-    for entry in entries:
+    for entry in document["objects"]:
         if "bone" not in entry or entry["parent"] is not None:
             continue
         # Ids of objects of one name end with different numbers.
         name, id = _BONE.sub("", entry["name"]), entry["id"]
         other = roots.setdefault((name, id.removeprefix(entry["name"])), id)
         if other != id:
-            text = (
-                "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
-            )
-            raise RoboticsError(message(text, name=name, a=other, b=id))
-
-
-def _require_connected_armatures(extras: dict[str, Any]) -> None:
-    """Raise RoboticsError if the objects of an armature are below several free bodies."""
-    for name, ids in read_armature_roots(extras.get("armatureRoots")).items():
+            yield name, other, id
+    for name, ids in read_armature_roots(document["extras"].get("armatureRoots")).items():
         if len(ids) > 1:
-            text = (
-                "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
-            )
-            raise RoboticsError(message(text, name=name, a=ids[0], b=ids[1]))
+            yield name, ids[0], ids[1]
 
 
 def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> Iterator[str]:
@@ -103,25 +97,9 @@ def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> It
             yield f"    {_mesh(name, shape)}\n"
         yield "  </asset>\n"
     yield "  <worldbody>\n"
-    yield from _bodies(links, free_joints, groups_that_meet(links))
+    lines = partial(_body_lines, free_joints=free_joints, meeting=groups_that_meet(links))
+    yield from nested_text(links, lines, "</body>", 2)
     yield "  </worldbody>\n</mujoco>\n"
-
-
-def _bodies(links: list[Link], free_joints: bool, meeting: dict[int, int]) -> Iterator[str]:
-    """Text of all bodies, each before those below it. Without recursion, which deep hierarchies would end."""
-    children = link_children(links)
-    waiting: list[int | str] = list(reversed(children.get(None, [])))
-    while waiting:
-        row = waiting.pop()
-        if isinstance(row, str):
-            yield row
-            continue
-        link = links[row]
-        levels = link.frame.level + 2
-        lines = _body_lines(link, free_joints and link.parent is None, _contact_bits(link, meeting))
-        yield indented(lines, levels)
-        waiting.append(indented(["</body>"], levels))
-        waiting.extend(reversed(children.get(row, [])))
 
 
 def _contact_bits(link: Link, meeting: dict[int, int]) -> str:
@@ -139,13 +117,14 @@ def _contact_bits(link: Link, meeting: dict[int, int]) -> str:
     return f' contype="{1 << response.group - 1}" conaffinity="{mask}"'
 
 
-def _body_lines(link: Link, is_free: bool, contact_bits: str) -> Iterator[str]:
+def _body_lines(link: Link, free_joints: bool, meeting: dict[int, int]) -> Iterator[str]:
     if link.object_name != link.name:
         yield f"<!-- {comment_text(link.object_name)} -->"
     yield f"<body name={quoteattr(link.name)}{_pose(link.frame.offset, link.frame.quaternion)}>"
-    if is_free:
+    if free_joints and link.parent is None:
         yield f"  <freejoint name={quoteattr(link.name)}/>"
     yield from _inertia_of_small_spheres(link.shapes)
+    contact_bits = _contact_bits(link, meeting)
     for name, shape in zip(_geom_names(link), map(_without_small_offset, link.shapes), strict=True):
         geometry = f"{_geometry(name, shape)}{_pose(*shape_pose(shape))}"
         yield f"  <geom name={quoteattr(name)} {geometry}{contact_bits}/>"

@@ -6,8 +6,10 @@ precision only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
 from .link_names import identifier_from, link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import ROBOTICS_SPACE, Link, groups_that_meet, link_children, links_from_document
+from .links import ROBOTICS_SPACE, Link, groups_that_meet, links_from_document, nested_text
 from .text import decimals_text, generator_text, indented
 
 USD_SHAPES = frozenset(SHAPE_TYPES)
@@ -51,17 +53,7 @@ def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
     materials = _material_paths(links, root)
     for lines in (_material_lines(materials), _group_lines(links, root)):
         yield indented(lines, 1)
-    children = link_children(links)
-    waiting: list[int | str] = list(reversed(children.get(None, [])))
-    while waiting:  # without recursion, which deep hierarchies would end
-        row = waiting.pop()
-        if isinstance(row, str):
-            yield row
-            continue
-        levels = links[row].frame.level + 1
-        yield indented(_link_lines(links[row], materials), levels)
-        waiting.append(indented(["}"], levels))
-        waiting.extend(reversed(children.get(row, [])))
+    yield from nested_text(links, partial(_link_lines, materials=materials), "}", 1)
     yield "}\n"
 
 
@@ -74,20 +66,33 @@ def _material_paths(links: list[Link], root: str) -> dict[str, str]:
     }
 
 
+def _prim(
+    kind: str, name: str, metadata: Iterable[str], content: Iterable[str], end: str = "}"
+) -> Iterator[str]:
+    """Lines of a prim: its type and name, metadata, then attributes and other prims."""
+    metadata = [f"  {line}" for line in metadata]
+    yield f'def {kind} "{name}"' + (" (" if metadata else "")
+    yield from [*metadata, ")"] if metadata else ()
+    yield "{"
+    yield from (f"  {line}" for line in content)
+    if end:
+        yield end
+
+
 def _material_lines(paths: dict[str, str]) -> Iterator[str]:
     """Lines of the materials. Their friction stays that of the reader, because Blender has none for them."""
     if not paths:
         return
-    yield f'def Scope "{_MATERIALS}"'
-    yield "{"
-    for name, path in paths.items():
-        yield f'  def Material "{path.rpartition("/")[2]}" ('
-        yield f"    displayName = {string_text(name)}"
-        yield '    prepend apiSchemas = ["PhysicsMaterialAPI"]'
-        yield "  )"
-        yield "  {"
-        yield "  }"
-    yield "}"
+    materials = (
+        _prim(
+            "Material",
+            path.rpartition("/")[2],
+            [f"displayName = {string_text(name)}", f"prepend apiSchemas = {_tokens(['PhysicsMaterialAPI'])}"],
+            [],
+        )
+        for name, path in paths.items()
+    )
+    yield from _prim("Scope", _MATERIALS, [], chain.from_iterable(materials))
 
 
 def _group_lines(links: list[Link], root: str) -> Iterator[str]:
@@ -95,82 +100,68 @@ def _group_lines(links: list[Link], root: str) -> Iterator[str]:
     meeting = groups_that_meet(links)
     if not meeting:
         return
-    paths: list[str] = [""] * len(links)
     members: dict[int, list[str]] = {}
-    waiting = [row for row, link in enumerate(links) if link.parent is None]
-    children = link_children(links)
-    while waiting:
-        row = waiting.pop()
-        link = links[row]
-        paths[row] = f"{f'/{root}' if link.parent is None else paths[link.parent]}/{link.name}"
-        waiting.extend(children.get(row, []))
-    for link, path in zip(links, paths, strict=True):
+    for link in links:
         if link.shapes and link.response.response == "solid":
-            members.setdefault(link.response.group, []).append(f"<{path}/{_COLLIDER}>")
-    yield f'def Scope "{_GROUPS}"'
-    yield "{"
+            members.setdefault(link.response.group, []).append(f"<{_path(link, links, root)}/{_COLLIDER}>")
+    groups = []
     for group in sorted(members):
         apart = [other for other in sorted(members) if not meeting[group] >> other - 1 & 1]
-        yield f'  def PhysicsCollisionGroup "Group_{group}" ('
-        yield '    prepend apiSchemas = ["CollectionAPI:colliders"]'
-        yield "  )"
-        yield "  {"
-        yield f"    rel collection:colliders:includes = [{', '.join(members[group])}]"
         filtered = ", ".join(f"</{root}/{_GROUPS}/Group_{other}>" for other in apart)
-        yield f"    rel physics:filteredGroups = [{filtered}]"
-        yield "  }"
-    yield "}"
+        relationships = [
+            f"rel collection:colliders:includes = [{', '.join(members[group])}]",
+            f"rel physics:filteredGroups = [{filtered}]",
+        ]
+        schemas = f"prepend apiSchemas = {_tokens(['CollectionAPI:colliders'])}"
+        groups.append(_prim("PhysicsCollisionGroup", f"Group_{group}", [schemas], relationships))
+    yield from _prim("Scope", _GROUPS, [], chain.from_iterable(groups))
+
+
+def _path(link: Link, links: list[Link], root: str) -> str:
+    """Path of the prim of a link."""
+    names = [link.name]
+    while link.parent is not None:
+        link = links[link.parent]
+        names.append(link.name)
+    return "/".join(["", root, *reversed(names)])
 
 
 def _link_lines(link: Link, materials: dict[str, str]) -> Iterator[str]:
     """Lines of a prim, without the prims below it and its closing brace."""
-    yield f'def Xform "{link.name}" ('
-    yield f"  customData = {{ string collisionBoundsId = {string_text(link.id)} }}"
-    yield f"  displayName = {string_text(link.object_name)}"
-    yield ")"
-    yield "{"
-    for line in _transform_lines(link.frame.offset, link.frame.quaternion):
-        yield f"  {line}"
-    if len(link.shapes) == 1:
-        for line in _collider_lines(_COLLIDER, link.shapes[0], link.response, materials):
-            yield f"  {line}"
-    elif link.shapes:
-        yield f'  def Xform "{_COLLIDER}"'
-        yield "  {"
-        for number, shape in enumerate(link.shapes):
-            for line in _collider_lines(f"{_COLLIDER}_{number}", shape, link.response, materials):
-                yield f"    {line}"
-        yield "  }"
+    metadata = [
+        f"customData = {{ string collisionBoundsId = {string_text(link.id)} }}",
+        f"displayName = {string_text(link.object_name)}",
+    ]
+    is_one = len(link.shapes) == 1
+    colliders: Iterable[str] = chain.from_iterable(
+        _collider_lines(_COLLIDER if is_one else f"{_COLLIDER}_{number}", shape, link.response, materials)
+        for number, shape in enumerate(link.shapes)
+    )
+    if len(link.shapes) > 1:
+        colliders = _prim("Xform", _COLLIDER, [], colliders)
+    transform = _transform_lines(link.frame.offset, link.frame.quaternion)
+    yield from _prim("Xform", link.name, metadata, chain(transform, colliders), end="")
 
 
 def _collider_lines(
     name: str, shape: LinkShape, response: CollisionResponse, materials: dict[str, str]
 ) -> Iterator[str]:
-    kind, *lines = _geometry_lines(shape)
+    kind, *content = _geometry_lines(shape)
     schemas = ["PhysicsCollisionAPI", *(["PhysicsMeshCollisionAPI"] if isinstance(shape, LinkHull) else [])]
-    is_solid = response.response == "solid"
-    material = materials.get(response.material or "") if is_solid else None
-    if material is not None:
-        schemas.append("MaterialBindingAPI")
-    yield f'def {kind} "{name}" ('
-    if not is_solid:
-        yield f'  customData = {{ string collisionBoundsResponse = "{response.response}" }}'
-    yield "  prepend apiSchemas = [" + ", ".join(f'"{schema}"' for schema in schemas) + "]"
-    yield ")"
-    yield "{"
-    for line in lines:
-        yield f"  {line}"
-    if material is not None:
-        yield f"  rel material:binding:physics = <{material}>"
-    if not is_solid:
+    metadata = []
+    if response.response == "solid":
+        if (material := materials.get(response.material or "")) is not None:
+            schemas.append("MaterialBindingAPI")
+            content.append(f"rel material:binding:physics = <{material}>")
+    else:
+        metadata.append(f'customData = {{ string collisionBoundsResponse = "{response.response}" }}')
         # UsdPhysics has no triggers, and a collider that stops objects would be wrong.
-        yield "  bool physics:collisionEnabled = 0"
+        content.append("bool physics:collisionEnabled = 0")
+    metadata.append(f"prepend apiSchemas = {_tokens(schemas)}")
     # Colliders are not rendered, like those of other programs.
-    yield '  uniform token purpose = "guide"'
+    content.append('uniform token purpose = "guide"')
     scale = shape.half_extents if isinstance(shape, Obb) else None
-    for line in _transform_lines(*shape_pose(shape), scale):
-        yield f"  {line}"
-    yield "}"
+    yield from _prim(kind, name, metadata, chain(content, _transform_lines(*shape_pose(shape), scale)))
 
 
 def _geometry_lines(shape: LinkShape) -> Iterator[str]:
@@ -215,12 +206,16 @@ def _transform_lines(center: Floats, quaternion: Floats, scale: Floats | None = 
         order.append("xformOp:scale")
         yield f"double3 xformOp:scale = ({decimals_text(scale, ', ')})"
     if order:
-        yield "uniform token[] xformOpOrder = [" + ", ".join(f'"{name}"' for name in order) + "]"
+        yield f"uniform token[] xformOpOrder = {_tokens(order)}"
 
 
 def _extent(half: Floats) -> str:
     """Attribute of the box around a shape that is centered at its origin."""
     return f"float3[] extent = {_tuples(np.array([float32_at_most(-half), float32_at_least(half)]))}"
+
+
+def _tokens(names: Iterable[str]) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
 
 def _tuples(rows: Floats) -> str:
