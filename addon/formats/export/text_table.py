@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
@@ -20,6 +20,9 @@ _NUMBER_STARTS = frozenset("-0123456789")
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 _NO_OBJECTS = "No objects with bounds."
 _BOUNDS_COLUMNS = ("Sphere radius", "Sphere center", "Box size")
+_NEW_CONTACT_COLUMNS = ("First contact", "Seconds", "+/-", "A", "B", "Until", "Speed", "Depth", "")
+_FIRST_FRAME_COLUMNS = ("A", "B", "Until", "Depth", "")
+_COLLIDER_COLUMNS = ("Collider", "Mesh", "Engine", "Kind", "Vertices", "Fills", "")
 _LABELS_OF_OTHER_SHAPES = {
     "obb": "oriented boxes",
     "spheres": "sphere trees",
@@ -102,40 +105,30 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     if not document["objects"]:
         return f"{_NO_OBJECTS}\n"
     names = object_names(document)
-    new = [contact for contact in document["contacts"] if not contact["first"]["atStart"]]
-    from_start = [contact for contact in document["contacts"] if contact["first"]["atStart"]]
-    parts = []
+    rows = [(entry, _contact_cells(entry, names, bool(linear_only))) for entry in document["contacts"]]
+    new = [cells for entry, cells in rows if not entry["first"]["atStart"]]
+    from_start = [cells for entry, cells in rows if entry["first"]["atStart"]]
     if new:
-        rows = [["First contact", "Seconds", "+/-", "A", "B", "Until", "Speed", "Depth", ""]]
-        rows += [
-            [
-                *(f"{contact['first'][key]:.6f}" for key in ("frame", "seconds", "uncertainty")),
-                *_pair_cells(contact, names, has_speed=True),
-                ", ".join(_notes(contact, bool(linear_only))),
-            ]
-            for contact in new
-        ]
-        parts.append(_aligned(rows))
+        parts = [_aligned(_NEW_CONTACT_COLUMNS, new)]
     elif from_start:
-        parts.append("No contact begins during the scan; these pairs are in contact at its first frame.")
+        parts = ["No contact begins during the scan; these pairs are in contact at its first frame."]
     elif len(names) == 1:
-        parts.append("No contacts: only one object was checked.")
+        parts = ["No contacts: only one object was checked."]
     else:
-        parts.append("No contacts.")
+        parts = ["No contacts."]
     if from_start:
-        rows = [["A", "B", "Until", "Depth", ""]]
-        rows += [
-            [*_pair_cells(contact, names), ", ".join(_notes(contact, bool(linear_only)))]
-            for contact in from_start
-        ]
-        parts.append("In contact at the first frame\n" + _aligned(rows))
+        parts.append("In contact at the first frame\n" + _aligned(_FIRST_FRAME_COLUMNS, from_start))
     if document["clearances"]:
-        rows = [["Closest at", "Gap", "A", "B"]]
-        rows += [
-            [f"{near['frame']:.6f}", f"{near['gap']:.6f}", names[near["a"]], names[near["b"]]]
+        near_misses = [
+            {
+                "Closest at": f"{near['frame']:.6f}",
+                "Gap": f"{near['gap']:.6f}",
+                "A": names[near["a"]],
+                "B": names[near["b"]],
+            }
             for near in document["clearances"]
         ]
-        parts.append("Near misses\n" + _aligned(rows))
+        parts.append("Near misses\n" + _aligned(("Closest at", "Gap", "A", "B"), near_misses))
     parts += _notes_of_scan(document)
     if linear_only:
         parts.append(_linear_line(linear_only, len(names)))
@@ -150,17 +143,16 @@ def collider_check_table(document: dict[str, Any]) -> str:
     colliders, problems, notes = document["colliders"], document["problems"], document["notes"]
     if not colliders and not problems:
         return "No colliders.\n"
-    rows = [["Collider", "Mesh", "Engine", "Kind", "Vertices", "Fills", ""]]
-    rows += [
-        [
-            entry["name"],
-            entry["mesh"] or "-",
-            entry["engine"],
-            entry["kind"],
-            str(entry["vertices"]),
-            "-" if entry["filled"] is None else f"{entry['filled']:.2g}",
-            pluralized(entry["problems"], "problem") if entry["problems"] else "",
-        ]
+    rows = [
+        {
+            "Collider": entry["name"],
+            "Mesh": entry["mesh"] or "-",
+            "Engine": entry["engine"],
+            "Kind": entry["kind"],
+            "Vertices": str(entry["vertices"]),
+            "Fills": "-" if entry["filled"] is None else f"{entry['filled']:.2g}",
+            "": pluralized(entry["problems"], "problem") if entry["problems"] else "",
+        }
         for entry in colliders
     ]
     lines = [f"{single_line(entry['name'])}: {single_line(entry['text'])}\n" for entry in problems]
@@ -168,24 +160,20 @@ def collider_check_table(document: dict[str, Any]) -> str:
     summary = pluralized(len(colliders), "collider")
     summary += f", {pluralized(len(problems), 'problem')}" if problems else ", no problems"
     summary += f", {pluralized(len(notes), 'note')}" if notes else ""
-    return f"{_aligned(rows)}\n\n{''.join(lines)}{summary}\n"
-
-
-def _skipped_pairs_lines(counts: Mapping[str, int]) -> list[str]:
-    """Lines about pairs that were skipped, one for each reason, with its remedy."""
-    return [
-        f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
-        for reason in SkippedPairs
-        if reason in counts
-    ]
+    return f"{_aligned(_COLLIDER_COLUMNS, rows)}\n\n{''.join(lines)}{summary}\n"
 
 
 def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the frames that were scanned, pairs that were not tested, and a scan that stopped."""
     time, extras = document["time"], document["extras"]
     yield f"Scanned: bounds, frames {_frames_text(time)}"
-    if lines := _skipped_pairs_lines(read_skipped_pairs(extras.get("skippedPairs"))):
-        yield "\n".join(lines)
+    counts = read_skipped_pairs(extras.get("skippedPairs"))
+    if skipped := [
+        f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
+        for reason in SkippedPairs
+        if reason in counts
+    ]:
+        yield "\n".join(skipped)
     if stopped := _stopped_line(extras.get("partial"), time["frameEnd"]):
         yield stopped
 
@@ -207,24 +195,22 @@ def _stopped_line(partial: Any, end: float) -> str:
     return f"Stopped: {pluralized(untested, 'contact')} not verified on meshes"
 
 
-def _pair_cells(contact: dict[str, Any], names: dict[str, str], has_speed: bool = False) -> list[str]:
-    """Names, end of the first interval, its closing speed if requested, and greatest depth."""
-    first = contact["intervals"][0]
-    speed = first.get("closingSpeed")
-    return [
-        names[contact["a"]],
-        names[contact["b"]],
-        f"{first['end']:.6f}",
-        *([("-" if speed is None else f"{speed:.4f}")] if has_speed else []),
-        _depth_or_gap(contact),
-    ]
-
-
-def _depth_or_gap(contact: dict[str, Any]) -> str:
-    """Greatest depth of a contact, or the gap of one that only comes closer than the clearance."""
-    if "closest" in contact:
-        return f"gap {contact['closest']['gap']:.4f}"
-    return f"{contact['deepest']['depth']:.4f}"
+def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: bool) -> dict[str, str]:
+    """Cells of a contact: of its first interval, and its greatest depth, or gap if it only comes close."""
+    first, begin = contact["first"], contact["intervals"][0]
+    speed = begin.get("closingSpeed")
+    is_gap = "closest" in contact
+    return {
+        "First contact": f"{first['frame']:.6f}",
+        "Seconds": f"{first['seconds']:.6f}",
+        "+/-": f"{first['uncertainty']:.6f}",
+        "A": names[contact["a"]],
+        "B": names[contact["b"]],
+        "Until": f"{begin['end']:.6f}",
+        "Speed": "-" if speed is None else f"{speed:.4f}",
+        "Depth": f"gap {contact['closest']['gap']:.4f}" if is_gap else f"{contact['deepest']['depth']:.4f}",
+        "": ", ".join(_notes(contact, has_linear)),
+    }
 
 
 def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
@@ -263,27 +249,22 @@ def _time(meshes: dict[str, Any]) -> str:
 
 
 def _linear_line(names: Sequence[str], object_count: int) -> str:
-    """Line that names the objects with assumed linear motion."""
-    objects = "all objects" if len(names) == object_count else _first_names(names)
-    return f"Linear between frames (simulated, or driven by a simulation): {objects}"
-
-
-def _first_names(names: Sequence[str]) -> str:
-    """First few names, and the number of the others."""
-    shown = ", ".join(map(single_line, names[:_NAMES_IN_A_LINE]))
+    """Line that names the first few objects with assumed linear motion, and the number of the others."""
     more = len(names) - _NAMES_IN_A_LINE
-    return f"{shown} and {more} more" if more > 0 else shown
+    shown = ", ".join(map(single_line, names[:_NAMES_IN_A_LINE])) + (f" and {more} more" if more > 0 else "")
+    objects = "all objects" if len(names) == object_count else shown
+    return f"Linear between frames (simulated, or driven by a simulation): {objects}"
 
 
 def _vector(values: Sequence[float]) -> str:
     return "(" + ", ".join(f"{value:.4f}" for value in values) + ")"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Lines of a table; the first row is its heading."""
-    table = _Table(rows[0])
-    for row in rows[1:]:
-        table.add(row)
+def _aligned(heading: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
+    """Lines of a table, from rows that have a cell for each heading, and may have more."""
+    table = _Table(heading)
+    for row in rows:
+        table.add([row[name] for name in heading])
     return "".join(table.lines()).removesuffix("\n")
 
 
