@@ -65,16 +65,19 @@ class Override(NamedTuple):
 
 def read_override(item: bpy.types.Object) -> Override | None:
     """Read the first override of an original object; None if it has none."""
-    return next(iter(read_overrides(item)), None)
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    if settings is None or settings.override == "none":
+        return None
+    return _override_from(settings, settings.override)
 
 
 def read_overrides(item: bpy.types.Object) -> tuple[Override, ...]:
     """Read all overrides of an original object. If there are several, each is a subject."""
-    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-    if settings is None or settings.override == "none":
+    first = read_override(item)
+    if first is None:
         return ()
-    more = (_override_from(entry, entry.shape) for entry in settings.more_shapes)
-    return _override_from(settings, settings.override), *more
+    settings: Any = getattr(item, SETTINGS_PROPERTY)
+    return first, *(_override_from(entry, entry.shape) for entry in settings.more_shapes)
 
 
 def _override_from(properties: Any, shape: OverrideShape) -> Override:

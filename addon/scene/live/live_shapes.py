@@ -31,10 +31,10 @@ from ..fitting.part_groups import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import (
+    NO_POINTS,
     NO_TRIANGLES,
     SubjectGeometry,
     in_bone_space,
-    read_mesh_source,
     read_vertices_of_fit,
 )
 from ..subjects.reader import SubjectReader
@@ -339,15 +339,19 @@ class LiveSubjects:
         is_outdated: bool,
     ) -> SubjectGeometry:
         """Read a subject with per-object settings that is the whole original object `item`."""
-        fit, is_overridden = object_fit_settings(item, self._fit), read_override(item) is not None
-        before = self._settings[index]
+        # Not by `read_mesh_source`, which would read settings twice at each update.
+        fit, override = object_fit_settings(item, self._fit), read_override(item)
+        before, was_overridden = self._settings[index], self._is_overridden[index]
+        self._is_overridden[index] = override is not None
+        if override is not None:
+            points = NO_POINTS if fit.vertex_group else override.points
+            geometry = Geometry(points, matrix, override.radius)
+            return SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
         is_same = fit.modifiers == before.modifiers and fit.depth == before.depth
-        if is_same and not (is_outdated or is_overridden or self._is_overridden[index]):
+        if is_same and not (is_outdated or was_overridden):
             return SubjectGeometry(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
-        self._is_overridden[index] = is_overridden
-        mesh = read_mesh_source(item.evaluated_get(depsgraph), self._fit, bool(self._with_parts))
-        geometry = Geometry(mesh.points, matrix, mesh.radius)
-        return SubjectGeometry(index, geometry, mesh.fit, mesh.triangles)
+        points, triangles = read_vertices_of_fit(item.evaluated_get(depsgraph), fit, bool(self._with_parts))
+        return SubjectGeometry(index, Geometry(points, matrix), fit, triangles)
 
     def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[int, SubjectGeometry]]:
         """Yield index and geometry of assembled subjects, and of instances with per-object settings."""
