@@ -99,18 +99,22 @@ class _Columns(NamedTuple):
         )
         is_grazing = np.zeros(len(pairs), dtype=bool)
         is_grazing[[len(contacts.a) + index for index in result.grazing]] = True
-        by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
-        by_frame = np.lexsort((frame, at_start, is_near))
-        prefixes = shared_prefixes({subjects[index] for pair in pairs for index in pair})
         new_pairs = {(entry.a, entry.b) for entry in comparison.new} if comparison else set()
         ids = [subject.id for subject in result.subjects]
         is_new = np.array([tuple(sorted((ids[a], ids[b]))) in new_pairs for a, b in pairs], dtype=bool)
-        is_new &= ~is_near
-        by_value = np.lexsort((gap, is_near))
-        has_baseline = comparison is not None
-        orders = (by_name, by_frame, by_value)
-        kinds = (is_near, is_grazing, tunnelling)
-        return cls(names, owners, *orders, *kinds, prefixes, is_new, has_baseline)
+        return cls(
+            names,
+            owners,
+            by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
+            by_frame=np.lexsort((frame, at_start, is_near)),
+            by_value=np.lexsort((gap, is_near)),
+            is_near=is_near,
+            is_grazing=is_grazing,
+            tunnelling=tunnelling,
+            prefixes=shared_prefixes({subjects[index] for pair in pairs for index in pair}),
+            is_new=is_new & ~is_near,
+            has_baseline=comparison is not None,
+        )
 
 
 class RowCounts(NamedTuple):

@@ -163,24 +163,27 @@ def oriented_distance(boxes: tuple[Floats, Floats, Floats], a: Ints, b: Ints) ->
     return apart
 
 
+def _distance_to_segment(point: Floats, origin: Floats, along: Floats) -> Floats:
+    """Distances (n,) of points (n, 3) from segments, given by their origins and vectors (n, 3)."""
+    part = ((point - origin) * along).sum(axis=1) / np.maximum((along**2).sum(axis=1), 1e-300)
+    nearest = origin + np.clip(part, 0, 1)[:, None] * along
+    return np.asarray(np.sqrt(((point - nearest) ** 2).sum(axis=1)))
+
+
 def capsule_distance(capsules: tuple[Floats, Floats, Floats], a: Ints, b: Ints) -> Floats:
     """Distances of capsules: both ends (n, 3) of their axes, and radii (n,)."""
     start, end, radius = capsules
     p, q, u, v = start[a], start[b], end[a] - start[a], end[b] - start[b]
     between = p - q
-    least = np.full(len(a), np.inf)
-    for point, origin, along in ((p, q, v), (end[a], q, v), (q, p, u), (end[b], p, u)):
-        part = ((point - origin) * along).sum(axis=1) / np.maximum((along**2).sum(axis=1), 1e-300)
-        nearest = origin + np.clip(part, 0, 1)[:, None] * along
-        least = np.minimum(least, np.sqrt(((point - nearest) ** 2).sum(axis=1)))
+    of_ends = ((p, q, v), (end[a], q, v), (q, p, u), (end[b], p, u))
+    least = np.min([_distance_to_segment(*each) for each in of_ends], axis=0)
     uu, uv, vv = (u * u).sum(axis=1), (u * v).sum(axis=1), (v * v).sum(axis=1)
     up, vp, area = (u * between).sum(axis=1), (v * between).sum(axis=1), uu * vv - uv * uv
     with np.errstate(divide="ignore", invalid="ignore"):
         s, t = (uv * vp - vv * up) / area, (uu * vp - uv * up) / area
         crosses = (area > 1e-12 * uu * vv) & (s >= 0) & (s <= 1) & (t >= 0) & (t <= 1)
         inner = np.sqrt(((between + s[:, None] * u - t[:, None] * v) ** 2).sum(axis=1))
-    distances: Floats = np.minimum(least, np.where(crosses, inner, np.inf)) - radius[a] - radius[b]
-    return distances
+    return np.asarray(np.minimum(least, np.where(crosses, inner, np.inf)) - radius[a] - radius[b])
 
 
 def sampled_frames(first: int, last: int, between: int, seed: int = 0) -> list[float]:

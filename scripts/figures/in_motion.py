@@ -87,29 +87,29 @@ def swept_spheres() -> Page:
     return page
 
 
+def _worst_errors(distance: float, count: int = 60) -> tuple[float, float]:
+    """Return the worst errors of the textbook formula and of `time_of_impact`, at a distance in radii."""
+    heading = 2 * math.pi * scattered(count)[:, 0]
+    miss = 0.9 + 0.0999 * scattered(count)[:, 1]
+    along = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(count)])
+    across = np.column_stack([-along[:, 1], along[:, 0], np.zeros(count)])
+    p = -(distance + 1) * along + miss[:, None] * across
+    end = (distance + 1) * along + miss[:, None] * across
+    found = time_of_impact(Sphere(p, 0.5), Sphere(end, 0.5), ball(0, 0, 0.5), ball(0, 0, 0.5))
+    v = end - p
+    a, b, c = (v * v).sum(1), (p * v).sum(1), (p * p).sum(1) - 1
+    with np.errstate(invalid="ignore"):
+        usual = (-b - np.sqrt(b * b - a * c)) / a
+    exact = np.array([exact_entry_time(p[k], end[k]) for k in range(count)])
+    path = 2 * (distance + 1)
+    wrong = np.where(np.isnan(usual), 1.0, np.abs(usual - exact) * path)
+    return float(wrong.max()), float(np.abs(found - exact).max() * path)
+
+
 def discriminants() -> Page:
     """Draw the errors of two formulas for the same quadratic, compared with exact fractions."""
     decades = np.arange(0, 8.01, 0.5)
-    computed, textbook = [], []
-    for decade in decades:
-        distance = 10.0**decade
-        count = 60
-        heading = 2 * math.pi * scattered(count)[:, 0]
-        miss = 0.9 + 0.0999 * scattered(count)[:, 1]
-        along = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(count)])
-        across = np.column_stack([-along[:, 1], along[:, 0], np.zeros(count)])
-        p = -(distance + 1) * along + miss[:, None] * across
-        end = (distance + 1) * along + miss[:, None] * across
-        found = time_of_impact(Sphere(p, 0.5), Sphere(end, 0.5), ball(0, 0, 0.5), ball(0, 0, 0.5))
-        v = end - p
-        a, b, c = (v * v).sum(1), (p * v).sum(1), (p * p).sum(1) - 1
-        with np.errstate(invalid="ignore"):
-            usual = (-b - np.sqrt(b * b - a * c)) / a
-        exact = np.array([exact_entry_time(p[k], end[k]) for k in range(count)])
-        path = 2 * (distance + 1)
-        computed.append(np.abs(found - exact).max() * path)
-        wrong = np.where(np.isnan(usual), 1.0, np.abs(usual - exact) * path)
-        textbook.append(wrong.max())
+    textbook, computed = zip(*(_worst_errors(10.0**decade) for decade in decades), strict=True)
     page = Page(760, 290)
     plot = Plot(page, (90, 50, 560, 240), (0, 8), (-17, 1))
     powers = [(float(k), f"10{superscript(k)}") for k in range(-16, 9)]

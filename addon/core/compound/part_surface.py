@@ -186,11 +186,11 @@ def _clipped(corners: Floats, height: Floats) -> tuple[Floats, Ints, Floats, Int
     two = two[count_below[two] == 1]
     for rows, is_alone in ((one, is_above), (two, is_below)):
         a, b, c, h = _with_first(corners, height, rows, is_alone[rows].argmax(axis=1))
-        p, q = _crossing(a, b, h[:, 0], h[:, 1]), _crossing(a, c, h[:, 0], h[:, 2])
-        new = [(a, p, q)] if rows is one else [(p, b, c), (p, c, q)]
+        border = _crossing(a, b, h[:, 0], h[:, 1]), _crossing(a, c, h[:, 0], h[:, 2])
+        new = [(a, *border)] if rows is one else [(border[0], b, c), (border[0], c, border[1])]
         left += [np.stack(each, axis=1) for each in new]
         left_of += [rows] * len(new)
-        borders.append(np.stack([p, q], axis=1))
+        borders.append(np.stack(border, axis=1))
         border_of.append(rows)
     return (
         np.concatenate(left),

@@ -124,9 +124,8 @@ def successive_chords(curves: Curves, times: Floats) -> Chords:
     result = Chords(*(np.repeat(column[:, None], len(begin), axis=1) for column in (value, value, value * 0)))
     moving = np.flatnonzero(~curves.is_constant)
     layouts = curves.layouts(moving)
-    which = np.repeat(layouts.curves, len(begin))
     low, high = (np.tile(side, len(layouts.curves)) for side in (begin, end))
-    first, last = _segments_between(curves, which, low, high)
+    first, last = _segments_between(curves, np.repeat(layouts.curves, len(begin)), low, high)
 
     def of_curves(values: NDArray[Any]) -> NDArray[Any]:
         return values.reshape(-1, len(begin))[layouts.of_curve]
@@ -134,18 +133,17 @@ def successive_chords(curves: Curves, times: Floats) -> Chords:
     segments = of_curves(first) + layouts.shift[:, None]
     kind, is_within = curves.segments.kind[segments], of_curves(first == last)
     found = Chords(*_straight_ends(curves, segments, begin, end), np.zeros(segments.shape))
-    is_curved = is_within & (kind == BEZIER)
-    if is_curved.any():
+    if (curved := is_within & (kind == BEZIER)).any():
         is_shared = (first == last) & (curves.segments.kind[first] == BEZIER)
         shared = _shared_parameters(curves, first[is_shared], low[is_shared], high[is_shared])
-        place = of_curves(np.cumsum(is_shared) - 1)[is_curved]
-        found.assign(is_curved, _curved_chords(curves, segments[is_curved], shared.take(place)))
-    is_eased = is_within & (kind >= EASED)
-    if is_eased.any():
-        sides = (np.broadcast_to(side, segments.shape)[is_eased] for side in (begin, end))
-        found.assign(is_eased, Chords(*_eased(curves, segments[is_eased], *sides)))
-    row, interval = with_keys = np.nonzero(~is_within)
-    found.assign(with_keys, curve_chords(curves, moving[row], begin[interval], end[interval]))
+        place = of_curves(np.cumsum(is_shared) - 1)[curved]
+        found.assign(curved, _curved_chords(curves, segments[curved], shared.take(place)))
+    eased = np.nonzero(is_within & (kind >= EASED))
+    if len(eased[0]):
+        found.assign(eased, Chords(*_eased(curves, segments[eased], begin[eased[1]], end[eased[1]])))
+    with_keys = np.nonzero(~is_within)
+    ends = begin[with_keys[1]], end[with_keys[1]]
+    found.assign(with_keys, curve_chords(curves, moving[with_keys[0]], *ends))
     result.assign(moving, found)
     return result
 

@@ -306,8 +306,7 @@ def _closest_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
     for k in range(3):
         points_a[k] = s if k == i else middle_a[k]
         points_b[k] = middle_b[k] + along[k] * t
-    shape = (3, 16, d.shape[1])
-    return points_a.reshape(shape), points_b.reshape(shape)
+    return points_a.reshape(3, 16, -1), points_b.reshape(3, 16, -1)
 
 
 def _squared(offsets: Floats) -> Floats:

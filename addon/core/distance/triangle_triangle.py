@@ -169,8 +169,9 @@ def _nearest_on_edges(p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
         s = _clamped(dot_first(cross_first(w, v), n) / dot_first(n, n))
         t = _clamped((s * uv - wv) / vv)
         s = _clamped((t * uv + wu) / uu)
-        start = np.zeros_like(s)
-        s, t = np.stack([_clamped(wu / uu), start, s]), np.stack([start, _clamped(-wv / vv), t])
+        # By feature: the start of the second edge, that of the first, and both lines.
+        t = np.stack([np.zeros_like(t), _clamped(-wv / vv), t])
+        s = np.stack([_clamped(wu / uu), np.zeros_like(s), s])
     offset = w[:, None] + t * v[:, None] - s * u[:, None]
     squared = dot_first(offset, offset).reshape(27, -1)
     best, every = squared.argmin(axis=0), np.arange(p.shape[-1])

@@ -151,18 +151,17 @@ def minimal_centers(groups: PointGroups) -> Floats:
     Returns centers : (g, 3) float64
     """
     groups, middle, extent = groups.scaled_to_unit()
-    count = len(groups.counts)
-    best, least = np.zeros((3, count)), np.full(count, np.inf)
+    best, least = np.zeros_like(middle), np.full(len(groups.counts), np.inf)
     first, _ = groups.farthest(best)
     second, squared = groups.farthest(groups.columns[:, first])
     # Fill a support of fewer than four points up with its first point, which adds no condition.
     support = groups.columns[:, np.stack([first, second, first, first])]
-    size = np.full(count, 2)
+    size = np.full(len(least), 2)
     center = (support[:, 0] + support[:, 1]) * 0.5
     radius_squared = squared * 0.25
-    stalls = np.zeros(count, dtype=np.int64)
+    stalls = np.zeros_like(size)
     # Index of each remaining group among all.
-    remaining = np.arange(count)
+    remaining = np.arange(len(least))
     for _ in range(MAX_PIVOTS):
         index, squared = groups.farthest(center)
         is_better = squared < least[remaining]
@@ -180,8 +179,7 @@ def minimal_centers(groups: PointGroups) -> Floats:
         support, size, center, new_squared = _smallest_through(point, support, size)
         stalls = np.where(new_squared > radius_squared, 0, stalls + 1)
         radius_squared = new_squared
-    centers: Floats = (middle + best * extent).T
-    return centers
+    return np.asarray((middle + best * extent).T)
 
 
 def _smallest_through(point: Floats, support: Floats, size: Ints) -> tuple[Floats, Ints, Floats, Floats]:

@@ -215,7 +215,9 @@ def _through_two(one: Edge, two: Edge) -> tuple[float, float, float]:
     return (u * ax + v * bx, u * ay + v * by, u * az + v * bz)
 
 
-def _through_three(one: Edge, two: Edge, three: Edge) -> tuple[tuple[float, float, float], bool]:
+def _through_three(  # noqa: PLR0914  # one name for each coordinate
+    one: Edge, two: Edge, three: Edge
+) -> tuple[tuple[float, float, float], bool]:
     """Circumcenter of the origin and three corners, and whether it is in the cone of the three.
 
     Infinite if they are coplanar.

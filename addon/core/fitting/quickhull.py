@@ -55,11 +55,7 @@ def quickhull(
         return None
     inside = points[faces].mean(axis=(0, 1))
     normals, offsets = face_planes(points, faces)
-    # Points that are above a face, the face each is farthest above, and the height.
-    outside = np.arange(len(points))
-    face_of, height = _highest_faces(points, normals, offsets)
-    is_above = height > tolerance
-    outside, face_of, height = outside[is_above], face_of[is_above], height[is_above]
+    outside, face_of, height = _above(points, np.arange(len(points)), normals, offsets, tolerance)
     # A closed surface of f triangles has f / 2 + 2 vertices.
     while len(outside) and (max_vertices is None or len(faces) // 2 + 2 < max_vertices):
         face = face_of[height.argmax()]
@@ -76,15 +72,22 @@ def quickhull(
         faces = np.concatenate([faces[~is_visible], new_faces])
         normals = np.concatenate([normals[~is_visible], new_normals])
         offsets = np.concatenate([offsets[~is_visible], new_offsets])
-        has_lost_face = is_visible[face_of]
-        orphans, is_kept = outside[has_lost_face], ~has_lost_face
-        orphans_face, orphans_height = _highest_faces(points[orphans], new_normals, new_offsets)
-        is_above = (orphans_height > tolerance) & (orphans != point)
-        outside = np.concatenate([outside[is_kept], orphans[is_above]])
-        first_new = len(faces) - len(new_faces)
-        face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face[is_above] + first_new])
-        height = np.concatenate([height[is_kept], orphans_height[is_above]])
+        is_kept = ~is_visible[face_of]
+        orphans = outside[~is_kept & (outside != point)]
+        orphans, orphans_face, orphans_height = _above(points, orphans, new_normals, new_offsets, tolerance)
+        outside = np.concatenate([outside[is_kept], orphans])
+        face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face + len(faces) - len(new_faces)])
+        height = np.concatenate([height[is_kept], orphans_height])
     return _with_edges(faces, normals, len(points)) if is_closed(faces, len(points)) else None
+
+
+def _above(
+    points: Floats, rows: Ints, normals: Floats, offsets: Floats, tolerance: float
+) -> tuple[Ints, Ints, Floats]:
+    """Find which points at rows (k,) are above a face, the face each is farthest above, and the height."""
+    face_of, height = _highest_faces(points[rows], normals, offsets)
+    is_above = height > tolerance
+    return rows[is_above], face_of[is_above], height[is_above]
 
 
 def first_faces(points: Floats, tolerance: float) -> Ints | None:
@@ -143,13 +146,7 @@ def extreme_points(points: Floats) -> Floats:
     best, farthest = np.zeros(_CUBE), np.full(_CUBE, -1)
     for start in range(0, len(points), CHUNK_ROWS):
         scaled = np.einsum("ni,ij->nj", offset[start : start + CHUNK_ROWS], axes) * scale
-        size = np.abs(scaled)
-        axis = size.argmax(axis=1)
-        rows = np.arange(len(scaled))
-        largest = np.maximum(size[rows, axis], 1e-300)
-        along = [scaled[rows, (axis + k) % 3] / largest for k in (1, 2)]
-        cells = [np.minimum(((x + 1) * (_CELLS / 2)).astype(np.int64), _CELLS - 1) for x in along]
-        cell = ((axis * 2 + (scaled[rows, axis] > 0)) * _CELLS + cells[0]) * _CELLS + cells[1]
+        cell = _cells_of_cube(scaled)
         distance = (scaled * scaled).sum(axis=1)
         farther = np.flatnonzero(distance > best[cell])
         order = farther[np.lexsort((distance[farther], cell[farther]))]
@@ -158,6 +155,17 @@ def extreme_points(points: Floats) -> Floats:
     extremes = [*points.argmin(axis=0), *points.argmax(axis=0)]
     selected: Floats = points[np.unique([*extremes, *farthest[farthest >= 0]])]
     return selected
+
+
+def _cells_of_cube(vectors: Floats) -> Ints:
+    """Return the number (n,) of the cell of a cube map in which each of vectors (n, 3) points."""
+    size = np.abs(vectors)
+    axis = size.argmax(axis=1)
+    rows = np.arange(len(vectors))
+    largest = np.maximum(size[rows, axis], 1e-300)
+    along = [vectors[rows, (axis + k) % 3] / largest for k in (1, 2)]
+    cells = [np.minimum(((x + 1) * (_CELLS / 2)).astype(np.int64), _CELLS - 1) for x in along]
+    return np.asarray(((axis * 2 + (vectors[rows, axis] > 0)) * _CELLS + cells[0]) * _CELLS + cells[1])
 
 
 def _tetrahedron(points: Floats, tolerance: float) -> list[int] | None:

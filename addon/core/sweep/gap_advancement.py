@@ -161,20 +161,19 @@ def largest_gap(motion: BoxPairMotion, time: Floats, is_rounded: bool) -> tuple[
 def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
     """Largest gap (n,) of two boxes over the 15 separating axes, and its axis."""
     offset, half, rotation, _ = motion.at(time)
-    count = len(time)
-    unused = np.zeros(count, dtype=np.int64)
+    pairs = np.arange(len(time))
+    unused = np.zeros_like(pairs)
     local = (rotation[0] * offset[:, None]).sum(axis=0)
-    relative = np.empty((3, 3, count))
+    relative = np.empty((3, 3, len(time)))
     for i in range(3):
         relative[i] = (rotation[0][:, i, None] * rotation[1]).sum(axis=0)
     gap, in_frame_of_a, best = separating_axis(BoxPair(local, relative, half[0], half[1]))
     axis = (rotation[0] * in_frame_of_a).sum(axis=1)
     if not motion.has_rotation:
-        return gap, GapAxis(gap, axis, np.full(count, _FIXED), axis, unused, unused, np.ones(count))
+        return gap, GapAxis(gap, axis, unused + _FIXED, axis, unused, unused, np.ones(len(time)))
     # A face normal rotates with its own box, a cross product of edges with both.
     kind = np.where(best < 3, _OF_A, np.where(best < 6, _OF_B, _EDGES))
     first, second = np.divmod(np.maximum(best - 6, 0), 3)
-    pairs = np.arange(count)
     edges = cross(rotation[0][:, first, pairs].T, rotation[1][:, second, pairs].T).T
     along = (edges * axis).sum(axis=0)
     kind[(kind == _EDGES) & (np.abs(along) < _PARALLEL)] = _FIXED

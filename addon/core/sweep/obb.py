@@ -130,8 +130,9 @@ def advance(
             touching, continues, later, ahead = _step(part, time[rows], trial[rows], is_rounded)
             hit = rows[touching]
             times[near[hit]] = time[hit]
-            rotates = (part.angle[:, touching] > 0).any(axis=0)
-            status[near[hit]] = np.where(rotates, ImpactStatus.CONSERVATIVE, ImpactStatus.EXACT)
+            status[near[hit]] = np.where(
+                (part.angle[:, touching] > 0).any(axis=0), ImpactStatus.CONSERVATIVE, ImpactStatus.EXACT
+            )
             time[rows], trial[rows] = later, ahead
             continuing.append(rows[continues])
         active = np.concatenate(continuing)

@@ -425,8 +425,8 @@ def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _
         turned = transform_vectors(in_frames.rotation[of_faces, None], axes)
         faces = _Faces(of_faces, in_frames.take(of_faces).points(center), turned, half)
     starts: Ints = np.cumsum([0, *counts[:-1]])
-    in_world = transform_vectors(placed.rotation, normals)
-    return _Bodies(rows, starts, placed.points(centers), radii, in_world, faces)
+    normals = transform_vectors(placed.rotation, normals)
+    return _Bodies(rows, starts, placed.points(centers), radii, normals, faces)
 
 
 def _balls_of(key: str, shape: Any) -> tuple[Floats, Floats, Floats]:
