@@ -109,7 +109,7 @@ def _worst_errors(distance: float, count: int = 60) -> tuple[float, float]:
 def discriminants() -> Page:
     """Draw the errors of two formulas for the same quadratic, compared with exact fractions."""
     decades = np.arange(0, 8.01, 0.5)
-    textbook, computed = zip(*(_worst_errors(10.0**decade) for decade in decades), strict=True)
+    textbook, computed = zip(*(_worst_errors(10.0**decade) for decade in decades.tolist()), strict=True)
     page = Page(760, 290)
     plot = Plot(page, (90, 50, 560, 240), (0, 8), (-17, 1))
     powers = [(float(k), f"10{superscript(k)}") for k in range(-16, 9)]

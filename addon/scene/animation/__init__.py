@@ -4,8 +4,9 @@ Modules in reading order:
 
 - `obstacles`: subjects that are tested as triangle meshes.
 - `known_shapes`: shapes of subjects that follow curves, and bounds of where they are in between.
-- `pose_batch`: shapes from the poses of one frame, or of several frames together, and the subjects skipped.
-- `scene_motion`: evaluates the scene and reads poses; the motion that a contact scan samples.
+- `skips`: subjects that are skipped, and instances that appear later, with the reasons.
+- `scene_motion`: evaluates the scene, reads poses and computes shapes from those of one frame or of several
+  together; the motion that a contact scan samples.
 - `scan_shares`: shares of the frames of one scan, for several processes.
 - `unkeyed_values`: values that have no key, which playing would reset.
 - `bone_sweeps`: points around the vertices of bones at all frames.

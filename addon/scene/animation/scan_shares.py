@@ -20,7 +20,7 @@ from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..settings import ContactSettings
 from ..subjects.subject import Subject
-from .pose_batch import SkipEvent
+from .skips import SkipEvent
 
 _FORMAT = "collision-bounds-scan-share"
 
