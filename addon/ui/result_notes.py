@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
+import numpy as np
 
 from ..core import Clearance, Contact
 from ..formats import NotVerified, Skipped, SkippedPairs
@@ -87,13 +88,13 @@ def _notes_on_pairs(result: Result) -> list[Note]:
         n_("{count} rotate in world boxes: Oriented Boxes are closer: {names}"),
     )
     notes += _note(
-        names_of(report.contacts[index] for index in unverified),
+        names_of(report.contacts.take(np.array(unverified, dtype=np.int64))),
         n_("{count} not verified"),
         n_("{count} contact not verified on meshes: {names}"),
         n_("{count} contacts not verified on meshes: {names}"),
     )
     notes += _note(
-        names_of(report.clearances[index] for index in sorted(result.grazing)),
+        names_of(report.clearances.take(np.array(sorted(result.grazing), dtype=np.int64))),
         n_("{count} with gap 0"),
         n_("{count} pair touches with gap 0: {names}"),
         n_("{count} pairs touch with gap 0: {names}"),

@@ -113,7 +113,8 @@ def _straight_ends(curves: Curves, segments: Ints, low: Floats, high: Floats) ->
 def successive_chords(curves: Curves, times: Floats) -> Chords:
     """Compute the chords of all curves over successive intervals.
 
-    The same as `curve_chords`, but quicker: curves whose keys are at equal times share what depends on time.
+    The same as `curve_chords`, but quicker: curves whose segments have equal kinds and times share what
+    depends on time.
 
     curves : Any number of curves (c,).
     times : (t + 1,) float64. Increasing, in frames.

@@ -80,7 +80,7 @@ class Curves:
         return layout_of, np.array(layouts, dtype=np.int64)
 
     def layouts(self, curves: Ints) -> Layouts:
-        """Group curves (m,) by the times of their keys and handles."""
+        """Group curves (m,) by the kinds of their segments, and the times of their keys and handles."""
         used, of_curve = np.unique(self._layout_of[curves], return_inverse=True)
         first = self.segments.first
         return Layouts(self._layouts[used], of_curve, first[curves] - first[self._layouts[used]][of_curve])

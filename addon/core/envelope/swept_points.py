@@ -163,7 +163,7 @@ def points_swept(
     count : Number of groups.
     is_refinable : Whether `sample` accepts times between the frames, in any order. Otherwise motion is
         taken to be linear.
-    progress : After each frame.
+    Yields progress : After each frame.
     Returns points : list of (k, 3) float64. Points of each group; none for one that was never present.
     """
     swept = [_SweptGroup() for _ in range(count)]

@@ -117,7 +117,7 @@ def hull_steps(
     So the hulls of many point sets can be built at the same time.
 
     points, max_vertices, decimals, margin. As those of `hull_from_points`.
-    request : The caller sends the faces of its hull, or None if there is none.
+    Yields request : HullRequest. The caller sends the faces of its hull, or None if there is none.
     Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError: At the first step or a later one.
     """
     max_vertices = as_whole_number(max_vertices, "max_vertices", 0)
@@ -150,7 +150,7 @@ def rounded_hull_steps(
 
     hull : In the caller's unit.
     decimals : Of the vertices.
-    request : As `hull_steps`.
+    Yields request : HullRequest. As `hull_steps`.
     Returns enclosing : ConvexHull or None. None for a hull that is too thin or too rough for these
         decimals: `hull_from_points` may find one with fewer vertices.
     """

@@ -80,11 +80,7 @@ _FIRST_PASS: dict[tuple[type, type], Callable[[PairMotion, float, Floats], Inter
     (Sphere, Sphere): lambda pairs, clearance, deviation: interval_contacts_of_spheres(pairs, clearance),
     (Aabb, Aabb): lambda pairs, clearance, deviation: _interval_contacts_of_boxes(pairs, clearance),
     (Sphere, TriangleMesh): interval_contacts_with_mesh,
-    **{
-        (one, other): lambda pairs, clearance, deviation: contact_bounds(pairs)
-        for one in (Obb, Capsule)
-        for other in (Obb, Capsule)
-    },
+    **{(kind, kind): lambda pairs, clearance, deviation: contact_bounds(pairs) for kind in (Obb, Capsule)},
 }
 
 

@@ -34,8 +34,10 @@ class Table:
         return tuple(each.name for each in fields(cls))  # type: ignore[arg-type]
 
     def take(self, rows: Any) -> Self:
-        """Select rows by anything that indexes an array; by indices (k,) where rows are last."""
+        """Select rows by anything that indexes an array; by indices (k,) or a mask where rows are last."""
         if self._axis:
+            if np.asarray(rows).dtype == bool:
+                rows = np.flatnonzero(rows)  # np.take would read masks as indices
             return type(self)(*(np.take(column, rows, axis=-1) for column in self))
         return type(self)(
             *(column.take(rows) if isinstance(column, Table) else column[rows] for column in self)

@@ -94,7 +94,8 @@ class PairCache:
 
     def _rows_of(self, keys: Ints) -> Ints:
         """Rows (m,) of keys; new keys get new rows."""
-        new = np.setdiff1d(keys, self.pairs.keys)
+        new = np.unique(keys)
+        new = new[~_found(self.pairs.keys, new)[1]]
         if len(new):
             pairs = PairRecords.concatenate([self.pairs, PairRecords.new(new)])
             self.pairs = pairs.take(np.argsort(pairs.keys, kind="stable"))

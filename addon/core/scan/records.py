@@ -75,6 +75,10 @@ def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
     return np.where(part == 1, end, begin + part * (end - begin))
 
 
+VECTORS = frozenset({"point", "normal", "velocity", "direction"})
+"""Columns of contacts with three numbers in each row."""
+
+
 class ContactSpans(Table):
     """Spans of time in contact, of pairs (m,); begin and end in frames.
 

@@ -378,50 +378,34 @@ class Subdivision:
         """Open the pairs (m,) whose depth or gap is not within the tolerance yet."""
         deviation, tolerance = np.nan_to_num(intervals.deviation), self._depth_tolerance[intervals.rows]
         at_most = contacts.least + deviation
-        least = self._least_known(intervals, contacts, assessment.is_settled, at_most, clearance)
+        self._find_gaps(intervals, contacts, assessment.is_settled)
+        # Rows that touch. Those that are open may be the gap between two contacts.
+        touching = np.flatnonzero(~np.isnan(contacts.enter) & (assessment.is_settled | self._has_parts))
+        piece = (
+            self._runs(contacts)[intervals.rows[touching]],
+            _middles(intervals, contacts)[touching],
+            at_most[touching],
+        )
+        least = self._least_known(intervals.rows, at_most, clearance)
+        if len(touching):
+            least[touching] = self._least_of_contacts(*piece)
         is_doubtful = assessment.is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
         wanted = (deviation + least - tolerance)[apart]
         contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
         is_doubtful &= _may_be_deeper(deviation, contacts.low, least, tolerance)
-        rows = self._possible_contacts(contacts, assessment.is_settled)
-        rows = rows[~is_doubtful[rows]]
-        pieces = (
-            self._runs(contacts)[intervals.rows[rows]],
-            _middles(intervals, contacts)[rows],
-            at_most[rows],
-        )
-        self._pieces = [np.append(kept, new) for kept, new in zip(self._pieces, pieces, strict=True)]
+        is_kept = ~is_doubtful[touching]
+        self._pieces = [np.append(old, new[is_kept]) for old, new in zip(self._pieces, piece, strict=True)]
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
 
-    def _possible_contacts(self, contacts: IntervalContacts, is_settled: Bools) -> Ints:
-        """Rows of a round that touch. Rows that are open may be the gap between two contacts."""
-        return np.flatnonzero(~np.isnan(contacts.enter) & (is_settled | self._has_parts))
-
-    def _least_known(
-        self,
-        intervals: PairIntervals,
-        contacts: IntervalContacts,
-        is_settled: Bools,
-        at_most: Floats,
-        clearance: float,
-    ) -> Floats:
-        """Least separations (m,) that are known: of each contact, since each has a depth of its own.
-
-        Of pairs that do not touch, the least separation so far, but for what need not be known.
+    def _least_known(self, rows: Ints, at_most: Floats, clearance: float) -> Floats:
+        """Least separations (m,) of pairs so far, but for what need not be known.
 
         at_most : (m,) separations that are reached for certain
         """
-        rows = intervals.rows
-        pair, run = self._pair_of[rows], self._runs(contacts)[rows]
-        np.minimum.at(self._least, pair, at_most)
-        least: Floats = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
-        self._find_gaps(intervals, contacts, is_settled)
-        touching = self._possible_contacts(contacts, is_settled)
-        if len(touching):
-            middle = _middles(intervals, contacts)[touching]
-            least[touching] = self._least_of_contacts(run[touching], middle, at_most[touching])
-        return least
+        np.minimum.at(self._least, self._pair_of[rows], at_most)
+        cutoff = self.candidates.separation_cutoff(clearance)[rows]
+        return np.asarray(np.minimum(self._least[self._pair_of[rows]], cutoff))
 
     def _find_gaps(self, intervals: PairIntervals, contacts: IntervalContacts, is_settled: Bools) -> None:
         """Note where contacts of a round's pairs begin and end, and where they may be interrupted.

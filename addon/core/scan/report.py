@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.table import Table
 from ..progress import ContactMotion
+from .records import VECTORS
 
 
 class ContactInterval(NamedTuple):
@@ -167,8 +168,20 @@ class NearMisses(Table):
 _View = TypeVar("_View")
 
 
+def _are_equal(one: NDArray[Any], two: NDArray[Any]) -> bool:
+    """Return whether columns of one shape are equal; NaN is equal to itself."""
+    return bool(((one == two) | ((one != one) & (two != two))).all())
+
+
 class _Views(Sequence[_View]):
-    """Rows of tables as a sequence of objects, each of which is made on access."""
+    """Rows of tables as a sequence of objects, each of which is made on access.
+
+    Two are equal if all their columns are, and if both are empty.
+    """
+
+    @abstractmethod
+    def _columns(self) -> Iterator[NDArray[Any]]:
+        """Iterate over all columns."""
 
     @abstractmethod
     def take(self, rows: Any) -> Self:
@@ -179,7 +192,10 @@ class _Views(Sequence[_View]):
         return found if isinstance(index, slice) else found[0]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+        if not isinstance(other, type(self)):
+            return not len(self) and isinstance(other, Sequence) and not len(other)
+        columns = zip(self._columns(), other._columns(), strict=True)
+        return all(one.shape == two.shape and _are_equal(one, two) for one, two in columns)
 
     __hash__ = None  # type: ignore[assignment]  # like a list
 
@@ -222,6 +238,9 @@ class Contacts(_Views[Contact]):
         pairs = PairContacts.concatenate([part.pairs for part in parts])
         intervals = Intervals.concatenate([part.intervals for part in parts])
         return cls(pairs, intervals, np.concatenate([part.counts for part in parts]))
+
+    def _columns(self) -> Iterator[NDArray[Any]]:
+        return iter((*self.pairs, *self.intervals, self.counts))
 
     @property
     def owners(self) -> Ints:
@@ -275,6 +294,9 @@ class Clearances(_Views[Clearance]):
         """Select near misses by anything that indexes an array."""
         return type(self)(self.pairs.take(rows))
 
+    def _columns(self) -> Iterator[NDArray[Any]]:
+        return iter(self.pairs)
+
     def __len__(self) -> int:
         return len(self.pairs.a)
 
@@ -282,7 +304,6 @@ class Clearances(_Views[Clearance]):
         return map(Clearance, *(column.tolist() for column in self.pairs))
 
 
-_VECTORS = frozenset({"point", "normal", "velocity", "direction"})
 _TYPES = {"a": "i8", "b": "i8", "at_start": "?", "tunnelling": "?", "motion": "U7"}
 
 
@@ -296,7 +317,7 @@ def _table_of(kind: type[_AnyTable], rows: Sequence[Sequence[Any]]) -> _AnyTable
     unknown, arrays = np.full(3, math.nan), []
     for name, values in zip(kind.names(), columns, strict=True):
         filled = np.array([unknown if value is None else value for value in values], _TYPES.get(name, "f8"))
-        arrays.append(filled.reshape((-1, 3) if name in _VECTORS else -1))
+        arrays.append(filled.reshape((-1, 3) if name in VECTORS else -1))
     return kind(*arrays)
 
 

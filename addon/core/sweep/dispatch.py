@@ -180,7 +180,10 @@ def _exact(kernel: Callable[..., Floats]) -> _TimeKernel:
 
 
 def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
-    """Sweep a sphere tree with a shape or another tree: the first of the sweeps of all leaves."""
+    """Sweep a sphere tree with a shape or another tree: the first of the sweeps of all leaves.
+
+    Needs memory for all pairs of leaves, about 200 bytes each.
+    """
     for start, end in (motion[:2], motion[2:]):
         if isinstance(start, SphereTree):
             start.require_same_nodes(end)

@@ -115,6 +115,8 @@ class SphereTree(Batched):
     def contains(self, points: ArrayLike) -> Bools:
         """Decide which points lie inside or on a leaf. Exact up to float64 rounding.
 
+        Needs memory for all pairs of points and leaves.
+
         Parameters
         ----------
         points : (..., 3) float

@@ -46,8 +46,8 @@ def known_result(key: bytes) -> Any:
 def store_result(key: bytes, result: _Result, size: int = 0) -> _Result:
     """Remember a result whose arrays have a size in bytes, and return it."""
     global _size
+    _size += size + _ENTRY_BYTES - _known.pop(key, (0, None))[0]
     _known[key] = size + _ENTRY_BYTES, result
-    _size += size + _ENTRY_BYTES
     while len(_known) > 1 and _size > _MOST_BYTES:
         _size -= _known.popitem(last=False)[1][0]
     return result

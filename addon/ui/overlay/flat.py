@@ -23,7 +23,7 @@ _BELOW_MOUSE = 16.0
 
 
 def _draw(kind: Any, shader_name: str, columns: dict[str, Any], **uniforms: Any) -> None:
-    """Draw triangles or lines of columns of vertices, in single precision, over what is there."""
+    """Draw triangles or lines of columns of vertices, in single precision, over what is drawn already."""
     if not len(columns["pos"]):
         return
     # Annotated because the type stubs of Blender 4.2 lack the return type.

@@ -230,3 +230,13 @@ def test_box_rotating_at_constant_rate_needs_no_subframe_samples_until_it_touche
     assert hit - 2e-3 < contact.first.frame <= hit
     assert contact.first.uncertainty < 1e-3
     assert len(motion.between) <= 4
+
+
+def test_results_of_one_motion_are_equal_and_of_another_are_not():
+    def crossing(speed: float) -> ContactReport:
+        return run(Played(lambda time: Sphere([[speed * time - 5, 0, 0], [0, 0, 0]], 1.0), 2), range(11))
+
+    one, same, other = crossing(1.0), crossing(1.0), crossing(0.9)
+    assert len(one.contacts) == 1
+    assert one.contacts == same.contacts and one.clearances == same.clearances
+    assert one.contacts != other.contacts and one.contacts != ()

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidShapeError
 from ...numeric.table import Table
-from ..records import ContactSpans, PairRecords, ScannerRecords
+from ..records import VECTORS, ContactSpans, PairRecords, ScannerRecords
 from .bounds import SectionRecords, ShareRecords
 
 _Table = TypeVar("_Table", bound=Table)
 
-_VECTORS = frozenset({"point", "normal", "velocity", "direction"})
-"""Columns of contacts with three numbers each."""
 _INTEGERS = frozenset({"keys", "motion"})
 _MASKS = frozenset({"touched", "is_near", "has_moved"})
 
@@ -80,4 +78,4 @@ def _encoded(name: str, values: NDArray[Any]) -> str:
 
 def _decoded(name: str, text: str) -> NDArray[Any]:
     values = np.frombuffer(base64.b64decode(text, validate=True), dtype=_type_of(name)).copy()
-    return values.reshape(-1, 3) if name in _VECTORS else values
+    return values.reshape(-1, 3) if name in VECTORS else values
