@@ -50,7 +50,7 @@ _PATH = message("is a path, which moves its children: disable Path Animation")
 
 
 class CreatedColliders(NamedTuple):
-    """Result of `make_colliders`.
+    """Result of `colliders_in_parts`.
 
     colliders, sources : numbers of colliders that exist now, and of sources that they stand for
     replaced : number of colliders that these sources had before

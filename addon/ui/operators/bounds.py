@@ -70,8 +70,9 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        hidden = {*(() if "compound" in self.added_shapes else PART_OPTIONS)}
-        hidden |= {*(() if self.vertex_group else ["group_threshold"])}
+        hidden = set() if "compound" in self.added_shapes else set(PART_OPTIONS)
+        if not self.vertex_group:
+            hidden.add("group_threshold")
         for name in ("scope", *BOUNDS_OPTIONS):
             if name == "vertex_group":
                 draw_vertex_group(self.layout, self, context.object, name)

@@ -4,7 +4,7 @@ Files, in reading order:
 
 - `handlers.py`: Blender's callbacks: what each event changes in the overlay. Start here.
 - `update.py`: reads a scene's subjects and makes their draw data.
-- `state.py`: cached draw data of each view layer and 3D view, and identities of subjects. It passes edits and
+- `state.py`: cached draw data of each view layer, and identities of subjects. It passes edits and
   undo on to the state machine of `scene/live/staleness.py`.
 - `draw_data.py`: instances of unit meshes as arrays, and their colors.
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py` and `shaders.py`.

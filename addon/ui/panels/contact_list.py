@@ -53,12 +53,13 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
         first.label(text=a, translate=False, icon=_icon_of(item))
         second.label(text=b, translate=False)
-        numbers = {frame: iface_("start") if item.at_start else _frame_text(item)}
         # With room for one number, it is the one that the list is sorted by.
-        if value is not None or data.contact_list.sort_by == "VALUE":
-            numbers[value or frame] = _value_text(abs(item.value))
-        for cell, text in numbers.items():
-            cell.label(text=text, translate=False)
+        is_by_value = data.contact_list.sort_by == "VALUE"
+        if value is not None or not is_by_value:
+            text = iface_("start") if item.at_start else _frame_text(item)
+            frame.label(text=text, translate=False)
+        if value is not None or is_by_value:
+            (frame if value is None else value).label(text=_value_text(abs(item.value)), translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""

@@ -1,6 +1,7 @@
-"""Panels of the active object: its settings, its custom shape, and measurements of its bounds.
+"""Panels of the active object: its settings, custom shape, collision response and measurements.
 
-They are in the sidebar under Bounds, and the first two in the Physics tab of the Properties editor.
+They are in the sidebar under Bounds, and the first three in the Physics tab of the Properties editor.
+A panel of the active collection is in its tab there.
 """
 
 from __future__ import annotations
