@@ -1,6 +1,6 @@
 """State of the overlay: draw data of each view layer, identities of subjects, and whether results are stale.
 
-A local view hides subjects that its view layer shows: they are left out when it is drawn.
+A local view hides subjects that its view layer shows: drawing skips them.
 """
 
 from __future__ import annotations
