@@ -33,7 +33,7 @@ from .broad_phase.overlapping_pairs import (
 from .compound.convex_parts import convex_parts
 from .distance.dispatch import minimum_translation, overlaps, separation, witness_points
 from .distance.mesh_mesh import MeshSeparation, mesh_separation, meshes_overlap
-from .distance.witness import WitnessPoints
+from .distance.separating_axis import WitnessPoints
 from .envelope.envelopes import Envelopes, envelopes_over
 from .errors import (
     CollisionBoundsError,
@@ -58,8 +58,7 @@ from .mesh.triangle_mesh import TriangleMesh
 from .progress import ContactMotion, MotionKind, Progress
 from .scan.mesh_contact import MeshContact, first_mesh_contact
 from .scan.mesh_samples import DeformedMesh
-from .scan.motion import BoundsMotion, BoundsSample, Motion, Sample, SubframeMotion
-from .scan.obstacle_space import Obstacle
+from .scan.motion import BoundsMotion, BoundsSample, Motion, Obstacle, Sample, SubframeMotion
 from .scan.report import (
     Clearance,
     Contact,
@@ -71,8 +70,7 @@ from .scan.report import (
 from .scan.scan import ScanSettings, scan_contacts
 from .shapes import Aabb, Bound, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep.dispatch import closest_time, first_impact, overlap_span, time_of_impact
-from .sweep.impact import Impact, ImpactStatus
-from .sweep.interpolation import at
+from .sweep.interpolation import Impact, ImpactStatus, at
 from .trees.builder import sphere_tree_from_triangles
 from .trees.sphere_tree import SphereTree
 

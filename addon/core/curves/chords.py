@@ -13,10 +13,20 @@ from numpy.typing import NDArray
 
 from ..numeric.arrays import Floats, Ints
 from ..numeric.table import Table
-from .bezier_parts import cut, derivative, deviation_of_bezier, evaluated, parameter_of_time, polynomial
 from .easing_bounds import eased_part
 from .keyframes import Curves
-from .segments import BEZIER, EASED, EXTRAPOLATED, LINEAR
+from .segments import (
+    BEZIER,
+    EASED,
+    EXTRAPOLATED,
+    LINEAR,
+    cut,
+    derivative,
+    deviation_of_bezier,
+    evaluated,
+    parameter_of_time,
+    polynomial,
+)
 
 
 class Chords(Table):

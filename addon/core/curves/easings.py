@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..numeric.arrays import Ints
-from .bezier import Singles
+from .segments import Singles
 
 FAMILIES = ("SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC")
 MODES = ("EASE_IN", "EASE_OUT", "EASE_IN_OUT")

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
-from .bezier import Singles
 from .chords import Chords
 from .keyframes import NEAR_KEY, Curves
+from .segments import Singles
 
 Program: TypeAlias = tuple[str, ...]
 """Operations in postfix order. Expressions of one program differ in their numbers alone."""

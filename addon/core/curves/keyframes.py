@@ -11,9 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
-from .bezier import Singles, parameters_at, values_at
 from .easings import eased_values
-from .segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Segments
+from .segments import (
+    BEZIER,
+    CONSTANT,
+    EASED,
+    EXTRAPOLATED,
+    LINEAR,
+    Keys,
+    Segments,
+    Singles,
+    parameters_at,
+    values_at,
+)
 
 NEAR_KEY = np.float32(1e-4)
 """Distance in frames from a key within which Blender returns the key's value."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
-from .bezier import Singles
+from .segments import Singles
 
 Numbers = TypeVar("Numbers", Singles, Floats)
 

@@ -3,15 +3,11 @@
 Files, in reading order:
 
 - `dispatch.py`: the public functions, and the table of methods by pair of shape types.
-- `witness.py`: `WitnessPoints`, the closest points of two shapes.
-- `aabb.py`: two axis-aligned boxes.
+- `separating_axis.py`: `WitnessPoints`, the closest points of two shapes; boxes along axes.
 - `obb.py`: two boxes, at least one of them oriented: by `separating_axis.py` while they overlap, and by
   closest features while they are apart. A capsule is a box without width and a radius around it.
-- `sphere.py`: a sphere and each other shape.
-- `triangle_triangle.py`: two triangles.
-- `sphere_tree.py`: the nearest leaf of a sphere tree to a shape, or of two trees.
-- `sphere_mesh.py`: a sphere and a triangle mesh.
-- `mesh_mesh.py`: two triangle meshes.
+- `sphere.py`: a sphere and each other shape, a mesh, or the nearest leaf of a sphere tree.
+- `mesh_mesh.py`: two triangles, and two triangle meshes.
 
 May import `numeric`, `shapes`, `broad_phase`, `fitting`, `trees` and `mesh`.
 

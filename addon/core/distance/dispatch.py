@@ -27,11 +27,10 @@ from ..numeric.arrays import Bools, Floats
 from ..numeric.batch import common_batch
 from ..shapes import Aabb, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle
 from ..trees.sphere_tree import SphereTree
-from . import aabb, obb
+from . import obb, separating_axis
 from . import sphere as spheres
-from . import sphere_mesh as meshes
-from .sphere_tree import nearest_leaf_pairs, nearest_leaves
-from .witness import WitnessPoints
+from .separating_axis import WitnessPoints
+from .sphere import nearest_leaf_pairs, nearest_leaves
 
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh
 """A shape, a sphere tree or a triangle mesh: everything that queries accept."""
@@ -172,8 +171,8 @@ _PAIRS: dict[tuple[type, type], _PairMethods] = {
     (Sphere, Triangle): _methods(spheres, "sphere_triangle"),
     (Sphere, Aabb): _methods(spheres, "sphere_aabb"),
     (Sphere, Obb): _methods(spheres, "sphere_obb"),
-    (Sphere, TriangleMesh): _methods(meshes, "sphere_mesh"),
-    (Aabb, Aabb): _methods(aabb, "aabb_aabb"),
+    (Sphere, TriangleMesh): _methods(spheres, "sphere_mesh"),
+    (Aabb, Aabb): _methods(separating_axis, "aabb_aabb"),
     **{pair: _methods(obb, "obb_obb") for pair in ((Aabb, Obb), (Obb, Aabb), (Obb, Obb))},
     **{(Capsule, kind): _methods(obb, "capsule_shape") for kind in (Capsule, Sphere, Aabb, Obb)},
 }

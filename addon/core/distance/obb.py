@@ -38,8 +38,7 @@ from ..numeric.batch import method_of_kind
 from ..numeric.tolerances import LENGTH_ROUNDING, SAME_DISTANCE
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import world_points
-from .separating_axis import PARALLEL, AxisGaps, BoxPair, separating_axis
-from .witness import WitnessPoints
+from .separating_axis import PARALLEL, AxisGaps, BoxPair, WitnessPoints, separating_axis
 
 _CHUNK_PAIRS = 2048
 """Pairs solved at a time, so few that they fit the cache."""

@@ -1,24 +1,48 @@
-"""Distances between a sphere and each other shape.
+"""Distances between a sphere and each other shape, a mesh, or the nearest leaf of a sphere tree.
 
 Space: results are in the space and unit of the shapes, (...) for batches that broadcast.
 
 Sign: separation is the distance from the center to the other shape minus the radius; negative where they
 overlap. For boxes the distance of a center inside is negative too: minus the depth below the nearest face.
+That of a mesh is the minimum over its triangles, inf behind all of a one-sided mesh. A mesh is a surface: a
+sphere inside that touches no triangle does not overlap it.
 
-Guarantee: exact up to float64 rounding of the coordinates. Where the center lies on or in the other shape the
-normal is undefined, and each function documents its choice.
+Guarantee: exact up to float64 rounding of the coordinates. Where the center lies on or in the other shape
+the normal is undefined, and each function documents its choice. Of leaves that tie by rounding, any may be
+found.
+
+Triangles that overlap are found by the BVH of the mesh. Spheres that overlap none traverse its sphere tree
+for the nearest triangle. A sphere tree is the union of its leaves, so its distance is that of one leaf.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from collections.abc import Callable
+from typing import Any
 
-from ..numeric.arrays import Bools, Floats, dot, length, normalized, perpendicular, transform_vectors
-from ..shapes import Aabb, Obb, Segment, Sphere, Triangle
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import (
+    CHUNK_ROWS,
+    Bools,
+    Floats,
+    Ints,
+    dot,
+    length,
+    normalized,
+    perpendicular,
+    transform_vectors,
+)
+from ..numeric.tolerances import DISTANCE_ROUNDING, EPS
+from ..shapes import Aabb, Obb, Segment, Sphere, Triangle, concatenated
 from ..shapes.boxes import local_points, world_points
 from ..shapes.primitives import closest_on_segment, closest_on_triangle
-from .aabb import signed_distance_from_gaps
-from .witness import WitnessPoints
+from ..trees.sphere_tree import SphereTree, inner_nodes_upward
+from ..trees.traversal import NodePairs, find_candidate_leaf_pairs
+from .separating_axis import WitnessPoints, signed_distance_from_gaps
 
 
 def separation_sphere_sphere(a: Sphere, b: Sphere) -> Floats:
@@ -179,3 +203,179 @@ def _to_local(box: Obb, sphere: Sphere) -> Sphere:
 def _local_box(box: Obb) -> Aabb:
     """Axis-aligned boxes (...) that oriented boxes are in their local space."""
     return Aabb.unchecked(-box.half_extents, box.half_extents)
+
+
+_ALL_PAIRS = 16_384
+"""Up to this many pairs of a sphere and a triangle, all are solved without a traversal."""
+
+_SPHERES_AT_ONCE = 2048
+
+
+def separation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
+    """Minimum separation from a triangle, (...); inf behind all of a one-sided mesh."""
+    flat, nearest = _nearest(sphere, mesh)
+    has_nearest = np.flatnonzero(nearest >= 0)
+    result = np.full(flat.shape, np.inf)
+    triangles = mesh.triangles[nearest[has_nearest]]
+    result[has_nearest] = separation_sphere_triangle(flat[has_nearest], triangles)
+    return result.reshape(sphere.shape)
+
+
+def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
+    """Decide which spheres overlap a triangle, (...) bool."""
+    flat = sphere.reshaped((-1,))
+    result = np.zeros(flat.shape, dtype=bool)
+    for i, t in mesh.box_triangle_pairs(flat.aabb()):
+        result[i[overlaps_sphere_triangle(flat[i], mesh.triangles[t])]] = True
+    return result.reshape(sphere.shape)
+
+
+def witness_points_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> WitnessPoints:
+    """Witness points of the triangle of minimum separation, the nearest or the deepest; on ties of the first.
+
+    Behind all of a one-sided mesh, where nothing collides, they are those of its first triangle.
+    """
+    flat, nearest = _nearest(sphere, mesh)
+    witness = witness_points_sphere_triangle(flat, mesh.triangles[np.maximum(nearest, 0)])
+    return WitnessPoints(*(points.reshape(*sphere.shape, 3) for points in witness))
+
+
+def minimum_translation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
+    """Shortest translation that separates the sphere from its deepest triangle, (..., 3); zero for none.
+
+    Other triangles may still overlap, as in a corner, and then need another translation.
+    """
+    flat = sphere.reshaped((-1,))
+    move = np.zeros((*flat.shape, 3))
+    deepest, depth = _deepest(flat, mesh)
+    hits = np.flatnonzero(deepest >= 0)
+    witness = witness_points_sphere_triangle(flat[hits], mesh.triangles[deepest[hits]])
+    move[hits] = witness.normal * depth[hits, None] + 0.0
+    return move.reshape(*sphere.shape, 3)
+
+
+def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:
+    """Spheres as a flat batch (n,), and their triangles (n,) of minimum separation; -1 where all are inf."""
+    flat = sphere.reshaped((-1,))
+    nearest, depth = _deepest(flat, mesh)
+    for start in range(0, len(depth), _SPHERES_AT_ONCE):
+        apart = start + np.flatnonzero(depth[start : start + _SPHERES_AT_ONCE] > 0)
+        if len(apart):
+            nearest[apart] = _nearest_by_traversal(flat[apart], mesh)
+    return flat, nearest
+
+
+def _deepest(flat: Sphere, mesh: TriangleMesh) -> tuple[Ints, Floats]:
+    """Deepest triangles (n,) of spheres (n,) and their separations (n,); -1 and inf for none."""
+    best, least = np.full(flat.shape, -1), np.full(flat.shape, np.inf)
+    for i, t in mesh.box_triangle_pairs(flat.aabb()):
+        value = separation_sphere_triangle(flat[i], mesh.triangles[t])
+        scatter_min(best, least, i, t, np.where(value <= 0, value, np.inf))
+    return best, least
+
+
+def _nearest_by_traversal(apart: Sphere, mesh: TriangleMesh) -> Ints:
+    """Triangles (n,) of minimum separation from spheres (n,); -1 where all are inf."""
+    best, least = np.full(apart.shape, -1), np.full(apart.shape, np.inf)
+    count = len(mesh.triangles.a)
+    if len(best) * count <= _ALL_PAIRS:
+        i, t = np.arange(len(best)).repeat(count), np.tile(np.arange(count), len(best))
+    else:
+        i, t = mesh.parts.candidates(np.arange(len(best)), mesh.parts.bounds(apart))
+    for start in range(0, len(i), CHUNK_ROWS):
+        spheres, triangles = i[start : start + CHUNK_ROWS], t[start : start + CHUNK_ROWS]
+        value = separation_sphere_triangle(apart[spheres], mesh.triangles[triangles])
+        scatter_min(best, least, spheres, triangles, value)
+    return best
+
+
+def scatter_min(best: NDArray[Any], least: Floats, i: Ints, t: NDArray[Any], value: Floats) -> None:
+    """Update the minima of rows in place. Exact.
+
+    best : (n,) float64 or int64. Where the minimum of each row was found; updated.
+    least : (n,) float64. The minimum of each row; updated.
+    i : (k,) int64. Row of each candidate.
+    t : (k,) float64 or int64. Triangle or time of each candidate. Of equal values the smallest wins.
+    value : (k,) float64. Infinite values are ignored.
+    """
+    better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
+    i, t, value = i[better], t[better], value[better]
+    # Assign in descending order, so that the best candidate of a row is written last.
+    order = np.lexsort((t, value))[::-1]
+    best[i[order]], least[i[order]] = t[order], value[order]
+
+
+_ELEMENTS_AT_ONCE = 2048
+"""Pairs of trees traversed together: frontiers of more do not fit the cache."""
+
+
+def nearest_leaves(tree: SphereTree, shape: Any, separation: Callable[[Any, Any], Floats]) -> Sphere:
+    """Find the leaf of minimum separation from a shape; on ties the first.
+
+    tree : Any poses.
+    shape : Its batch broadcasts against that of the poses.
+    separation : Signed distance of spheres and such shapes.
+    Returns leaf : Sphere, batch (...)
+    """
+    batch = np.broadcast_shapes(tree.shape, shape.shape)
+    pose, other = _places(tree.shape, batch), _places(shape.shape, batch)
+    leaves = tree.reshaped((-1,)).leaf_spheres
+    flat = shape.reshaped((-1,)) if shape.shape else shape
+    found = [Sphere.unchecked(np.empty((0, 3)), np.empty(0))]
+    step = max(1, CHUNK_ROWS // leaves.shape[1])
+    for start in range(0, len(pose), step):
+        rows = slice(start, start + step)
+        spheres = leaves[pose[rows]]
+        near = separation(spheres, flat[other[rows], None] if shape.shape else shape).argmin(axis=1)
+        found.append(spheres[np.arange(len(near)), near])
+    return concatenated(*found).reshaped(batch)
+
+
+def nearest_leaf_pairs(a: SphereTree, b: SphereTree) -> tuple[Sphere, Sphere]:
+    """Find the leaves of two trees with minimum separation, by dual-tree traversal.
+
+    a, b : Batches broadcast.
+    Returns on_a, on_b : Sphere, batch (...). On ties, the first leaf of `a`, then of `b`.
+    """
+    batch = np.broadcast_shapes(a.shape, b.shape)
+    pose_a, pose_b = _places(a.shape, batch), _places(b.shape, batch)
+    first, second = reach_and_core(a), reach_and_core(b)
+    flat_a, flat_b = a.reshaped((-1,)).spheres, b.reshaped((-1,)).spheres
+
+    def bounds(rows: NodePairs) -> tuple[Floats, Floats]:
+        at_a, at_b = (pose_a[rows.element], rows.a), (pose_b[rows.element], rows.b)
+        distance = length(flat_b.center[at_b] - flat_a.center[at_a])
+        (reach_a, core_a), (reach_b, core_b) = first, second
+        reach, core = reach_a[at_a] + reach_b[at_b], core_a[at_a] + core_b[at_b]
+        return distance - reach - DISTANCE_ROUNDING * (distance + reach), distance - core
+
+    leaf_a, leaf_b = np.empty(len(pose_a), dtype=np.int64), np.empty(len(pose_a), dtype=np.int64)
+    for start in range(0, len(pose_a), _ELEMENTS_AT_ONCE):
+        elements = np.arange(start, min(start + _ELEMENTS_AT_ONCE, len(pose_a)))
+        pairs, value = find_candidate_leaf_pairs(elements, a.children, b.children, bounds)
+        # Assign in descending order, so that the best pair of an element is written last.
+        pairs = pairs.take(np.lexsort((pairs.b, pairs.a, value))[::-1])
+        leaf_a[pairs.element], leaf_b[pairs.element] = pairs.a, pairs.b
+    return flat_a[pose_a, leaf_a].reshaped(batch), flat_b[pose_b, leaf_b].reshaped(batch)
+
+
+def _places(shape: tuple[int, ...], batch: tuple[int, ...]) -> Ints:
+    """Places (n,) in a flat batch of this shape of the elements of the batch to which it broadcasts."""
+    return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), batch).ravel()
+
+
+def reach_and_core(tree: SphereTree) -> tuple[Floats, Floats]:
+    """Compute radii (p, m) around nodes of all poses that enclose all leaves below, and that a leaf encloses.
+
+    The sphere of a node encloses its triangles, but not always the spheres below it, which bulge out between
+    the triangles. The second radius is negative if the center is outside of all leaves.
+    """
+    flat = tree.reshaped((-1,))
+    reach, core = flat.radius.copy(), flat.radius.copy()
+    for nodes, left, right in inner_nodes_upward(tree.children):
+        children = np.stack([left, right], axis=1)
+        distance = length(flat.center[:, children] - flat.center[:, nodes, None])
+        farthest, inner = distance + reach[:, children], core[:, children] - distance
+        reach[:, nodes] = farthest.max(axis=-1) * (1 + 4 * EPS)
+        core[:, nodes] = inner.max(axis=-1) - 4 * EPS * farthest.max(axis=-1)
+    return reach, core

@@ -2,8 +2,7 @@
 
 | file | content |
 |---|---|
-| `swept_bounds` | `SweptBounds`, the bounds so far: support distances, and the sphere around a k-DOP |
-| `envelopes` | `envelopes_over`, which samples the motion and halves intervals |
+| `envelopes` | `envelopes_over`, which samples the motion and halves intervals; the bounds so far |
 | `swept_points` | `points_swept`, points around all that moving points sweep, for shapes of any kind |
 
 May import `scan`, for the motion protocols, and all rooms before it.

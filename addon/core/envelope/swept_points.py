@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..fitting.quickhull import face_planes, max_height_above, quickhull
-from ..interval.linearity import interval_deviations
+from ..interval.pair_motion import interval_deviations
 from ..numeric.arrays import Floats, Ints, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import Progress

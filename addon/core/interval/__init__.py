@@ -2,11 +2,9 @@
 
 | file | content |
 |---|---|
-| `pair_motion` | `PairMotion`, the shapes of pairs at both ends, and `IntervalContacts`, the result |
-| `dispatch` | both passes that solve pairs, and `with_minimum_separation` |
-| `rotating`, `sphere_mesh` | for boxes and capsules that rotate; for spheres, also with a mesh |
-| `linearity` | how far the real motion may deviate from the linear motion between samples |
-| `box_kinks` | how far sides of boxes deviate where another point becomes the outermost |
+| `pair_motion` | shapes of pairs at both ends, `IntervalContacts`, and deviation from linear motion |
+| `dispatch` | both passes that solve pairs, spheres and boxes along the axes, and `with_minimum_separation` |
+| `rotating` | boxes and capsules that rotate |
 
 May import `sweep` and the rooms before it.
 

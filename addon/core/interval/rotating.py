@@ -17,8 +17,7 @@ from ..numeric.table import Table
 from ..shapes import Obb, concatenated
 from ..sweep.interpolation import ObbMotion, rotation_angle
 from ..sweep.obb import boxes_in_motion
-from .linearity import parabola_overshoot
-from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
+from .pair_motion import IntervalContacts, PairMotion, parabola_overshoot, raised_lower_bounds
 
 _TANGENT_STEPS = 4
 """Further samples of the separation, at most, where the tangents of earlier ones meet."""

@@ -5,18 +5,17 @@ In reading order:
 | file | content |
 |---|---|
 | `scan` | `scan_contacts` and `ScanSettings` |
-| `motion` | protocols of motions, and their samples |
+| `motion` | protocols of motions, their samples, and the local space of obstacles |
 | `pair_filter` | which pairs are tested: by settings, if any of both moves, and where their boxes overlap |
 | `pair_scanner` | `PairScanner`: collects frames into blocks, and solves the pairs of each block |
 | `interval_block` | the shapes of a block of intervals, and timelines of intervals that are subdivided |
 | `refinement` | assessment of linear motion, and subdivision where it is not good enough |
 | `known_subdivision` | the same for pairs whose motion is known between frames |
-| `solved_pieces` | describes contacts by the solved motion of their pairs |
 | `records` | contacts and separations of pairs, as tables |
-| `pair_cache` | what is known of each pair so far |
+| `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |
 | `report` | contacts and near misses |
 | `sections` | cuts long scans into sections for several processes, and joins their records |
-| `obstacle_space` | meshes that spheres are tested against, in their local space |
+| `switches` | adds samples where subjects appear or disappear |
 | `mesh_samples` | samples of two moving meshes, whose vertices and triangles may change |
 | `mesh_contact` | first contact of two moving meshes, for pairs whose bounds touch |
 

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InvalidShapeError
-from ..interval.linearity import (
+from ..interval.pair_motion import (
+    PairMotion,
     interval_deviations,
     max_deviation,
     rotation_sagitta,
     velocities,
     velocity_change,
 )
-from ..interval.pair_motion import PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..numeric.table import Table

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..interval.linearity import max_deviation
+from ..interval.pair_motion import max_deviation
 from ..mesh.mesh_bvh import MeshBvh, PosedMesh
 from ..mesh.part_bounds import LEAF_TRIANGLES
 from ..mesh.triangle_mesh import TriangleMesh

@@ -6,14 +6,266 @@ operations. Memory grows with these pairs and their contacts, never with the num
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints
+from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
+from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..numeric.spans import span_runs
-from .records import ContactSpans, IntervalRecords, PairRecords, is_run_start
-from .solved_pieces import SolvedPieces, SpanStarts
+from ..numeric.table import Table
+from ..shapes import Sphere
+from .motion import rotation_between, to_world
+from .records import LINEAR, ContactSpans, IntervalRecords, PairRecords, is_run_start
+from .refinement import PairIntervals, Subdivision
+
+_UNSTEADY = 0.05
+"""Part of its path by which a pair may deviate from linear motion if its velocity is known."""
+_STEADY = 1e-4
+"""Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
+_POSE_ROUNDING = 2.0**-22
+"""Part of the coordinates that the poses of both shapes, at both ends of an interval, lose to rounding."""
+_SLOW = 1e-3
+"""Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
+_TOUCH = 1e-9
+"""Part of the coordinates below which an overlap is a touch."""
+_EARLY = 1e-4
+"""Part of a pair's size by which a proven contact may begin before the touch, and be described there."""
+
+
+class SpanStarts(Table):
+    """Descriptions of contacts (m,) at their begin, in world space.
+
+    uncertainty : (m,) float. Frames by which the begin may be off.
+    point, normal : (m, 3) float. Contact point, and unit normal from the first to the second shape.
+    velocity : (m, 3) float. Velocity of the second surface relative to the first, in lengths per frame; NaN
+        where not known.
+    """
+
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    velocity: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
+
+    subdivision : Subdivision
+    candidates : (r,) int. Rows of the pairs in the subdivision.
+    motion : PairMotion, batch (r,)
+    enter, least_time : (r,) float. Begin of the contact, and time of the least separation, in [0, 1] of the
+        interval.
+    steps : (r,) float. Length of the interval in frames.
+    deviation : (r,) float. Deviation of the pair from that motion; 0 where linear motion is assumed, NaN
+        where it is unknown.
+    poses : (2, r, 4, 4) float or None. Poses of the obstacle at begin and end of the interval.
+    """
+
+    subdivision: Subdivision
+    candidates: Ints
+    motion: PairMotion
+    enter: Floats
+    least_time: Floats
+    steps: Floats
+    deviation: Floats
+    poses: Floats | None
+
+    @classmethod
+    def of_round(
+        cls, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts, rows: Ints
+    ) -> Pieces:
+        """Collect the pieces of some rows (r,) of a round that touch."""
+        candidates, poses = intervals.rows[rows], None
+        if intervals.poses is not None:
+            start, end, part = intervals.poses
+            poses = np.stack([start[part[rows]], end[part[rows]]])
+        is_linear = subdivision.contact_motion[candidates] == LINEAR
+        deviation = np.where(is_linear, 0.0, intervals.deviation[rows])
+        if intervals.jumps is not None:
+            # What jumps has no velocity.
+            deviation[np.isin(rows, intervals.jumps.rows)] = np.inf
+        steps = (intervals.end - intervals.begin)[rows]
+        times = contacts.enter[rows], contacts.least_time[rows]
+        return cls(subdivision, candidates, intervals.motion.take(rows), *times, steps, deviation, poses)
+
+    def take(self, rows: Ints) -> Pieces:
+        """Return some of the pieces."""
+        names = ("candidates", "enter", "least_time", "steps", "deviation")
+        columns = {name: getattr(self, name)[rows] for name in names}
+        poses = None if self.poses is None else self.poses[:, rows]
+        return replace(self, motion=self.motion.take(rows), poses=poses, **columns)
+
+    @property
+    def size(self) -> Floats:
+        """Sizes (r,) of the smaller subjects."""
+        return self.subdivision.candidates.size[self.candidates]
+
+    def to_world(self, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
+        """Transform points and vectors (r, 3) at times (r,) in [0, 1] to world space."""
+        if self.poses is None:
+            return [point, *vectors]
+        begin, end = self.poses
+        moved = [to_world(begin, end, time, point, vector) for vector in vectors]
+        return [moved[0][0], *(vector for _, vector in moved)]
+
+
+class SolvedPieces:
+    """Pieces of contacts of one block, described on demand.
+
+    Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
+    """
+
+    def __init__(self, clearance: float, first_time: float) -> None:
+        self._clearance, self._first_time = clearance, first_time
+        self._added: list[Pieces] = []
+        self._offsets = [0]
+
+    def add(self, pieces: Pieces) -> Ints:
+        """Add pieces (r,), and return their rows among all."""
+        begin = self._offsets[-1]
+        self._added.append(pieces)
+        self._offsets.append(begin + len(pieces.enter))
+        return np.arange(begin, self._offsets[-1])
+
+    def starts(self, records: IntervalRecords) -> SpanStarts:
+        """Describe the begin of contacts (m,) of records with pieces."""
+        found = SpanStarts(records.uncertainty.copy(), *np.empty((3, len(records.keys), 3)))
+        unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
+        for pieces, rows in self._taken(records.piece):
+            enter = self._touch_times(pieces)
+            impact = pieces.motion.impact_at(enter)
+            vectors = impact.normal, self._velocities(pieces, impact)
+            point, normal, velocity = pieces.to_world(enter, impact.point, *vectors)
+            if pieces.poses is not None:
+                velocity += _spin(pieces, normal)
+            uncertainty = _uncertainty(pieces, enter, found.uncertainty[rows])
+            found.assign(rows, SpanStarts(uncertainty, point, normal, velocity))
+            if pieces.subdivision.is_known:
+                wanted = np.flatnonzero(_is_unsteady(pieces, impact, point))
+                unsteady[pieces.subdivision].append((rows[wanted], pieces.candidates[wanted]))
+        for subdivision, parts in unsteady.items():
+            rows, candidates = (np.concatenate(column) for column in zip(*parts, strict=True))
+            measured = subdivision.velocities_before(candidates, records.enter[rows])
+            found.velocity[rows] = np.where(np.isnan(found.velocity[rows]), np.nan, measured)
+        # The first sample itself is exact.
+        found.uncertainty[records.enter == self._first_time] = 0.0
+        return found
+
+    def deepest_normals(self, records: IntervalRecords) -> Floats:
+        """Return the unit normals (m, 3) at the least separation of records with pieces."""
+        normals = np.empty((len(records.piece), 3))
+        for pieces, rows in self._taken(records.piece):
+            normal = pieces.motion.normal_at(pieces.least_time)
+            _, normals[rows] = pieces.to_world(pieces.least_time, np.zeros(normal.shape), normal)
+        return normals
+
+    def _taken(self, numbers: Ints) -> Iterator[tuple[Pieces, Ints]]:
+        """Yield pieces with numbers (m,), each part with its rows among these."""
+        owner = np.searchsorted(self._offsets, numbers, side="right") - 1
+        for index in np.unique(owner).tolist():
+            rows = np.flatnonzero(owner == index)
+            yield self._added[index].take(numbers[rows] - self._offsets[index]), rows
+
+    def _touch_times(self, pieces: Pieces) -> Floats:
+        """Return the times (r,) in [0, 1] at which the linear motion of pieces touches first.
+
+        Contacts of known motion begin earlier, by what may deviate. Then other corners or edges may be the
+        nearest ones.
+        """
+        enter = pieces.enter.copy()
+        if pieces.subdivision.is_known:
+            rows = np.flatnonzero((enter > 0) & (pieces.deviation > _EARLY * pieces.size))
+            if len(rows):
+                enter[rows] = np.fmax(enter[rows], pieces.motion.take(rows).time_within(self._clearance))
+        return enter
+
+    def _velocities(self, pieces: Pieces, impact: PairImpact) -> Floats:
+        """Velocities (r, 3) of pieces in lengths per frame.
+
+        NaN where a contact begins with a jump, or where the motion may not be known well enough.
+        """
+        steps = pieces.steps
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The last sample by itself has no length.
+            velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
+            size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.size)
+            is_unknown = ~(pieces.deviation <= _UNSTEADY * size) & (not pieces.subdivision.is_known)
+        # A contact that begins at a sample, with more than a touch, begins with a jump.
+        rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
+        jumps = (pieces.enter == 0) & (impact.separation < self._clearance - rounding)
+        velocity[is_unknown | jumps] = np.nan
+        return np.asarray(velocity)
+
+
+def _is_unsteady(pieces: Pieces, impact: PairImpact, point: Floats) -> Bools:
+    """Mask (r,) of pieces whose velocity has to be measured: of others, their linear motion gives it.
+
+    Of pieces that are so short that rounding matters, it does not.
+
+    point : (r, 3) where they touch, in world space
+    """
+    rounding = _POSE_ROUNDING * (largest_component(point) + pieces.size)
+    return ~(np.maximum(pieces.deviation, rounding) <= _STEADY * length(impact.velocity))
+
+
+def _uncertainty(pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
+    """Frames (r,) by which contacts may be off that begin at `enter` (r,) in [0, 1].
+
+    Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
+    interval where it is unknown. Elsewhere as assessed.
+    """
+    rows = np.flatnonzero(pieces.subdivision.contact_motion[pieces.candidates] == LINEAR)
+    if len(rows):
+        deviation = pieces.subdivision.estimated_deviations(pieces.candidates[rows])
+        speed, steps = pieces.motion.take(rows).closing_speed(enter[rows]), pieces.steps[rows]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            frames = np.where(deviation > 0, deviation / speed, 0.0) * steps
+        is_unknown = np.isnan(deviation) | (speed <= 0)
+        assessed[rows] = np.where(is_unknown, steps, np.minimum(frames, steps))
+    return assessed
+
+
+def _spin(pieces: Pieces, normal: Floats) -> Floats:
+    """Add these velocities (r, 3) in the world to those of pieces in the space of an obstacle.
+
+    Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
+
+    normal : (r, 3) from the sphere to the obstacle, in the world
+    """
+    assert pieces.poses is not None, "of an obstacle"
+    spheres, _ = pieces.motion.at(pieces.enter)
+    assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        angular_velocity = rotation_between(*pieces.poses) / pieces.steps[:, None]
+    return cross(angular_velocity, normal * spheres.radius[:, None])
+
+
+def records_of_rows(
+    subdivision: Subdivision,
+    intervals: PairIntervals,
+    contacts: IntervalContacts,
+    rows: Ints,
+    uncertainty: Floats,
+) -> IntervalRecords:
+    """Make records of solved rows (r,) of a round, without pieces.
+
+    contacts : (m,) of all rows of the round
+    uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
+    """
+    candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
+    return IntervalRecords.from_contacts(
+        subdivision.candidates.keys[candidate],
+        contacts.take(rows),
+        intervals.begin[rows],
+        intervals.end[rows],
+        uncertainty[rows] * steps,
+        subdivision.contact_motion[candidate],
+    )
+
 
 _DESCRIBED_PER_CHUNK = 1 << 8
 """Contacts whose begin is described at once, which takes about 30 ms."""

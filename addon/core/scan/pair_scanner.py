@@ -25,9 +25,8 @@ from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..shapes import Sphere
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
-from .motion import KnownMotion, Sample, SubframeSampler
-from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
-from .pair_cache import PairCache
+from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
+from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows
 from .pair_filter import (
     Candidates,
     PairFilter,
@@ -37,7 +36,6 @@ from .pair_filter import (
 )
 from .records import IntervalRecords, ScannerRecords
 from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
-from .solved_pieces import Pieces, SolvedPieces, records_of_rows
 
 _Result = TypeVar("_Result")
 

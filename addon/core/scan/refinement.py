@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..curves.jumps import SHORT
+from ..curves.transform_bounds import SHORT
 from ..interval.dispatch import with_minimum_separation, with_raised_bounds
-from ..interval.linearity import rotation_sagitta
-from ..interval.pair_motion import IntervalContacts, PairMotion
+from ..interval.pair_motion import IntervalContacts, PairMotion, rotation_sagitta
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import CutLines, Spans, span_runs

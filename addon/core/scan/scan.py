@@ -36,19 +36,28 @@ from .motion import (
     DivisibleMotion,
     KnownMotion,
     Motion,
+    Obstacle,
+    ObstacleSpace,
     RecordedMotion,
     Sample,
     SubframeMotion,
     SubframeSampler,
 )
-from .obstacle_space import Obstacle, ObstacleSpace
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-from .sections.bounds import Section, SectionRecords, ShareRecords, sections_of
-from .sections.joining import ReportSettings, report_of_sections
-from .sections.section_scan import Ends, ScanTimes, SectionScan
-from .sections.switches import SwitchFinder
+from .sections import (
+    Ends,
+    ReportSettings,
+    ScanTimes,
+    Section,
+    SectionRecords,
+    SectionScan,
+    ShareRecords,
+    report_of_sections,
+    sections_of,
+)
+from .switches import SwitchFinder
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""

@@ -1,7 +1,6 @@
 """Points that bones carry by shares, as armatures bend meshes.
 
 ====================  ==========================================================================
-`box_deviations`      deviation of the sides of boxes around such points from linear motion
 `point_tree`          levels of a tree of the points, with what bounds those of each node
 `blended_points`      points at the weighted mean of their places in spaces of bones: their boxes
 ====================  ==========================================================================

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..curves.bezier import Singles
+from ..curves.segments import Singles
 from ..numeric.arrays import Floats, Ints
 
 _HALVINGS = 2

@@ -4,14 +4,14 @@ Files in reading order:
 
 - `dispatch`: the public queries `time_of_impact`, `first_impact`, `overlap_span` and `closest_time`, and the
   tables that find the method for a pair of kinds.
-- `impact`: results and `ImpactStatus`, the certainty of a time of impact.
-- `interpolation`: shapes at any time between two samples, rotations along the shorter arc.
-- `sphere_sphere`: the quadratic of two spheres, which most other sweeps reduce to.
-- `aabb`: slabs for axis-aligned boxes; piecewise quadratics for a sphere and a box.
-- `sphere_triangle`, `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
+- `interpolation`: shapes at any time between two samples, rotations along the shorter arc; results and
+  `ImpactStatus`, the certainty of a time of impact.
+- `closed_forms`: the quadratic of two spheres, which most other sweeps reduce to; slabs for axis-aligned
+  boxes; piecewise quadratics for a sphere and a box.
+- `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
 - `obb`, `gap_advancement`: conservative advancement of oriented boxes (Mirtich 1996), and of capsules, which
   are boxes with a radius around them.
-- `triangle_triangle`, `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
+- `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
 
 May import the rooms before it: numeric, shapes, broad_phase, fitting, trees, mesh and distance.
 

@@ -19,13 +19,10 @@ from ..numeric.arguments import as_length
 from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, stacked
 from ..trees.sphere_tree import SphereTree
-from . import aabb as boxes
+from . import closed_forms
 from . import obb as oriented_boxes
 from . import sphere_mesh as meshes
-from . import sphere_sphere as spheres
-from . import sphere_triangle as triangles
-from .impact import Impact, ImpactStatus
-from .interpolation import at
+from .interpolation import Impact, ImpactStatus, at
 
 _CLOSEST_CHUNK_PAIRS = 2048
 """Pairs evaluated together for their closest time: boxes have about fifty candidate times each."""
@@ -130,7 +127,7 @@ def overlap_span(
     clearance = as_length(clearance, "clearance")
     method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
     if clearance == 0 and isinstance(a0, Aabb):
-        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
+        return closed_forms.overlap_span_aabb_aabb(a0, a1, b0, b1)
     # Forward and backward in time in one call, because the overhead of a call exceeds the work for few pairs.
     if isinstance(b0, Triangle):
         enter, back = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
@@ -138,7 +135,7 @@ def overlap_span(
         b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (stacked([b0, b1]), stacked([b1, b0]))
         enter, back = method(stacked([a0, a1]), stacked([a1, a0]), *b_both, clearance)
     # 1 - back may round to 1, which is reserved for contact at the end.
-    leave = np.where(back == 0, 1.0, np.minimum(1 - back, boxes.LAST_TIME_BEFORE_END))
+    leave = np.where(back == 0, 1.0, np.minimum(1 - back, closed_forms.LAST_TIME_BEFORE_END))
     # Because of rounding, a graze may be found in one direction of time only.
     leave = np.where(np.isnan(leave), enter, leave)
     enter = np.where(np.isnan(enter), leave, enter)
@@ -235,30 +232,32 @@ def _first_minimum(
 _TimeKernel: TypeAlias = Callable[..., tuple[Floats, Ints]]
 
 _TIMES: dict[tuple[type, type], _TimeKernel] = {
-    (Sphere, Sphere): _exact(spheres.time_of_impact_sphere_sphere),
-    (Sphere, Aabb): _exact(boxes.time_of_impact_sphere_aabb),
-    (Sphere, Triangle): _exact(triangles.time_of_impact_sphere_triangle),
+    (Sphere, Sphere): _exact(closed_forms.time_of_impact_sphere_sphere),
+    (Sphere, Aabb): _exact(closed_forms.time_of_impact_sphere_aabb),
+    (Sphere, Triangle): _exact(meshes.time_of_impact_sphere_triangle),
     (Sphere, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
     (SphereTree, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
     (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,
-    (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
+    (Aabb, Aabb): _exact(closed_forms.time_of_impact_aabb_aabb),
     (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
     (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
     **{(Capsule, kind): oriented_boxes.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
     **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb)},
 }
 _WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
-    (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),
-    (Sphere, Aabb): _sphere_within(boxes.time_of_impact_sphere_aabb),
-    (Sphere, Triangle): _sphere_within(triangles.time_of_impact_sphere_triangle),
+    (Sphere, Sphere): _sphere_within(closed_forms.time_of_impact_sphere_sphere),
+    (Sphere, Aabb): _sphere_within(closed_forms.time_of_impact_sphere_aabb),
+    (Sphere, Triangle): _sphere_within(meshes.time_of_impact_sphere_triangle),
     (Sphere, TriangleMesh): _sphere_within(meshes.time_of_impact_sphere_mesh),
-    (Aabb, Aabb): boxes.time_within_clearance_aabb_aabb,
+    (Aabb, Aabb): closed_forms.time_within_clearance_aabb_aabb,
 }
 _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
-    (Sphere, Sphere): _first_minimum(spheres.closest_time_candidates_sphere_sphere),
-    (Sphere, Triangle): triangles.closest_time_sphere_triangle,
+    (Sphere, Sphere): _first_minimum(closed_forms.closest_time_candidates_sphere_sphere),
+    (Sphere, Triangle): meshes.closest_time_sphere_triangle,
     (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
-    (Aabb, Aabb): _first_minimum(boxes.closest_time_candidates_aabb_aabb, boxes.closest_end_aabb_aabb),
+    (Aabb, Aabb): _first_minimum(
+        closed_forms.closest_time_candidates_aabb_aabb, closed_forms.closest_end_aabb_aabb
+    ),
 }
 
 _M = TypeVar("_M")

@@ -2,11 +2,14 @@
 
 Rotations turn about one axis at a constant rate, as slerp of quaternions does (Shoemake 1985); they are
 evaluated by Rodrigues' formula.
+
+Results of sweeps: the first impact of two moving shapes, and how certain its time is.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +18,7 @@ from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import (
     Floats,
+    Ints,
     as_floats,
     cross,
     dot,
@@ -235,3 +239,43 @@ def _lerp(start: Floats, end: Floats, t: Floats) -> Floats:
     """Linear interpolation, exact at 0 and 1."""
     result: Floats = start * (1 - t) + end * t
     return result
+
+
+class ImpactStatus(IntEnum):
+    """Certainty of a time of impact.
+
+    Attributes
+    ----------
+    EXACT
+        Exact up to float64 rounding. A miss is EXACT too.
+    CONSERVATIVE
+        Never late. Early by no more than the time in which a gap of the size of rounding errors closes.
+    UNRESOLVED
+        The step limit was reached. The shapes are disjoint before the given time and may be in contact from
+        it.
+    """
+
+    EXACT = 0
+    CONSERVATIVE = 1
+    UNRESOLVED = 2
+
+
+class Impact(NamedTuple):
+    """First impact of two moving shapes, in the space and unit of the shapes.
+
+    Attributes
+    ----------
+    time : (...) float64
+        Time in [0, 1]; NaN for never.
+    point : (..., 3) float64
+        Point of contact; NaN for never.
+    normal : (..., 3) float64
+        Unit vector from the first shape to the second; NaN for never.
+    status : (...) int64
+        Values of ImpactStatus; EXACT for never.
+    """
+
+    time: Floats
+    point: Floats
+    normal: Floats
+    status: Ints

@@ -1,8 +1,15 @@
-"""Sweep of two meshes whose vertices move in straight lines: the first pair of triangles that touch.
+"""Sweep of two triangles, and of two meshes, whose corners move in straight lines.
 
 Best-first simultaneous traversal of both BVHs: the swept bounding spheres of two nodes bound the time of
 impact of their triangles from below. Pairs of triangles are solved by conservative advancement, see
 `triangle_triangle`.
+
+Sweep of two triangles whose corners move in straight lines: conservative advancement (Mirtich 1996).
+
+Two triangles are disjoint as long as an axis shows a gap between them: a face normal or the cross product of
+two edges, which move with the triangles, or the line between their closest points. The gap along such an axis
+is a cubic polynomial in time. A lower bound of that polynomial gives a time before which the gap cannot
+close. Advance to that time, choose the axes again, and repeat.
 """
 
 from __future__ import annotations
@@ -11,17 +18,268 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.triangle_triangle import closest_points_triangle_triangle
+from ..distance.mesh_mesh import best_axis, closest_points_triangle_triangle, separating_axes
 from ..mesh.mesh_bvh import MeshPairSearch, PosedMesh
-from ..numeric.arrays import Floats, Ints, cross, dot, length, normalized
+from ..numeric.arrays import (
+    Floats,
+    Ints,
+    cross,
+    cross_first,
+    dot,
+    dot_first,
+    length,
+    normalized,
+    power_of_two_scale,
+)
 from ..numeric.table import Table
-from ..numeric.tolerances import DISTANCE_ROUNDING
+from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
 from ..shapes.primitives import triangles_from_corners
-from .triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
+
+_MAX_STEPS = 100
+_SLOW_STEPS = 8
+"""Steps after which the line between closest points is an axis too: edges that slide along each other have no
+other axis with a large gap."""
+_CHUNK_PAIRS = 512
+_NEXT = [1, 2, 0]
+_MIN_DISTANCE = 1e-7
+"""Distance of closest points, relative to the size of a pair, above which their direction has at least single
+precision."""
+_TIME_BEFORE = 1e-7
+"""Time before a contact at which its separating axes are evaluated."""
+
+
+class MovingTriangles(Table):
+    """Triangles (m,) whose corners (m, 3, 3) move in straight lines between both ends of an interval."""
+
+    start: Floats
+    end: Floats
+
+    def at(self, time: Floats) -> Floats:
+        """Corners (m, 3, 3) at times (m,) in [0, 1]; exact at both ends."""
+        t = time[:, None, None]
+        return np.where(t == 1, self.end, self.start + t * (self.end - self.start))
+
+
+class TrianglePairImpact(NamedTuple):
+    """First impact of pairs of moving triangles.
+
+    time : No pair touches before; NaN for never.
+    pair : Row of the pair; -1 for never.
+    is_resolved : False if the search ended at that time, with the pair apart by more than a gap that counts
+        as contact: it may touch later, or never, and other pairs may touch later too.
+    """
+
+    time: float
+    pair: int
+    is_resolved: bool
+
+
+def first_impact_triangle_pairs(
+    a: MovingTriangles,
+    b: MovingTriangles,
+    clearance: float = 0.0,
+    begin: Floats | float = 0.0,
+    until: float = 1.0,
+    slack: float = 0.0,
+) -> TrianglePairImpact:
+    """First time in [begin, until] at which any pair of triangles is within `clearance`, and that pair.
+
+    Never late. Early by no more than the time in which a gap of `slack` plus 1e-14 of the pair's size closes;
+    of 2**-26 of the size for edges that are nearly parallel, whose cross product is rounding. A pair that is
+    not within that gap after 100 steps is not resolved.
+
+    a, b : MovingTriangles, (m,). Pairs of triangles, in one space and unit.
+    clearance : Distance that counts as contact.
+    begin : (m,) float or float. Times until which pairs are known to be disjoint.
+    until : Last time that is searched.
+    slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
+    """
+    begins = np.broadcast_to(np.asarray(begin, dtype=np.float64), len(a.start))
+    first = TrianglePairImpact(np.nan, -1, True)
+    for start in range(0, len(begins), _CHUNK_PAIRS):
+        rows = np.arange(start, min(start + _CHUNK_PAIRS, len(begins)))
+        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearance, slack)
+        found = _first_contact(pairs, begins[rows], until)
+        if found.pair >= 0 and not found.time >= first.time:
+            first, until = found._replace(pair=start + found.pair), found.time
+    return first
+
+
+def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Floats:
+    """Contact normals: unit vectors from the first to the second triangle of pairs that touch.
+
+    Disjoint triangles have the direction between their closest points. For triangles in contact it is the
+    axis with the largest gap just before, along which they approach fastest.
+
+    a, b : MovingTriangles, (m,). Pairs of triangles.
+    time : (m,) float64. Their times of contact.
+    Returns normal : (m, 3) float64
+    """
+    first, second = a.at(time), b.at(time)
+    size = np.maximum(np.abs(first - first[:, :1]), np.abs(second - first[:, :1])).max(axis=(1, 2))
+    witness = closest_points_triangle_triangle(triangles_from_corners(first), triangles_from_corners(second))
+    is_disjoint = np.abs(witness.on_b - witness.on_a).max(axis=1) > _MIN_DISTANCE * size
+    before = a.at(time - _TIME_BEFORE), b.at(time - _TIME_BEFORE)
+    normal = best_axis(*before, separating_axes(*before))[1]
+    return np.where(is_disjoint[:, None], witness.normal, normal)
+
+
+class _TrianglePairs(Table, last=True):
+    """Pairs of triangles in units of their own size, coordinates first and batch last.
+
+    p, q : (3 coordinates, 3 corners, m) float64. Corners of both triangles.
+    p_change, q_change : (3 coordinates, 3 corners, m) float64. Their changes over the interval.
+    clearance : (m,) float64. Gap that counts as contact.
+    contact_gap : (m,) float64. The clearance with slack and rounding errors.
+    """
+
+    p: Floats
+    p_change: Floats
+    q: Floats
+    q_change: Floats
+    clearance: Floats
+    contact_gap: Floats
+
+    @classmethod
+    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: float, slack: float) -> _TrianglePairs:
+        corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
+        scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), clearance))
+        corners = corners / scale[:, None, None]
+        corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
+        p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
+        distance = clearance / scale
+        return cls(p, p_end - p, q, q_end - q, distance, distance + slack / scale + GAP_ROUNDING)
+
+    def at(self, time: Floats) -> _TrianglePairs:
+        """Pairs at times (m,); the changes stay those of the whole interval."""
+        return self.replaced(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
+
+
+def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> TrianglePairImpact:
+    """First contact, from times (m,) on, by `until`."""
+    first = TrianglePairImpact(np.nan, -1, True)
+    time = begin.copy()
+    active = np.flatnonzero(time <= until)
+    for step_number in range(_MAX_STEPS + 1):
+        if not len(active):
+            break
+        part = pairs.take(active)
+        now = part.at(time[active])
+        remaining = 1 - time[active]
+        gap, step = _safe_steps(now, _feature_axes(now), remaining)
+        close = np.flatnonzero((gap <= part.contact_gap) | (step_number >= _SLOW_STEPS))
+        if len(close):
+            along_line = _safe_steps_by_closest_points(now.take(close), remaining[close])
+            gap[close], step[close] = np.maximum((gap[close], step[close]), along_line)
+        touching = gap <= part.contact_gap
+        ends = touching | ((step_number == _MAX_STEPS) & (remaining > 0))
+        ended = np.flatnonzero(ends)
+        if len(ended):
+            # Of pairs at the same time, one that touches comes first.
+            row = int(ended[np.lexsort((~touching[ended], time[active[ended]]))[0]])
+            at = float(time[active[row]])
+            # Pairs that are later than the first contact are dropped below.
+            if not at >= first.time:
+                first = TrianglePairImpact(at, int(active[row]), bool(touching[row]))
+                until = min(until, at)
+        continues = ~ends & (remaining > 0)
+        active, step, remaining = active[continues], step[continues], remaining[continues]
+        # A step beyond the end stops at it, because contact at the end counts.
+        time[active] = np.where(step >= remaining, 1.0, time[active] + step)
+        active = active[(time[active] <= until) & ~(time[active] >= first.time)]
+    return first
+
+
+class _Axes(NamedTuple):
+    """Separating axes (3 coordinates, k, m) in motion: first + second t + third t^2, of any length."""
+
+    first: Floats
+    second: Floats
+    third: Floats
+
+
+def _feature_axes(now: _TrianglePairs) -> _Axes:
+    """Eleven separating axes: the normals of both triangles and the cross products of their edges."""
+    u, v = now.p[:, _NEXT] - now.p, now.q[:, _NEXT] - now.q
+    u_change, v_change = (change[:, _NEXT] - change for change in (now.p_change, now.q_change))
+    m = u.shape[-1]
+    left = np.concatenate([u[:, :1], v[:, :1], u.repeat(3, axis=1)], axis=1)
+    right = np.concatenate([u[:, 1:2], v[:, 1:2], np.tile(v, (1, 3, 1))], axis=1)
+    left_change = np.concatenate([u_change[:, :1], v_change[:, :1], u_change.repeat(3, axis=1)], axis=1)
+    right_change = np.concatenate([u_change[:, 1:2], v_change[:, 1:2], np.tile(v_change, (1, 3, 1))], axis=1)
+    assert left.shape == (3, 11, m)
+    return _Axes(
+        cross_first(left, right),
+        cross_first(left, right_change) + cross_first(left_change, right),
+        cross_first(left_change, right_change),
+    )
+
+
+def _safe_steps_by_closest_points(now: _TrianglePairs, remaining: Floats) -> tuple[Floats, Floats]:
+    """Distance (m,), and the time (m,) in which the gap along the line of closest points stays open."""
+    witness = closest_points_triangle_triangle(
+        *(triangles_from_corners(corners.T) for corners in (now.p, now.q))
+    )
+    along = witness.normal.T[:, None]
+    zero = np.zeros_like(along)
+    # Closest points that are too close for a direction give a gap of -inf, which counts as contact.
+    return _safe_steps(now, _Axes(along, zero, zero), remaining)
+
+
+def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Floats, Floats]:
+    """Largest gap (m,) over the axes, and the time (m,) in which one of them stays larger than the clearance.
+
+    The time is inf if that exceeds `remaining` (m,), the rest of the interval.
+    """
+    of_p, of_q = _projections(axes, now.p, now.p_change), _projections(axes, now.q, now.q_change)
+    sizes = [np.sqrt(dot_first(n, n)) for n in axes]
+    ahead, behind = of_q[0].min(axis=1) - of_p[0].max(axis=1), of_p[0].min(axis=1) - of_q[0].max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = np.where(sizes[0] > 0, np.maximum(ahead, behind) / sizes[0], -np.inf)
+    sign = np.where(ahead >= behind, 1.0, -1.0)[:, None, None]
+    # Distance of each corner of one triangle to each of the other, less the clearance times the axis length.
+    terms = [sign * (of_q[k][:, None] - of_p[k][:, :, None]) for k in range(4)]
+    for term, size in zip(terms, sizes, strict=False):
+        term -= (size * now.clearance)[:, None, None]
+    step = _positive_duration(terms, remaining).max(axis=0)
+    if not (axes.second.any() or axes.third.any()):
+        return gaps.max(axis=0), np.where(step >= remaining, np.inf, step)
+    # Over a shorter stretch the bound is tighter.
+    shorter = np.minimum(2 * step, remaining)
+    step = np.maximum(step, np.minimum(_positive_duration(terms, shorter).max(axis=0), shorter))
+    return gaps.max(axis=0), np.where(step >= remaining, np.inf, step)
+
+
+def _projections(axes: _Axes, corners: Floats, change: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Coefficients (k, 3, m) of the cubics in time that corners (3, 3, m) are on axes (3, k, m)."""
+    x, v = corners[:, None], change[:, None]
+    first, second, third = (axis[:, :, None] for axis in axes)
+    return (
+        dot_first(first, x),
+        dot_first(first, v) + dot_first(second, x),
+        dot_first(second, v) + dot_first(third, x),
+        dot_first(third, v),
+    )
+
+
+def _positive_duration(terms: list[Floats], stretch: Floats) -> Floats:
+    """Lower bound (k, m) of the time in which all cubics with coefficients (k, 3, 3, m) stay positive.
+
+    Within `stretch` (m,) each cubic is above a parabola that includes all of its negative curvature. 0 if a
+    cubic is not positive at the start.
+    """
+    c0, c1, c2, c3 = terms
+    curvature = np.maximum(-c2, 0) + np.maximum(-c3, 0) * stretch
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(c1 * c1 + 4 * curvature * np.maximum(c0, 0))
+        until = np.where(c1 < 0, 2 * c0 / (root - c1), (c1 + root) / (2 * curvature))
+    until = np.where((c1 >= 0) & (curvature == 0), np.inf, until)
+    least: Floats = np.where(c0 > 0, until, 0.0).min(axis=(1, 2))
+    return least
+
 
 _AFTER_END = 2.0
 """A time that is later than any contact."""
-_NEXT = [1, 2, 0]
 
 
 class MovingMesh(NamedTuple):

@@ -16,11 +16,9 @@ from ..numeric.arrays import Bools, Floats, Ints, length
 from ..numeric.tolerances import CHAIN_ROUNDING, LENGTH_ROUNDING
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import local_points
-from .aabb import gap_entry_time
+from .closed_forms import gap_entry_time, time_of_impact_sphere_sphere
 from .gap_advancement import BoxPairMotion, largest_gap, safe_step
-from .impact import ImpactStatus
-from .interpolation import rotated_onto
-from .sphere_sphere import time_of_impact_sphere_sphere
+from .interpolation import ImpactStatus, rotated_onto
 
 _CHUNK_PAIRS = 2048
 _MAX_STEPS, _MAX_ROUNDED_STEPS = 100, 300

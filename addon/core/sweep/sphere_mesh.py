@@ -1,8 +1,16 @@
-"""Sweep of spheres and sphere trees against a mesh at rest: the first triangle that they touch.
+"""Sweeps of spheres against triangles and meshes at rest: the first of a triangle's seven features.
 
-The swept boxes of the spheres are culled by the BVH of the mesh; the remaining triangles are solved by the
-sweep of a sphere and a triangle, and are exact like that. For a mesh that moves as a whole, move the spheres
-into its space.
+A sphere touches a triangle while its center is within a radius of the face, of an edge or of a corner. It
+reaches one of these seven features first (Ericson 2005). The plane of the face is a linear equation, the
+line of an edge and a corner are the quadratic of two spheres. A contact outside of the face or beyond the
+ends of an edge is dropped, because another feature was reached before.
+
+Contact within rounding errors counts, so that none is lost where two features join. The distance of a
+triangle is a convex function of time, and the center is in front of the triangle for one interval of time.
+So there is one span of contact or none, for one-sided triangles too.
+
+The swept boxes of the spheres are culled by the BVH of a mesh; the remaining triangles are solved one by
+one, and are exact like that. For a mesh that moves as a whole, move the spheres into its space.
 """
 
 from __future__ import annotations
@@ -12,20 +20,291 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.sphere import separation_sphere_triangle
-from ..distance.sphere_mesh import scatter_min
+from ..distance.sphere import overlaps_sphere_triangle, scatter_min, separation_sphere_triangle
+from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, Ints, length
+from ..numeric.arrays import (
+    CHUNK_ROWS,
+    Bools,
+    Floats,
+    Ints,
+    cross,
+    dot,
+    length,
+    normalized,
+    power_of_two_scale,
+)
+from ..numeric.floating_point import Exact
+from ..numeric.tolerances import GAP_ROUNDING
 from ..shapes import Segment, Sphere, Triangle
-from ..shapes.primitives import closest_on_segment
+from ..shapes.primitives import closest_on_segment, closest_on_triangle
 from ..trees.sphere_tree import SphereTree
 from ..trees.traversal import NodePairBounds, NodePairs
+from .closed_forms import entry_time_within_reach, time_of_impact_sphere_sphere, time_of_minimum_gap
 from .interpolation import at
-from .sphere_triangle import (
-    CLOSEST_CHUNK_PAIRS,
-    entry_times_sphere_triangle,
-    minimum_separation_sphere_triangle,
-)
+
+CLOSEST_CHUNK_PAIRS = CHUNK_ROWS // 8
+"""Pairs evaluated together by `minimum_separation_sphere_triangle`: each has about twenty candidate times."""
+
+
+def time_of_impact_sphere_triangle(
+    a_start: Sphere, a_end: Sphere, b_start: Triangle, b_end: Triangle
+) -> Floats:
+    """First time in [0, 1] at which a moving sphere touches a triangle at rest.
+
+    Exact up to float64 rounding. A one-sided triangle is touched only while the center is not behind it: a
+    sphere that comes through from behind touches it when its center comes through.
+
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Triangle, batch (...). Two equal samples of the triangle.
+    Returns time : (...) float64. NaN for never.
+    Raises InvalidShapeError: for a triangle that moves.
+    """
+    _require_at_rest(b_start, b_end)
+    a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
+    return entry_times_sphere_triangle(a0, a1, triangle, triangle.normal).reshape(a_start.shape)
+
+
+def closest_time_sphere_triangle(
+    a_start: Sphere, a_end: Sphere, b_start: Triangle, b_end: Triangle
+) -> Floats:
+    """First time in [0, 1] of the minimum separation of a moving sphere and a triangle at rest.
+
+    Exact up to float64 rounding.
+
+    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    b_start, b_end : Triangle, batch (...). Two equal samples of the triangle.
+    Returns time : (...) float64. 0 for a sphere that stays behind a one-sided triangle.
+    Raises InvalidShapeError: for a triangle that moves.
+    """
+    _require_at_rest(b_start, b_end)
+    a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
+    times = np.empty(a0.shape)
+    for start in range(0, len(times), CLOSEST_CHUNK_PAIRS):
+        rows = slice(start, start + CLOSEST_CHUNK_PAIRS)
+        times[rows] = minimum_separation_sphere_triangle(a0[rows], a1[rows], triangle[rows])[0]
+    return times.reshape(a_start.shape)
+
+
+def minimum_separation_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle) -> tuple[Floats, Floats]:
+    """Find the minimum separation of moving spheres and triangles. Exact up to float64 rounding.
+
+    a0, a1 : Sphere, batch (n,). The spheres at times 0 and 1.
+    triangle : Triangle, batch (n,). At rest.
+    Returns time : (n,) float64. First time of the minimum, in [0, 1].
+    Returns separation : (n,) float64
+    """
+    motion = _RelativeMotion.of(a0, a1, triangle, triangle.normal)
+    times = np.sort(_closest_time_candidates(motion, triangle.one_sided), axis=0)
+    values = separation_sphere_triangle(at(a0, a1, times), triangle)
+    lowest = values.argmin(axis=0)[None]
+    return np.take_along_axis(times, lowest, axis=0)[0], np.take_along_axis(values, lowest, axis=0)[0]
+
+
+def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
+    """Compute entry times of moving spheres into triangles. Exact up to float64 rounding.
+
+    a0, a1 : Sphere, batch (n,). The spheres at times 0 and 1.
+    triangle : Triangle, batch (n,). At rest.
+    normal : (n, 3) float64. Unit normals of the triangles.
+    Returns time : (n,) float64. In [0, 1]; NaN for never.
+    """
+    times = np.full(a0.shape, np.nan)
+    for rows in _may_touch(a0, a1, triangle, normal):
+        times[rows] = _entry_times(a0[rows], a1[rows], triangle[rows], normal[rows])
+    return times
+
+
+def _require_at_rest(start: Triangle, end: Triangle) -> None:
+    """Raise InvalidShapeError unless both samples are equal."""
+    same_side = start.one_sided == end.one_sided
+    if not (same_side and all(np.array_equal(getattr(start, k), getattr(end, k)) for k in "abc")):
+        raise InvalidShapeError("triangles: the two samples differ; hold them still and move the other shape")
+
+
+def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> list[Ints]:
+    """Rows of pairs (n,) whose sphere does not stay on one side of the plane, an array for each chunk."""
+    candidates = []
+    for start in range(0, len(a0.radius), CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        corner, n = triangle.a[rows], normal[rows]
+        p, end, r, r_end = (
+            a0.center[rows] - corner,
+            a1.center[rows] - corner,
+            a0.radius[rows],
+            a1.radius[rows],
+        )
+        h, h_end = dot(p, n), dot(end, n)
+        # Because the normal of a thin triangle is inaccurate, its corners may be at different heights.
+        heights = dot(triangle.b[rows] - corner, n), dot(triangle.c[rows] - corner, n)
+        top, bottom = np.maximum(np.maximum(*heights), 0), np.minimum(np.minimum(*heights), 0)
+        # Overlaps at the ends are decided with rounding errors of the coordinates.
+        slack = 2 * GAP_ROUNDING * np.max([np.abs(x).max(axis=-1) for x in (p, end, corner)], axis=0)
+        is_disjoint = np.minimum(h - r, h_end - r_end) > top + slack
+        is_disjoint |= np.maximum(h + r, h_end + r_end) < bottom - slack
+        if triangle.one_sided:
+            is_disjoint |= np.maximum(h, h_end) < -slack
+        near = np.flatnonzero(~is_disjoint)
+        if len(near):
+            candidates.append(start + near)
+    return candidates
+
+
+def _entry_times(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
+    """Entry times (n,) of pairs (n,); NaN for never."""
+    motion = _RelativeMotion.of(a0, a1, triangle, normal)
+    corners = Sphere.unchecked(np.stack([triangle.a, triangle.b, triangle.c]), np.zeros((3, *a0.shape)))
+    first, last = (sphere.broadcast_to(corners.shape) for sphere in (a0, a1))
+    at_corners = time_of_impact_sphere_sphere(first, last, corners, corners)
+    time = np.fmin.reduce([*at_corners, *motion.edge_entry_times(), motion.face_entry_times()])
+    if triangle.one_sided:
+        time = motion.in_front(time)
+    # The samples decide about contact at the ends, so that rounding cannot lose one there.
+    starts, ends = (overlaps_sphere_triangle(sphere, triangle) for sphere in (a0, a1))
+    time = np.fmin(time, np.where(ends, 1.0, np.nan))
+    # Not 0, because these pairs are disjoint at the start.
+    return np.where(starts, 0.0, np.maximum(time, np.finfo(np.float64).tiny))
+
+
+class _RelativeMotion(NamedTuple):
+    """Motion of spheres relative to their triangles, (...), in units of the size of each pair.
+
+    p, end : (3, ..., 3) float64. Centers at times 0 and 1, relative to each corner.
+    u, lengths : (3, ..., 3) and (3, ...) float64. Directions and lengths of the edges, each beginning at
+        its corner.
+    normal : (..., 3) float64. Normals of the triangles.
+    r, r_end, h, h_end : (...) float64. Radii, and signed heights of the centers above the plane.
+    time_tolerance : (...) float64. Time in which the height changes by a rounding error.
+    """
+
+    p: Floats
+    end: Floats
+    u: Floats
+    lengths: Floats
+    normal: Floats
+    r: Floats
+    r_end: Floats
+    h: Floats
+    h_end: Floats
+    time_tolerance: Floats
+
+    @classmethod
+    def of(cls, a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> _RelativeMotion:
+        """Motion of pairs of one batch."""
+        corners = np.stack([triangle.a, triangle.b, triangle.c])
+        p, end, sides = a0.center - corners, a1.center - corners, corners[[1, 2, 0]] - corners
+        extent = np.maximum(np.maximum(np.abs(p), np.abs(end)), np.abs(sides)).max(axis=(0, -1))
+        scale = power_of_two_scale(np.maximum(np.maximum(a0.radius, a1.radius), extent))
+        p, end, sides = p / scale[..., None], end / scale[..., None], sides / scale[..., None]
+        h, h_end = dot(p[0], normal), dot(end[0], normal)
+        r, r_end = a0.radius / scale, a1.radius / scale
+        largest = np.max([np.abs(x).max(axis=-1) for x in (a0.center, a1.center, triangle.a)], axis=0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            time_tolerance = GAP_ROUNDING * (1 + largest / scale) / np.abs(h_end - h)
+        return cls(p, end, normalized(sides), length(sides), normal, r, r_end, h, h_end, time_tolerance)
+
+    def relative_to_edge(self, k: int | slice) -> tuple[Floats, Floats, Floats, Floats]:
+        """Center relative to the line of edge `k`: perpendicular (..., 3) and along (...), at both ends."""
+        p, end, u = self.p[k], self.end[k], self.u[k]
+        along, along_end = dot(p, u), dot(end, u)
+        return p - along[..., None] * u, end - along_end[..., None] * u, along, along_end
+
+    def edge_entry_times(self) -> Floats:
+        """First times (3, n) at which the spheres reach an edge between its ends; NaN for never."""
+        across, across_end, along, along_end = self.relative_to_edge(slice(None))
+        reach, reach_end = (np.broadcast_to(r + GAP_ROUNDING, along.shape) for r in (self.r, self.r_end))
+        time = entry_time_within_reach(Exact(across), Exact(across_end), Exact(reach), Exact(reach_end))
+        position = along * (1 - time) + along_end * time
+        return np.where((position >= -GAP_ROUNDING) & (position <= self.lengths + GAP_ROUNDING), time, np.nan)
+
+    def face_entry_times(self) -> Floats:
+        """First times (n,) at which the spheres reach the plane inside of the triangle; NaN for never."""
+        time = _plane_entry_time(self.h, self.h_end, self.r, self.r_end)
+        rows = np.flatnonzero(~np.isnan(time))
+        time[rows] = _plane_entry_time(*self._heights(rows, time[rows]), self.r[rows], self.r_end[rows])
+        rows = rows[~np.isnan(time[rows])]
+        time[rows[~self._touches(rows, time[rows])]] = np.nan
+        return time
+
+    def in_front(self, time: Floats) -> Floats:
+        """Entry times (n,) with one-sided triangles; overwrites `time`, those with both sides."""
+        rows = np.flatnonzero(~np.isnan(time))
+        entry, behind = time[rows], self.h[rows] < 0
+        # A sphere from behind touches when its center comes through, if it still overlaps then.
+        through = np.where(behind, _zero_crossing(self.h[rows], self.h_end[rows]), 0.0)
+        h, h_end = self._heights(rows, np.maximum(entry, through))
+        through = np.where(behind, _zero_crossing(h, h_end), 0.0)
+        later = np.maximum(entry, through)
+        touches = (through <= entry) | self._touches(rows, later)
+        touches &= h * (1 - later) + h_end * later >= -GAP_ROUNDING
+        # Slightly later, so that rounding does not leave the center behind.
+        later = np.where(
+            through < entry,
+            entry,
+            np.minimum(through + np.where(behind, self.time_tolerance[rows], 0.0), 1.0),
+        )
+        time[rows] = np.where(touches, later, np.nan)
+        return time
+
+    def _heights(self, rows: Ints, time: Floats) -> tuple[Floats, Floats]:
+        """Heights (k,) at both ends, above the point of the triangle that is closest at `time` (k,).
+
+        They replace `h` and `h_end`, because the normal of a thin triangle is inaccurate, and so are heights
+        above a distant corner.
+        """
+        nearest, _ = self._nearest(rows, time)
+        h, h_end = (dot(p[0, rows] - nearest, self.normal[rows]) for p in (self.p, self.end))
+        return h, h_end
+
+    def _touches(self, rows: Ints, time: Floats) -> Bools:
+        """Return whether spheres at `rows` (k,) touch at `time` (k,), within rounding errors."""
+        nearest, center = self._nearest(rows, time)
+        reach = self.r[rows] * (1 - time) + self.r_end[rows] * time
+        return np.asarray(length(nearest - center) <= reach + GAP_ROUNDING)
+
+    def _nearest(self, rows: Ints, time: Floats) -> tuple[Floats, Floats]:
+        """Closest point (k, 3) of the triangle at `time` (k,), and the center (k, 3)."""
+        center = self.p[0, rows] * (1 - time)[:, None] + self.end[0, rows] * time[:, None]
+        first, last = (self.lengths[k, rows, None] * self.u[k, rows] for k in (0, 2))
+        return closest_on_triangle(center, Triangle.unchecked(np.zeros_like(first), first, -last)), center
+
+
+def _plane_entry_time(h: Floats, h_end: Floats, r: Floats, r_end: Floats) -> Floats:
+    """Time at which spheres at heights from `h` to `h_end` reach a plane, from either side; NaN for never."""
+    side = np.where(h < 0, -1.0, 1.0)
+    gap, gap_end = side * h - r, side * h_end - r_end
+    time = np.where(gap_end <= GAP_ROUNDING, _zero_crossing(np.maximum(gap, 0.0), gap_end), np.nan)
+    return np.where(gap <= GAP_ROUNDING, 0.0, time)
+
+
+def _closest_time_candidates(motion: _RelativeMotion, one_sided: bool) -> Floats:
+    """Candidate times (k, n) of the minimum separation, from all seven features.
+
+    They are the ends, the crossing of the plane, and the minima of edges and corners. Where the separation is
+    constant for a while, over the face or along an edge, the candidate is when that begins.
+    """
+    s = motion.r_end - motion.r
+    minima = [time_of_minimum_gap(p, end - p, s) for p, end in zip(motion.p, motion.end, strict=True)]
+    through = _zero_crossing(motion.h, motion.h_end)
+    # Slightly before and after the plane, so that one of them is in front of it in spite of rounding.
+    about = [through - motion.time_tolerance, through + motion.time_tolerance] if one_sided else [through]
+    crossings = [np.zeros_like(s), np.ones_like(s), *np.clip(about, 0, 1)]
+    for k in range(3):
+        across, across_end, along, along_end = motion.relative_to_edge(k)
+        minima.append(time_of_minimum_gap(across, across_end - across, s))
+        beyond = along - motion.lengths[k], along_end - motion.lengths[k]
+        crossings += [_zero_crossing(along, along_end), _zero_crossing(*beyond)]
+        inward = cross(motion.normal, motion.u[k])
+        crossings.append(_zero_crossing(dot(across, inward), dot(across_end, inward)))
+    return np.stack([*crossings, *minima])
+
+
+def _zero_crossing(start: Floats, end: Floats) -> Floats:
+    """Time at which a line from `start` to `end` crosses 0, clipped to [0, 1]; 0 for a constant line."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        time = start / (start - end)
+    return np.where(np.isnan(time), 0.0, np.clip(time, 0.0, 1.0))
+
 
 _CHUNK_SPHERES = 2048
 

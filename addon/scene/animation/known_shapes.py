@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...core import Aabb, Capsule, Obb, Shape, Sphere
-from ...core.curves.jumps import SHORT
-from ...core.curves.transform_bounds import TransformChords
+from ...core.curves.transform_bounds import SHORT, TransformChords
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..curves.curve_poses import CurvePoses
 from ..fitting.fit_cache import FitCache

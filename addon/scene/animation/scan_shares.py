@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core import InvalidShapeError
-from ...core.scan.sections.bounds import ShareRecords, sections_of
-from ...core.scan.sections.storage import share_as_json, share_from_json
+from ...core.scan.sections import ShareRecords, sections_of, share_as_json, share_from_json
 from ...formats import extension_version
 from ..blender.frames import sample_times
 from ..blender.simulation import Simulations

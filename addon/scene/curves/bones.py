@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...core.curves.bezier import Singles
 from ...core.curves.rotation import QUATERNION
+from ...core.curves.segments import Singles
 from ...core.curves.transforms import (
     CHANNELS,
     DELTA_LOCATION,

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...core.curves.bezier import Singles
 from ...core.curves.easings import FAMILIES, MODES, easing_code
 from ...core.curves.expressions import Expression, Expressions, expression_of
 from ...core.curves.keyframes import Curves
-from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys
+from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
 from ...core.numeric.arrays import Bools, Floats, Ints
 
 _INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}

@@ -11,10 +11,10 @@ from collections.abc import Generator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.curves.bezier import Singles
-from ...core.curves.jumps import Jumps
 from ...core.curves.keyframes import rounded_times
+from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
+    Jumps,
     TransformChords,
     chords_between,
     chords_between_times,

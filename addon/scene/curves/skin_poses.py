@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.curves.bezier import Singles
-from ...core.curves.jumps import SHORT, Jumps
 from ...core.curves.keyframes import rounded_times
+from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
+    SHORT,
+    Jumps,
     TransformChords,
     chords_between,
     chords_between_times,
@@ -19,10 +20,8 @@ from ...core.curves.transform_bounds import (
     transform_chords,
 )
 from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
-from ...core.interval.box_kinks import kinks_between
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ...core.skins.blended_points import RecentPoints
-from ...core.skins.box_deviations import kinks_of_any, point_deviations
+from ...core.skins.blended_points import RecentPoints, kinks_between, kinks_of_any, point_deviations
 from ..blender.frames import scene_by_uid
 from ..blender.parts.weights import is_worth_a_scene
 from .skinned_meshes import BentMesh, Skin, bending_armature, read_skins

@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 import bpy
 import numpy as np
 
-from ...core.curves.animated_values import AnimatedValues
-from ...core.curves.bezier import Singles
 from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
+from ...core.curves.segments import Singles
 from ...core.curves.transforms import (
     CHANNELS,
     DELTA_LOCATION,
@@ -24,6 +23,7 @@ from ...core.curves.transforms import (
     LOCATION,
     ROTATION,
     SCALE,
+    AnimatedValues,
     Transforms,
 )
 from ..blender.animated.switches import INSTANCING, VISIBILITY, changing

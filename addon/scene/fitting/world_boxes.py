@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import EmptyGeometryError, NonFiniteGeometryError
-from ...core.interval.box_kinks import (
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows, length
+from ...core.skins.blended_points import (
     BLOCK_POINTS,
     kinks_of_outermost,
     outermost_of_one,
     outermost_points,
 )
-from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows, length
 from ..settings import FitSettings
 from .columns import AabbColumns
 from .fit_cache import Errors, FitCache

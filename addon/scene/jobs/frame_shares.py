@@ -8,7 +8,7 @@ import bpy
 
 from ...core import Progress
 from ...core.scan.scan import never, scan_share
-from ...core.scan.sections.bounds import SECTION_INTERVALS, sections_of, share_of
+from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ..animation.scan_shares import ScanShare, has_sections, identity_of, refusal_of
 from ..animation.skips import SkipLog
 from ..blender.frames import preserve_frame, scene_by_uid

@@ -11,7 +11,7 @@ import numpy as np
 from ...core import Progress, Sample, Shape, TriangleMesh, separation
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ...core.scan.obstacle_space import ObstacleSpace
+from ...core.scan.motion import ObstacleSpace
 from ...core.sweep.interpolation import at
 from ..animation.obstacles import MeshObstacles
 from ..animation.scene_motion import SceneMotion

@@ -2,11 +2,18 @@
 
 import numpy as np
 
-from addon.core.curves.animated_values import AnimatedValues
 from addon.core.curves.easings import FAMILIES, MODES
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
-from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
+from addon.core.curves.transforms import (
+    CHANNELS,
+    DELTA_SCALE,
+    LOCATION,
+    ROTATION,
+    SCALE,
+    AnimatedValues,
+    Transforms,
+)
 
 FIRST, LAST = 0.0, 40.0
 

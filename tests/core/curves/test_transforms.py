@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from addon.core.curves.animated_values import AnimatedValues
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 from addon.core.curves.segments import LINEAR, Keys
@@ -21,6 +20,7 @@ from addon.core.curves.transforms import (
     LOCATION,
     ROTATION,
     SCALE,
+    AnimatedValues,
     Transforms,
     joined_hierarchies,
 )

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.distance.mesh_mesh import MeshSeparation, mesh_separation, meshes_overlap, posed_within
-from addon.core.distance.sphere_mesh import separation_sphere_mesh
-from addon.core.distance.triangle_triangle import separation_triangle_triangle
+from addon.core.distance.mesh_mesh import (
+    MeshSeparation,
+    mesh_separation,
+    meshes_overlap,
+    posed_within,
+    separation_triangle_triangle,
+)
+from addon.core.distance.sphere import separation_sphere_mesh
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh.containment import ClosedSurface
 from addon.core.mesh.mesh_bvh import MeshBvh, PosedMesh

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
-from addon.core.distance.sphere_tree import nearest_leaf_pairs, nearest_leaves, reach_and_core
+from addon.core.distance.sphere import nearest_leaf_pairs, nearest_leaves, reach_and_core
 from addon.core.shapes import Aabb, Obb, Segment, Sphere, Triangle
 from addon.core.trees.builder import sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addon.core.distance.triangle_triangle import (
+from addon.core.distance.mesh_mesh import (
     best_axis,
     closest_points_triangle_triangle,
     separating_axes,

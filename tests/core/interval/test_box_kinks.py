@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.interval.box_kinks import kinks_of_outermost, outermost_of_one, outermost_points
+from addon.core.skins.blended_points import kinks_of_outermost, outermost_of_one, outermost_points
 from tests.core import scenes
 from tests.core.rotating_boxes import rotation_about
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
-from addon.core.distance.sphere_mesh import (
+from addon.core.distance.sphere import (
     minimum_translation_sphere_mesh,
     overlaps_sphere_mesh,
     separation_sphere_mesh,

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.curves.transform_bounds import TransformChords
-from addon.core.interval.box_kinks import kinks_between
-from addon.core.skins.blended_points import BlendedPoints
-from addon.core.skins.box_deviations import kinks_of_any, point_deviations
+from addon.core.skins.blended_points import BlendedPoints, kinks_between, kinks_of_any, point_deviations
 from tests.core.skins.test_blended_points import all_positions, blended, random_matrices
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Sphere, closest_time, overlap_span, overlaps, separation, time_of_impact
-from addon.core.sweep.aabb import closest_time_candidates_aabb_aabb
+from addon.core.sweep.closed_forms import closest_time_candidates_aabb_aabb
 from addon.core.sweep.interpolation import at
 from tests.core import scenes
 from tests.core.exact_sweeps import GapMotion, box_overlap_span

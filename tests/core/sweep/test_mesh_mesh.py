@@ -10,8 +10,13 @@ import pytest
 from addon.core.mesh.mesh_bvh import MeshBvh, PosedMesh
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes.primitives import triangles_from_corners
-from addon.core.sweep.mesh_mesh import MovingMesh, _triangle_entry_times, first_impact_mesh_mesh
-from addon.core.sweep.triangle_triangle import MovingTriangles, first_impact_triangle_pairs
+from addon.core.sweep.mesh_mesh import (
+    MovingMesh,
+    MovingTriangles,
+    _triangle_entry_times,
+    first_impact_mesh_mesh,
+    first_impact_triangle_pairs,
+)
 from tests.core import meshes
 from tests.tiers import times
 

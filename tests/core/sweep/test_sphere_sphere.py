@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Sphere, closest_time, overlap_span, overlaps, time_of_impact
-from addon.core.sweep.sphere_sphere import time_of_minimum_gap
+from addon.core.sweep.closed_forms import time_of_minimum_gap
 from tests.core import scenes
 from tests.core.exact_sweeps import SphereMotion
 from tests.core.motions import (

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from addon.core.distance.triangle_triangle import separation_triangle_triangle
+from addon.core.distance.mesh_mesh import separation_triangle_triangle
 from addon.core.shapes.primitives import triangles_from_corners
-from addon.core.sweep import triangle_triangle
-from addon.core.sweep.triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
+from addon.core.sweep import mesh_mesh
+from addon.core.sweep.mesh_mesh import MovingTriangles, contact_normals, first_impact_triangle_pairs
 from tests.core import meshes
 from tests.tiers import times
 
@@ -93,7 +93,7 @@ def test_pairs_that_take_too_many_steps_are_not_resolved_before_they_touch(steps
     a, b = random_motion(60, 1.2, 2.0, 1), random_motion(60, 1.2, 2.0, 2)
     exact = times_of(a, b)
     rows = [np.array([k]) for k in range(len(exact))]
-    monkeypatch.setattr(triangle_triangle, "_MAX_STEPS", steps)
+    monkeypatch.setattr(mesh_mesh, "_MAX_STEPS", steps)
     found = [first_impact_triangle_pairs(a.take(row), b.take(row)) for row in rows]
     reached, is_resolved = (np.array([each[k] for each in found]) for k in (0, 2))
     hit = ~np.isnan(exact)
@@ -323,5 +323,5 @@ def test_gap_that_opens_and_closes_again_is_positive_no_longer_than_that():
         for a, b, c in zip(*(map(Decimal, x.tolist()) for x in (k, c1, c0)), strict=True)
     ]
     terms = [np.broadcast_to(term, (1, 3, 3, 1000)) for term in (c0, c1, -k, 0.0)]
-    found = triangle_triangle._positive_duration(terms, np.ones(1000))[0]
+    found = mesh_mesh._positive_duration(terms, np.ones(1000))[0]
     np.testing.assert_allclose(found, exact, rtol=1e-14)

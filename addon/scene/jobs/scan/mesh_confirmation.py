@@ -25,8 +25,7 @@ from ....core import (
     TriangleMesh,
     first_mesh_contact,
 )
-from ....core.curves.jumps import SHORT
-from ....core.curves.transform_bounds import TransformChords
+from ....core.curves.transform_bounds import SHORT, TransformChords
 from ....core.numeric.arrays import Floats, transform_points
 from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval

@@ -20,10 +20,9 @@ from addon.core import (
     TriangleMesh,
     scan_contacts,
 )
+from addon.core.scan import sections as scan_sections
 from addon.core.scan.scan import joined_shares, scan_share
-from addon.core.scan.sections import bounds
-from addon.core.scan.sections.bounds import sections_of, share_of
-from addon.core.scan.sections.storage import share_as_json, share_from_json
+from addon.core.scan.sections import sections_of, share_as_json, share_from_json, share_of
 from tests.core.scan.scans import ball_meets_wall, run, spans, zigzags
 from tests.finished import finished
 from tests.tiers import times
@@ -62,7 +61,7 @@ class Sampled(Divisible):
 @pytest.fixture
 def short(monkeypatch) -> None:
     """Cut after five intervals."""
-    monkeypatch.setattr(bounds, "SECTION_INTERVALS", 5)
+    monkeypatch.setattr(scan_sections, "SECTION_INTERVALS", 5)
 
 
 def sectioned(motion, frames, settings: ScanSettings | None = None, *ends):
@@ -95,7 +94,7 @@ def test_sections_cover_all_samples_and_share_their_ends(samples):
     sections = sections_of(samples)
     assert sections[0].begin == 0 and sections[-1].end == samples - 1
     assert all(a.end == b.begin for a, b in pairwise(sections))
-    assert len(sections) == max(1, -(-(samples - 1) // bounds.SECTION_INTERVALS))
+    assert len(sections) == max(1, -(-(samples - 1) // scan_sections.SECTION_INTERVALS))
     for shares in range(1, 12):
         assert [each for k in range(shares) for each in share_of(sections, k, shares)] == sections
 
@@ -157,7 +156,7 @@ def wall() -> TriangleMesh:
 def test_linear_sections_give_the_contacts_of_a_scan_without_sections(seed, kind, monkeypatch):
     rng = np.random.default_rng(seed)
     frames, bodies = 40, 12
-    monkeypatch.setattr(bounds, "SECTION_INTERVALS", int(rng.integers(2, 12)))
+    monkeypatch.setattr(scan_sections, "SECTION_INTERVALS", int(rng.integers(2, 12)))
     # In a small room, so that some of the balls touch in each motion.
     path = zigzags(rng, bodies, frames) / 2
     present = rng.random((frames, bodies)) < 0.9

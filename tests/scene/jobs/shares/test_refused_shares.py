@@ -10,7 +10,7 @@ import pytest
 
 from addon.cli.main import main
 from addon.core import InvalidShapeError
-from addon.core.scan.sections import bounds as sections
+from addon.core.scan import sections
 from addon.scene.animation.scan_shares import share_as_text, share_from_text
 from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError

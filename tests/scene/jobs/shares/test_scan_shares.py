@@ -7,7 +7,7 @@ import random
 import bpy
 import pytest
 
-from addon.core.scan.sections import bounds as sections
+from addon.core.scan import sections
 from addon.formats import dumps
 from addon.scene.animation.scan_shares import ScanShare, share_as_text, share_from_text
 from addon.scene.jobs.contacts import find_contacts

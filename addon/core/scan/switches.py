@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...numeric.arrays import Bools, Floats, Ints
-from ...shapes import Aabb
-from ..interval_block import where_shapes
-from ..motion import KnownMotion, Sample, SubframeSampler, as_sample
+from ..numeric.arrays import Bools, Floats, Ints
+from ..shapes import Aabb
+from .interval_block import where_shapes
+from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
 _FOUND = 2.0**-16
 """Frames within which a switch is found. In single precision frames are not much nearer to each other."""

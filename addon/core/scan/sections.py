@@ -1,0 +1,463 @@
+"""Sections of a long scan: successive intervals that are scanned independently, and then joined.
+
+A scan of a `DivisibleMotion` is always cut at the same samples. So the report does not depend on whether one
+process scans all sections, or several processes some of them each.
+
+A section knows the samples next to it, so that deviations from linear motion are estimated as within it. It
+does not know which pairs have touched before: a contact that lasts over a cut is joined.
+"""
+
+from __future__ import annotations
+
+import base64
+from bisect import bisect_left
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.table import Table
+from ..progress import Progress
+from .motion import (
+    DivisibleMotion,
+    KnownMotion,
+    Motion,
+    MotionRecorder,
+    ObstacleSpace,
+    RecordedMotion,
+    Sample,
+)
+from .pair_filter import PairFilter
+from .pair_scanner import PairScanner
+from .records import MOTIONS, VECTORS, ContactSpans, PairRecords, ScannerRecords, is_run_start
+from .report import Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts, rows_of_ranges
+from .switches import SwitchFinder
+
+SECTION_INTERVALS = 250
+"""Intervals of a section: so many that the additional work for each section does not matter."""
+
+
+class Section(NamedTuple):
+    """A section of a scan: from the sample `begin` to the sample `end`, by their indices."""
+
+    begin: int
+    end: int
+
+
+def sections_of(sample_count: int) -> list[Section]:
+    """Cut a scan into sections of equal lengths, but for the last one.
+
+    The first sections are those of any longer scan too, so a scan that is stopped is one of fewer samples.
+    """
+    last = max(sample_count - 1, 0)
+    begins = range(0, max(last, 1), SECTION_INTERVALS)
+    return [Section(begin, min(begin + SECTION_INTERVALS, last)) for begin in begins]
+
+
+def share_of(sections: list[Section], index: int, count: int) -> list[Section]:
+    """Return the successive sections of one of `count` shares, by its number from 0; maybe none."""
+    return sections[index * len(sections) // count : (index + 1) * len(sections) // count]
+
+
+class SectionRecords(NamedTuple):
+    """Records of all scanners of a section: of bodies among themselves, then of each obstacle.
+
+    begin : Time at which the section begins.
+    scanners : tuple of ScannerRecords
+    """
+
+    begin: float
+    scanners: tuple[ScannerRecords, ...]
+
+
+class ShareRecords(NamedTuple):
+    """Records of successive sections of a scan.
+
+    shape_count : Number of shapes in a sample of the scan.
+    sections : tuple of SectionRecords
+    """
+
+    shape_count: int
+    sections: tuple[SectionRecords, ...]
+
+
+_WHOLE = 1e-6
+"""Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
+
+
+class ReportSettings(NamedTuple):
+    """Settings of a report, which records do not have.
+
+    pair_filter : PairFilter
+    spaces : Of each scanner; None for bodies among themselves.
+    first_time : Time of the first sample of the scan.
+    static_pairs : Whether contacts of pairs that never move count.
+    """
+
+    pair_filter: PairFilter
+    spaces: Sequence[ObstacleSpace | None]
+    first_time: float
+    static_pairs: bool
+
+
+def report_of_sections(
+    settings: ReportSettings, sections: Sequence[SectionRecords], stopped_at: float | None
+) -> ContactReport:
+    """Join successive sections, at least one, and make the report of all scanners.
+
+    stopped_at : last time that was scanned, if the scan was stopped
+    """
+    begins = np.array([section.begin for section in sections])
+    joined = [
+        joined_records([section.scanners[number] for section in sections], begins)
+        for number in range(len(settings.spaces))
+    ]
+    # Where nothing moves, pairs that do not move are all there is.
+    with_static = settings.static_pairs or not any(each.has_moved.any() for each in joined)
+    results = [
+        _results(settings, space, each, with_static)
+        for space, each in zip(settings.spaces, joined, strict=True)
+    ]
+    contacts = Contacts.concatenate([part[0] for part in results])
+    near = NearMisses.concatenate([part[1] for part in results])
+    pairs = contacts.pairs
+    contacts = contacts.take(np.lexsort((pairs.b, pairs.a, pairs.frame)))
+    clearances = Clearances(near.take(np.lexsort((near.b, near.a, near.gap))))
+    static_overlaps = sorted(pair for part in results for pair in part[2])
+    static_count = 0 if with_static else _count_static_pairs(settings, joined)
+    return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
+
+
+def _count_static_pairs(settings: ReportSettings, joined: Sequence[ScannerRecords]) -> int:
+    """Count the pairs that never move, of bodies among themselves and with each obstacle."""
+    solid = [None if space is None else int(space.obstacle.subject) for space in settings.spaces]
+    total = 0
+    for subject, records in zip(solid, joined, strict=True):
+        is_static = ~records.has_moved
+        is_static[[each for each in solid if each is not None]] = False
+        bodies = np.flatnonzero(is_static)
+        if subject is None:
+            total += settings.pair_filter.count_pairs(is_static)
+        elif not records.has_moved[subject]:
+            total += int(settings.pair_filter.includes(bodies, np.full_like(bodies, subject)).sum())
+    return total
+
+
+def joined_records(parts: Sequence[ScannerRecords], begins: Floats) -> ScannerRecords:
+    """Join the records of one scanner in successive sections, which begin at times (k,)."""
+    if len(parts) == 1:
+        return parts[0]
+    pairs = PairRecords.concatenate([part.pairs for part in parts])
+    # Of each pair the least separation comes first: of equal ones, the earliest.
+    pairs = pairs.take(np.lexsort((pairs.least, pairs.keys)))
+    starts = np.flatnonzero(is_run_start(pairs.keys))
+    joined = pairs.take(starts).replaced(
+        touched=np.logical_or.reduceat(pairs.touched, starts),
+        is_near=np.logical_or.reduceat(pairs.is_near, starts),
+        doubtful_since=np.minimum.reduceat(pairs.doubtful_since, starts),
+    )
+    has_moved = np.logical_or.reduce([part.has_moved for part in parts])
+    return ScannerRecords(joined, _joined_spans([part.spans for part in parts], begins), has_moved)
+
+
+def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans:
+    """Join contacts that last over a cut: each begins as in its first section."""
+    section = np.repeat(np.arange(len(parts)), [len(part.keys) for part in parts])
+    spans = ContactSpans.concatenate(parts)
+    order = np.lexsort((spans.enter, section, spans.keys))
+    spans, section = spans.take(order), section[order]
+    cut = begins[section[1:]]
+    begins_run: Bools = np.ones(len(section), dtype=bool)
+    begins_run[1:] = (
+        (spans.keys[1:] != spans.keys[:-1])
+        | (section[1:] != section[:-1] + 1)
+        | (spans.enter[1:] > cut)
+        | (spans.leave[:-1] < cut)
+    )
+    first, deepest = np.flatnonzero(begins_run), spans.deepest_of(np.cumsum(begins_run))
+    last = np.append(first[1:], len(section))[: len(first)] - 1
+    return spans.take(first).replaced(
+        leave=spans.leave[last],
+        least=spans.least[deepest],
+        least_time=spans.least_time[deepest],
+        direction=spans.direction[deepest],
+    )
+
+
+def _results(
+    settings: ReportSettings, space: ObstacleSpace | None, records: ScannerRecords, with_static: bool
+) -> tuple[Contacts, NearMisses, list[tuple[int, int]]]:
+    """Contacts, near misses, and pairs that touch but were not requested.
+
+    with_static : whether pairs that never move count
+    """
+    pair_filter, (pairs, spans, has_moved) = settings.pair_filter, records
+    firsts = np.flatnonzero(is_run_start(spans.keys))
+    since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
+    uncertainty = spans.uncertainty.copy()
+    uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
+    spans = spans.replaced(uncertainty=uncertainty)
+    i, j = np.divmod(pairs.keys, max(1, pair_filter.count))
+    a, b = pair_filter.in_order(i, j)
+    reported = _Reported(a, b, a != i if space is None else a == space.obstacle.subject)
+    moves = has_moved[i] | has_moved[j]
+    is_reported = moves | with_static
+    is_contact = pairs.touched & is_reported
+    contacts = _contacts_of(pairs.keys[is_contact], reported.take(is_contact), spans, settings.first_time)
+    near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
+    near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
+    return contacts, near_misses, sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True))
+
+
+class _Reported(Table):
+    """Pairs (m,) as reported; flipped: normals point towards the lower index, or away from the obstacle."""
+
+    a: Ints
+    b: Ints
+    flipped: Bools
+
+
+def _contacts_of(keys: Ints, pairs: _Reported, spans: ContactSpans, first_time: float) -> Contacts:
+    """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
+    begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
+    rows, count = rows_of_ranges(begin, end), end - begin
+    spans = spans.take(rows)
+    sign = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)[:, None]
+    velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
+    details = spans.uncertainty, spans.point, spans.normal * sign, velocity
+    deepest = spans.least_time, -spans.least, spans.direction * sign
+    intervals = Intervals(spans.enter, spans.leave, *details, *deepest)
+    # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
+    # less than the gap within a clearance.
+    by_depth = np.lexsort((spans.least, np.arange(len(count)).repeat(count)))
+    start = np.cumsum(count) - count
+    first, deep = intervals.take(start), intervals.take(by_depth[start])
+    tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
+    how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
+    when = first.start, first.uncertainty, first.point, first.normal
+    table = PairContacts(pairs.a, pairs.b, *when, *how, deep.deepest_frame, deep.depth)
+    return Contacts(table, intervals, count)
+
+
+_Table = TypeVar("_Table", bound=Table)
+
+_INTEGERS = frozenset({"keys", "motion"})
+_MASKS = frozenset({"touched", "is_near", "has_moved"})
+
+
+def share_as_json(share: ShareRecords) -> dict[str, Any]:
+    """Convert records to plain data, exactly."""
+    sections = [
+        {"begin": section.begin, "scanners": [_scanner_as_json(each) for each in section.scanners]}
+        for section in share.sections
+    ]
+    return {"shapeCount": share.shape_count, "sections": sections}
+
+
+def share_from_json(data: Any) -> ShareRecords:
+    """Convert plain data to records.
+
+    Raises InvalidShapeError: if it is not what `share_as_json` returns.
+    """
+    try:
+        sections = tuple(
+            SectionRecords(float(each["begin"]), tuple(map(_scanner_from_json, each["scanners"])))
+            for each in data["sections"]
+        )
+        return ShareRecords(int(data["shapeCount"]), sections)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidShapeError(f"records of a scan: {error}") from None
+
+
+def _scanner_as_json(records: ScannerRecords) -> dict[str, Any]:
+    tables = {"pairs": records.pairs, "spans": records.spans}
+    encoded: dict[str, Any] = {
+        table: {name: _encoded(name, values) for name, values in vars(columns).items()}
+        for table, columns in tables.items()
+    }
+    return {**encoded, "has_moved": _encoded("has_moved", records.has_moved)}
+
+
+def _scanner_from_json(data: dict[str, Any]) -> ScannerRecords:
+    pairs, spans = _table(PairRecords, data["pairs"]), _table(ContactSpans, data["spans"])
+    if not np.isin(spans.keys, pairs.keys).all():
+        raise ValueError("contacts of unknown pairs")
+    return ScannerRecords(pairs, spans, _decoded("has_moved", data["has_moved"]))
+
+
+def _table(kind: type[_Table], data: dict[str, Any]) -> _Table:
+    columns = [_decoded(name, data[name]) for name in kind.names()]
+    if len({len(values) for values in columns}) != 1:
+        raise ValueError("columns of different lengths")
+    return kind(*columns)
+
+
+def _type_of(name: str) -> str:
+    if name in _MASKS:
+        return "|b1"
+    return "<i8" if name in _INTEGERS else "<f8"
+
+
+def _encoded(name: str, values: NDArray[Any]) -> str:
+    return base64.b64encode(values.astype(_type_of(name)).tobytes()).decode()
+
+
+def _decoded(name: str, text: str) -> NDArray[Any]:
+    values = np.frombuffer(base64.b64decode(text, validate=True), dtype=_type_of(name)).copy()
+    return values.reshape(-1, 3) if name in VECTORS else values
+
+
+_READING, _READING_KNOWN = 0.6, 0.1
+"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
+
+
+class Ends(NamedTuple):
+    """Functions that end a scan early: see `scan_contacts`."""
+
+    stops: Callable[[], bool]
+    drops: Callable[[], bool]
+
+
+class ScanTimes(NamedTuple):
+    """Times of the samples of a scan.
+
+    samples : (t,) float. Of all samples, increasing.
+    frames : (k,) int. Which of them are frames; the others are between frames.
+    """
+
+    samples: Floats
+    frames: Ints
+
+
+class SectionScan:
+    """Scans sections of a motion, in order.
+
+    first : Sample of the first time of the scan, once it has been read.
+    stopped_at : Last time that was scanned, if a function of `Ends` has ended the scan.
+    """
+
+    def __init__(
+        self,
+        motion: Motion | RecordedMotion,
+        times: ScanTimes,
+        new_scanners: Callable[[Sample], list[PairScanner]],
+        ends: Ends,
+        new_finder: Callable[[Sample], SwitchFinder | None],
+    ) -> None:
+        """Prepare to scan.
+
+        motion : Divisible, if there is more than one section.
+        times : Of all samples.
+        new_scanners : Returns new scanners, from the sample of the first time.
+        ends : What ends the scan early.
+        new_finder : Returns what finds the times at which subjects appear or disappear, from the sample of
+            the first time; None if nothing does.
+        """
+        self._motion = motion
+        self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
+        self._times: list[float] = times.samples.tolist()
+        # Arrays, because the part that is done is computed at each of very many samples.
+        self._sample_times = np.asarray(times.samples, dtype=np.float64)
+        self._sample_numbers = np.arange(len(self._times), dtype=np.float64)
+        self._frames: list[int] = times.frames.tolist()
+        self._new_scanners, self._ends, self._new_finder = new_scanners, ends, new_finder
+        self._finder: SwitchFinder | None = None
+        # Next to a section there are samples for estimates alone.
+        self._span = (0.0, 0.0)
+        is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
+        self._reading = _READING_KNOWN if is_known else _READING
+        self._samples_read = 0
+        self._waiting: list[float] = []
+        self.first: Sample | None = None
+        self.stopped_at: float | None = None
+
+    def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
+        """Read a section of frames, with the samples next to it, and solve it."""
+        section = Section(self._frames[section.begin], self._frames[section.end])
+        scanners = self._begin(section) if section.begin else []
+        last = min(section.end + 1, len(self._times) - 1)
+        self._span = self._times[section.begin], self._times[section.end]
+        for index in range(max(section.begin - 1, 0), last + 1):
+            if index >= self._samples_read and self._is_frame(index - 1) and self._ends.stops():
+                self.stopped_at = self._times[index - 1]
+                break
+            self._recorder.record(self._times[index])
+            self._samples_read = max(self._samples_read, index + 1)
+            self._waiting.append(self._times[index])
+            if not index:
+                self.first = self._recorder.recorded()
+                scanners = self._new_scanners(self.first)
+                self._finder = self._new_finder(self.first)
+                self._add_sample(scanners, self.first)
+            done = bisect_left(self._frames, self._samples_read)
+            progress = Progress(done, len(self._frames), self._times[index])
+            # Before other times are sampled, because callers may look at what the motion was read from.
+            yield self._with_part(progress, scanners)
+            if len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
+                self._add_sample(scanners, self._recorder.recorded())
+            for scanner in scanners:
+                for _ in scanner.process():
+                    yield self._with_part(progress, scanners)
+                    if self._ends.drops():
+                        return self._solved(section, scanners)
+        if self._waiting:
+            self._add_sample(scanners, self._recorder.recorded())
+        is_last = self.stopped_at is not None or last == section.end
+        for scanner in scanners:
+            for _ in scanner.finish() if is_last else scanner.finish_section():
+                yield self._with_part(progress, scanners)
+                if self._ends.drops():
+                    return self._solved(section, scanners)
+        return self._records(section, scanners)
+
+    def _is_frame(self, index: int) -> bool:
+        """Return whether a sample is one of a frame; False for -1."""
+        position = bisect_left(self._frames, index)
+        return position < len(self._frames) and self._frames[position] == index
+
+    def _begin(self, section: Section) -> list[PairScanner]:
+        """Return scanners for a section that is not the first one."""
+        if self.first is None:
+            self._recorder.record(self._times[0])
+            self.first = self._recorder.recorded()
+        assert isinstance(self._motion, DivisibleMotion), "other motions have one section"
+        self._motion.restart()
+        scanners = self._new_scanners(self.first)
+        self._finder = self._new_finder(self.first)
+        for scanner in scanners:
+            scanner.begin_section(self._times[section.begin], self._times[0], self.first)
+        return scanners
+
+    def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
+        """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""
+        times = np.array(self._waiting)
+        if self._finder is not None:
+            times, sample = self._finder.with_switches(times, sample, *self._span)
+        for scanner in scanners:
+            scanner.add_sample(times, sample)
+        self._waiting.clear()
+
+    def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
+        """Add the part of a scan that is done, of which reading the frames is a part too."""
+        solving = [scanner.solving for scanner in scanners]
+        until = np.interp(solving, self._sample_times, self._sample_numbers)
+        # With the last frame by itself, there are as many intervals as samples.
+        ended = sum(scanner.ended for scanner in scanners)
+        solved = (float(until.sum()) + ended) / (len(scanners) * len(self._times))
+        read = self._reading * self._samples_read / len(self._times)
+        return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
+
+    def _solved(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
+        """Return the records up to the last time that a scanner has solved; the others get there first."""
+        self.stopped_at = max(scanner.solved_until for scanner in scanners)
+        for scanner in scanners:
+            for _ in scanner.finish(self.stopped_at):
+                pass
+        return self._records(section, scanners)
+
+    def _records(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
+        records = tuple(scanner.records() for scanner in scanners)
+        return SectionRecords(self._times[section.begin], records)
