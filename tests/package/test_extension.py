@@ -188,7 +188,7 @@ def test_undo_removes_results_redo_restores_them_and_loading_drops_them(in_blend
             settings = bpy.context.scene.collision_bounds
             results = result_store.get(settings.result_id)
             overlay = find_overlay(bpy.context.scene, bpy.context.view_layer)
-            shown = overlay is not None and len(overlay.draw_data.boxes) > 0
+            shown = overlay is not None and len(overlay.draw_data.by_mesh["boxes"]) > 0
             return [results.bounds is not None, len(settings.rows), shown, results.stale]
         states = [state()]
         bpy.ops.ed.undo_push(message="start")
@@ -219,7 +219,8 @@ def test_moving_an_object_marks_results_out_of_date_and_updates_overlay(in_blend
         scene = bpy.context.scene
         bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         def lowest():
-            return float(find_overlay(scene, scene.view_layers[0]).draw_data.boxes.rows[:, 0, 3].min())
+            drawn = find_overlay(scene, scene.view_layers[0]).draw_data
+            return float(drawn.by_mesh["boxes"].rows[:, 0, 3].min())
         stale = [result_store.get(scene.collision_bounds.result_id).stale]
         scene.objects["Mast"].select_set(True)
         scene.frame_set(20)
@@ -276,7 +277,7 @@ def test_row_of_projectile_jumps_to_fractional_frame_and_colors_pair_red(in_blen
         settings = scene.collision_bounds
         rows = [(row.a, row.b, row.tunnelling) for row in settings.rows]
         settings.active_row = next(i for i, row in enumerate(settings.rows) if row.tunnelling)
-        rows_drawn = find_overlay(scene, scene.view_layers[0]).draw_data.boxes.rows
+        rows_drawn = find_overlay(scene, scene.view_layers[0]).draw_data.by_mesh["boxes"].rows
         red = int((rows_drawn[:, 3, 0] > rows_drawn[:, 3, 2]).sum())
         answer([rows, scene.frame_current, scene.frame_subframe, red])
         """

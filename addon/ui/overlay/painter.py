@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
 from ..properties.display import COLLISION_BOUNDS_PG_display
-from .draw_data import UNIT_MESHES, DrawData, InstanceRows, UnitMesh
+from .draw_data import DrawData, InstanceRows, UnitMesh
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
-from .unit_meshes import FACES, LINES, RibbonMesh, SurfaceMesh, square
+from .unit_meshes import FACES, LINES, SurfaceMesh, square
 
 _CIRCLES = 16, 24, 48
 """Segments of a circle: of small shapes that objects may hide in part, of middle ones, and of large ones."""
-_MERIDIANS = 12, 32
-"""Meridians of filled shapes: of small ones, and of others."""
+_MERIDIANS = 12, 32, 32
+"""Meridians of filled shapes: of small, middle and large ones."""
 _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
@@ -124,27 +124,17 @@ _Textures: TypeAlias = dict[UnitMesh, list[_Texture | None]]
 """Instances on the graphics card, by size on the screen: small, middle and large; None for no instances."""
 
 
-class _Batches(NamedTuple):
-    """A shader, and the batch that it draws instances of each size with."""
-
-    shader: gpu.types.GPUShader
-    by_size: tuple[gpu.types.GPUBatch, gpu.types.GPUBatch, gpu.types.GPUBatch]
-
-
 class Painter:
     """Shaders, and batches of unit meshes. Creating one needs a graphics card."""
 
     def __init__(self) -> None:
-        lines, faces = line_shader(), face_shader()
-        capsules = {"capsules": (line_shader(is_capsule=True), face_shader(is_capsule=True))}
-        self._lines, self._faces = dict[UnitMesh, _Batches](), dict[UnitMesh, _Batches]()
-        for mesh in UNIT_MESHES:
-            of_lines, of_faces = capsules.get(mesh, (lines, faces))
-            small, middle, large = (_line_batch(LINES[mesh](count).ribbons) for count in _CIRCLES)
-            self._lines[mesh] = _Batches(of_lines, (small, middle, large))
-            if mesh in FACES:
-                small, middle = (_face_batch(FACES[mesh](count)) for count in _MERIDIANS)
-                self._faces[mesh] = _Batches(of_faces, (small, middle, middle))
+        self._line_shader, self._face_shader = line_shader(), face_shader()
+        self._lines = {
+            mesh: [_batch(*lines(count).ribbons) for count in _CIRCLES] for mesh, lines in LINES.items()
+        }
+        self._faces = {
+            mesh: [_face_batch(faces(count)) for count in _MERIDIANS] for mesh, faces in FACES.items()
+        }
         self._square = _face_batch(square())
         self._small: dict[UnitMesh, Any] = {"spheres": small_sphere_shader(), "boxes": small_box_shader()}
 
@@ -165,18 +155,17 @@ class Painter:
             self._draw_lines(textures, style, view, width)
         gpu.state.depth_test_set("NONE")
         if len(data.marker):
-            shader, (batch, *_) = self._lines["edges"]
-            _bind(shader, style.line_opacity, view, max(2.0, style.line_width))
-            _draw(shader, batch, _texture(data.marker.rows))
+            _bind(self._line_shader, style.line_opacity, view, max(2.0, style.line_width))
+            _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
 
     def _draw_faces(self, textures: _Textures, style: Style) -> None:
         gpu.state.face_culling_set("BACK")
-        for mesh, (shader, batches) in self._faces.items():
+        _bind(self._face_shader, style.face_opacity)
+        for mesh, batches in self._faces.items():
             if mesh in textures:
-                _bind(shader, style.face_opacity)
                 for batch, texture in zip(batches, textures[mesh], strict=True):
-                    _draw(shader, batch, texture)
+                    _draw(self._face_shader, batch, texture)
         gpu.state.face_culling_set("NONE")
 
     def _draw_lines(self, textures: _Textures, style: Style, view: _View, width: float) -> None:
@@ -193,10 +182,9 @@ class Painter:
                 _bind(self._small[mesh], style.line_opacity, view, line_width)
                 _draw(self._small[mesh], self._square, small)
                 small = None
-            shader, batches = self._lines[mesh]
-            _bind(shader, style.line_opacity, view, line_width)
-            for batch, texture in zip(batches, (small, *larger), strict=True):
-                _draw(shader, batch, texture)
+            _bind(self._line_shader, style.line_opacity, view, line_width)
+            for batch, texture in zip(self._lines[mesh], (small, *larger), strict=True):
+                _draw(self._line_shader, batch, texture)
 
 
 def _bind(shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0) -> None:
@@ -229,12 +217,6 @@ def _texture(rows: InstanceRows) -> _Texture | None:
     buffer: Any = gpu.types.Buffer("FLOAT", padded.size, padded.reshape(-1))  # type: ignore[arg-type, call-arg, unused-ignore]
     texture = gpu.types.GPUTexture((4 * ROWS_ACROSS, height), format="RGBA32F", data=buffer)  # type: ignore[call-arg, unused-ignore]
     return _Texture(texture, len(rows))
-
-
-def _line_batch(lines: RibbonMesh) -> gpu.types.GPUBatch:
-    *columns, sides, triangles = lines
-    names = ("point", "along", "normal", "other_normal", "side")
-    return _batch(dict(zip(names, (*columns, sides[:, None]), strict=True)), triangles)
 
 
 def _face_batch(faces: SurfaceMesh) -> gpu.types.GPUBatch:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.numeric.arrays import Bools, Floats
 from .draw_data import DrawData, Instances
-from .unit_meshes import LINES, stretched_capsules
+from .unit_meshes import LINES
 
 _CIRCLE = 32
 """Segments of a circle: the chord of a large sphere is within a few pixels of it."""
@@ -28,13 +28,11 @@ def subject_at(
     clip space; the mouse is in pixels from the bottom left of the view, and the reach in pixels.
     """
     best, nearest = None, reach
-    for name, instances in data.by_mesh.items():
+    for mesh, instances in data.by_mesh.items():
         found = instances.take(is_included[instances.owners])
         if not len(found):
             continue
-        points = LINES[name](_CIRCLE).segments.astype(np.float64)
-        if name == "capsules":
-            points = stretched_capsules(points, found.rows[:, :3].astype(np.float64))
+        points = LINES[mesh](_CIRCLE).segments.astype(np.float64)
         distances = _distances(found, points, matrix, viewport, np.array(mouse))
         index = int(np.argmin(distances))
         if distances[index] <= nearest:
@@ -47,7 +45,7 @@ def _distances(
 ) -> Floats:
     """Return the distance in pixels from the mouse to the lines of each instance, (n,).
 
-    mesh : (m, 3) or (n, m, 3) end points of the lines in the frame of the instances
+    mesh : (m, 3) end points of the lines in the frame of the instances
     """
     to_world = instances.rows[:, :3].astype(np.float64)
     world = mesh @ to_world[:, :, :3].transpose(0, 2, 1) + to_world[:, None, :, 3]

@@ -49,23 +49,19 @@ mat4 instance_matrix()
 
 # The viewer is a point, or in an orthographic view a direction, whose w is 0. The axes of a shape are at
 # right angles, so components along them need no inverse matrix.
-_AXIS_LENGTHS = """
+_VIEWER = """
 vec3 axis_lengths(mat4 to_world)
 {
   vec3 squares = to_world[0].xyz * to_world[0].xyz + to_world[1].xyz * to_world[1].xyz
                  + to_world[2].xyz * to_world[2].xyz;
   return max(sqrt(squares), vec3(1e-30));
 }
-"""
-_VIEWER = (
-    _AXIS_LENGTHS
-    + """
+
 vec3 center_to_viewer(mat4 to_world)
 {
   return viewer.xyz - vec3(to_world[0].w, to_world[1].w, to_world[2].w) * viewer.w;
 }
 """
-)
 # A ribbon is as wide as the line on the screen, at a right angle to its direction. An end behind the viewer
 # is moved to the near plane, because a ribbon that the card clips loses its width. The quotient of the two
 # parts of `across` is linear on the screen, also where a ribbon leaves it. `facing` is positive in front: it
@@ -78,17 +74,15 @@ float facing_of(mat4 to_world)
   vec3 toward = (to_world * vec4(offset, 0.0)).xyz / sizes;
   vec2 along_normals = vec2(dot(normal, toward), dot(other_normal, toward));
   vec2 surface = vec2(dot(normal * normal, sizes), dot(other_normal * other_normal, sizes));
-SURFACE  vec2 both = along_normals - surface * viewer.w;
+  vec2 both = along_normals - surface * viewer.w;
   return max(both.x, both.y) / max(length(offset), 1e-30);
 }
 
 void main()
 {
   mat4 to_world = instance_matrix();
-  vec3 place = point;
-  vec3 direction_there = along;
-STRETCH  vec4 at = to_clip(to_world, vec4(place, 1.0));
-  vec4 moved = to_clip(to_world, vec4(direction_there, 0.0));
+  vec4 at = to_clip(to_world, vec4(point, 1.0));
+  vec4 moved = to_clip(to_world, vec4(along, 0.0));
   float depth = at.z + at.w;
   float slope = moved.z + moved.w;
   if (depth < 0.0 && abs(depth) <= abs(slope)) {
@@ -210,22 +204,9 @@ vec2 distances_to_lines()
 _FACE_VERTEX = """
 void main()
 {
-  mat4 to_world = instance_matrix();
-  vec3 place = point;
-STRETCH  tint = instance_color();
-  gl_Position = lifted(to_clip(to_world, vec4(place, 1.0)));
+  tint = instance_color();
+  gl_Position = lifted(to_clip(instance_matrix(), vec4(point, 1.0)));
 }
-"""
-# The ends of a capsule are as long as its radius, whatever its length: 1 to 2 on Z of its unit mesh becomes
-# the part `cap` of it, and 0 to 1 the rest.
-_STRETCH_POINT = """  vec3 whole = axis_lengths(to_world);
-  float cap = whole.x / whole.z;
-  float height = abs(point.z);
-  place.z = sign(point.z) * (height > 1.0 ? 1.0 - cap + cap * (height - 1.0) : (1.0 - cap) * height);
-"""
-# Only lines between both ends are longer than 1.
-_STRETCH_ALONG = "  direction_there.z *= abs(along.z) > 1.0 ? 1.0 - cap : cap;\n"
-_ROUNDED_SURFACE = """  surface = vec2(sizes.x) + (sizes.z - sizes.x) * abs(vec2(normal.z, other_normal.z));
 """
 _FRAGMENT = """
 void main()
@@ -276,28 +257,25 @@ def _shader(
         interpolation, *typed = varying.split()
         getattr(stage, interpolation)(*typed)
     info.vertex_out(stage)
-    info.vertex_source(_VERTEX + (_VIEWER if has_lines else _AXIS_LENGTHS) + vertex)
+    info.vertex_source(_VERTEX + (_VIEWER if has_lines else "") + vertex)
     info.fragment_source(fragment)
     return gpu.shader.create_from_info(info)
 
 
-def line_shader(is_capsule: bool = False) -> gpu.types.GPUShader:
+def line_shader() -> gpu.types.GPUShader:
     """Create the shader of ribbons."""
-    stretch = _STRETCH_POINT + _STRETCH_ALONG if is_capsule else ""
     return _shader(
-        "capsule_lines" if is_capsule else "lines",
-        _LINE_VERTEX.replace("STRETCH", stretch).replace("SURFACE", _ROUNDED_SURFACE if is_capsule else ""),
+        "lines",
+        _LINE_VERTEX,
         _LINE_FRAGMENT,
         "smooth VEC2 across, smooth FLOAT facing",
         "VEC3 along, VEC3 normal, VEC3 other_normal, FLOAT side",
     )
 
 
-def face_shader(is_capsule: bool = False) -> gpu.types.GPUShader:
+def face_shader() -> gpu.types.GPUShader:
     """Create the shader of surfaces."""
-    vertex = _FACE_VERTEX.replace("STRETCH", _STRETCH_POINT if is_capsule else "")
-    name = "capsule_faces" if is_capsule else "faces"
-    return _shader(name, vertex, _FRAGMENT.replace("COVERAGE", "1.0"), has_lines=False)
+    return _shader("faces", _FACE_VERTEX, _FRAGMENT.replace("COVERAGE", "1.0"), has_lines=False)
 
 
 _SMALL_VARYINGS = (

@@ -22,9 +22,10 @@ from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ...scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine, ViewLayerKey
+from ...scene.settings import DrawnShape
 from ...scene.subjects.subject import Identity, identify_subjects
 from ..properties.scene import settings_on
-from .draw_data import DrawData
+from .draw_data import DrawData, Instances
 from .painter import Painter
 
 
@@ -49,8 +50,8 @@ class CachedOverlay:
     is_invalid : Whether vertices may have changed that no update has read.
     is_new : Whether there was no update yet.
     deforms : Whether vertices of any subject may change from frame to frame; None until it is known.
-    ghosts : ((int, int), DrawData) or None. The subjects of a contact, and their bounds at its first frame.
-    envelopes : (Result, color, DrawData) or None. A result, and the draw data of its envelopes in a color.
+    ghosts : ((int, int), Instances) or None. The subjects of a contact, and their bounds at its first frame.
+    envelopes : (Result, shapes, Instances) or None. A result, and its envelopes of the shapes shown.
     """
 
     result: Result
@@ -60,8 +61,8 @@ class CachedOverlay:
     is_new: bool = True
     deforms: bool | None = None
     live: LiveShapes | None = None
-    ghosts: tuple[tuple[int, int], DrawData] | None = None
-    envelopes: tuple[Result, Sequence[float], DrawData] | None = None
+    ghosts: tuple[tuple[int, int], Instances] | None = None
+    envelopes: tuple[Result, Sequence[DrawnShape], Instances] | None = None
 
     def may_deform(self, depsgraph: bpy.types.Depsgraph) -> bool:
         """Return whether vertices of any subject may change from frame to frame; found once for each edit."""

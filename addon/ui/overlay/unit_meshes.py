@@ -1,14 +1,15 @@
 """Unit meshes, of which everything in the overlay is an instance that the graphics card moves and scales.
 
 A sphere of radius 1, a box of half extents 1 and a cylinder of radius and half length 1 around the origin,
-and a segment from there to (0, 0, 1). A capsule has the radius 1, and the half length 1 without its ends. How
-long its ends are, as part of the whole, is different for each instance: the shader computes it.
-NumPy only, so that they are tested without a graphics card.
+and a segment from (0, 0, -1) to (0, 0, 1). A tube is a cylinder without ends, and a cap the half of the
+sphere above the XY plane: a capsule is a tube with two caps. NumPy only, so that they are tested without a
+graphics card.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,24 +22,6 @@ from .draw_data import UnitMesh
 _CORNERS = np.array([[1.0 if i >> k & 1 else -1.0 for k in range(3)] for i in range(8)])
 _EDGES = np.array([(i, i | 1 << k) for k in range(3) for i in range(8) if not i & 1 << k])
 _X, _Y, _UP = np.eye(3)
-
-
-class RibbonMesh(NamedTuple):
-    """Lines drawn as ribbons, which get their width on the screen.
-
-    Each point exists twice, once for each side of the ribbon.
-
-    points, along, normals, other_normals : (m, 3) float32. As in `UnitLines`.
-    sides : (m,) float32. -1 or 1.
-    triangles : (t, 3) int32. Indices of points.
-    """
-
-    points: NDArray[np.float32]
-    along: NDArray[np.float32]
-    normals: NDArray[np.float32]
-    other_normals: NDArray[np.float32]
-    sides: NDArray[np.float32]
-    triangles: NDArray[np.int32]
 
 
 class UnitLines(NamedTuple):
@@ -63,21 +46,20 @@ class UnitLines(NamedTuple):
         return self.points[self.ends.ravel()].astype(np.float32)
 
     @property
-    def ribbons(self) -> RibbonMesh:
-        """Two triangles for each segment."""
+    def ribbons(self) -> tuple[dict[str, NDArray[np.float32]], NDArray[np.int32]]:
+        """Attributes of vertices, and two triangles for each segment: ribbons get their width on the screen.
+
+        Each point exists twice, once for each `side` (m, 1) of the ribbon, -1 or 1.
+        """
+        names = ("point", "along", "normal", "other_normal")
+        columns = {
+            name: column.repeat(2, axis=0).astype(np.float32)
+            for name, column in zip(names, self[:4], strict=True)
+        }
+        columns["side"] = np.tile(np.array([[-1], [1]], dtype=np.float32), (len(self.points), 1))
         begin, end = 2 * self.ends.T
         triangles = [(begin, begin + 1, end), (end, begin + 1, end + 1)]
-        points, along, normals, other_normals = (
-            column.repeat(2, axis=0).astype(np.float32) for column in self[:4]
-        )
-        return RibbonMesh(
-            points,
-            along,
-            normals,
-            other_normals,
-            np.tile(np.array([-1, 1], dtype=np.float32), len(self.points)),
-            np.concatenate([np.stack(each, axis=1) for each in triangles]).astype(np.int32),
-        )
+        return columns, np.concatenate([np.stack(each, axis=1) for each in triangles]).astype(np.int32)
 
 
 def _joined(parts: list[UnitLines]) -> UnitLines:
@@ -123,37 +105,36 @@ def box_lines(_segments: int = 0) -> UnitLines:
     return _straight_lines(start, end, start * is_next, start * is_last)
 
 
-def cylinder_lines(segments: int, is_capsule: bool = False) -> UnitLines:
-    """Return both circles of the cylinder, of the given number of segments, and four lines between them."""
+def cylinder_lines(segments: int, is_open: bool = False) -> UnitLines:
+    """Return both circles of the cylinder, of the given number of segments, and four lines between them.
+
+    If it is open, the surface goes on smoothly at both circles.
+    """
     circle = _arc(_X, _Y, segments)
     corners, parts = circle.points[:: segments // 4], []
     for up in (_UP, -_UP):
         # A circle of a cylinder is also an edge of its flat end.
-        other = circle.normals if is_capsule else np.broadcast_to(up, circle.points.shape)
+        other = circle.normals if is_open else np.broadcast_to(up, circle.points.shape)
         parts.append(circle._replace(points=circle.points + up, other_normals=other))
     return _joined([*parts, _straight_lines(corners - _UP, corners + _UP, corners, corners)])
 
 
-def capsule_lines(segments: int) -> UnitLines:
-    """Return the lines of the cylinder, and two half circles over each of its ends, from 1 to 2 on Z."""
-    parts = [cylinder_lines(segments, is_capsule=True)]
-    for up in (_UP, -_UP):
-        for across in (_X, _Y):
-            half = _arc(across, up, segments, part=0.5)
-            parts.append(half._replace(points=half.points + up))
-    return _joined(parts)
+def cap_lines(segments: int) -> UnitLines:
+    """Return two half circles over the pole; the circle at the open end is that of the tube."""
+    return _joined([_arc(across, _UP, segments, part=0.5) for across in (_X, _Y)])
 
 
 def segment_lines(_segments: int = 0) -> UnitLines:
     """Return the segment."""
     zero = np.zeros((1, 3))
-    return _straight_lines(zero, _UP[None], zero, zero)
+    return _straight_lines(-_UP[None], _UP[None], zero, zero)
 
 
 LINES: dict[UnitMesh, Callable[[int], UnitLines]] = {
     "spheres": sphere_lines,
     "boxes": box_lines,
-    "capsules": capsule_lines,
+    "tubes": partial(cylinder_lines, is_open=True),
+    "caps": cap_lines,
     "cylinders": cylinder_lines,
     "edges": segment_lines,
 }
@@ -171,51 +152,38 @@ class SurfaceMesh(NamedTuple):
     triangles: NDArray[np.int32]
 
 
-def stretched_capsules(points: Floats, to_world: Floats) -> Floats:
-    """Return points (n, m, 3) of capsules in the frames of instances, as the shader computes them.
-
-    `points` (m, 3) are those of the unit mesh, `to_world` (n, 3, 4) the matrices of the instances.
-    """
-    sizes = np.sqrt((to_world[:, :, :3] ** 2).sum(axis=1))
-    cap = np.divide(sizes[:, 0], sizes[:, 2], out=np.ones(len(sizes)), where=sizes[:, 2] > 0)[:, None]
-    height = np.abs(points[:, 2])
-    z = np.sign(points[:, 2]) * np.where(height > 1, 1 - cap + cap * (height - 1), (1 - cap) * height)
-    result = np.repeat(points[None], len(sizes), axis=0)
-    result[..., 2] = z
-    return result
+def sphere_faces(meridians: int, part: float = 1.0) -> SurfaceMesh:
+    """Return a sphere, or a part of it from the top, with half as many rings in the sphere as meridians."""
+    rings = round(part * meridians / 2)
+    polar = np.arange(rings + 1)[:, None, None] * (part * np.pi / rings)
+    return _grid_faces(np.sin(polar) * _arc(_X, _Y, meridians).points + np.cos(polar) * _UP)
 
 
-def sphere_faces(segments: int) -> SurfaceMesh:
-    """Return a sphere of the given number of meridians, and half as many rings."""
-    rings = segments // 2
-    polar = np.arange(rings + 1)[:, None, None] * (np.pi / rings)
-    return _grid_faces(np.sin(polar) * _arc(_X, _Y, segments).points + np.cos(polar) * _UP)
+def tube_faces(sides: int) -> SurfaceMesh:
+    """Return the side of a cylinder of the given number of sides."""
+    circle = _arc(_X, _Y, sides).points
+    return _grid_faces(np.stack([circle + _UP, circle - _UP]))
 
 
-def capsule_faces(segments: int) -> SurfaceMesh:
-    """Return a capsule of the given number of meridians, a multiple of four; see the module for its form."""
-    rings = sphere_faces(segments).points.reshape(-1, segments, 3)
-    middle = len(rings) // 2
-    return _grid_faces(np.concatenate([rings[: middle + 1] + _UP, rings[middle:] - _UP]))
-
-
-def cylinder_faces(segments: int) -> SurfaceMesh:
-    """Return a cylinder with the given number of sides."""
-    circle = _arc(_X, _Y, segments).points
+def cylinder_faces(sides: int) -> SurfaceMesh:
+    """Return a cylinder of the given number of sides."""
+    circle = _arc(_X, _Y, sides).points
     return _grid_faces(np.stack([0 * circle + _UP, circle + _UP, circle - _UP, 0 * circle - _UP]))
 
 
-def _grid_faces(points: Floats | NDArray[np.float32]) -> SurfaceMesh:
-    """Return the surface of rings (r, s, 3) from the top, of which the first and the last are points."""
+def _grid_faces(points: Floats) -> SurfaceMesh:
+    """Return the surface of rings (r, s, 3) from the top."""
     count, segments = points.shape[:2]
     index = np.arange(count * segments).reshape(count, segments)
     current, next_one = index[:-1], np.roll(index, -1, axis=1)[:-1]
     below, across = index[1:], np.roll(index, -1, axis=1)[1:]
-    # At the ends one of the two triangles of a quad has no area, so it is dropped.
-    first = np.stack([current, below, next_one], axis=-1)[1:]
-    second = np.stack([next_one, below, across], axis=-1)[:-1]
-    triangles = np.concatenate([first.reshape(-1, 3), second.reshape(-1, 3)])
-    return SurfaceMesh(points.reshape(-1, 3).astype(np.float32), triangles.astype(np.int32))
+    quads = [(current, below, next_one), (next_one, below, across)]
+    triangles = np.concatenate([np.stack(each, axis=-1).reshape(-1, 3) for each in quads])
+    points = points.reshape(-1, 3)
+    # At a pole, one of the two triangles of a quad has no area.
+    one, two = (points[triangles[:, k]] - points[triangles[:, 0]] for k in (1, 2))
+    has_area = np.linalg.norm(np.cross(one, two), axis=1) > 1e-9
+    return SurfaceMesh(points.astype(np.float32), triangles[has_area].astype(np.int32))
 
 
 def square() -> SurfaceMesh:
@@ -238,7 +206,8 @@ def box_faces(_segments: int = 0) -> SurfaceMesh:
 FACES: dict[UnitMesh, Callable[[int], SurfaceMesh]] = {
     "spheres": sphere_faces,
     "boxes": box_faces,
-    "capsules": capsule_faces,
+    "tubes": tube_faces,
+    "caps": partial(sphere_faces, part=0.5),
     "cylinders": cylinder_faces,
 }
 """Surface of each unit mesh that has one, of a number of meridians."""

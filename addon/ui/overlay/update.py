@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -15,14 +15,17 @@ from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ..contact_rows import active_row, entry_of_row
+from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, results_of, settings_on
 from .draw_data import (
-    Additions,
+    GHOST_COLOR,
     DrawData,
-    OverlayColors,
-    compose_draw_data,
-    draw_data_from_envelopes,
+    Instances,
+    contact_marker,
     draw_data_from_shapes,
+    envelope_instances,
+    label_ranks,
+    with_labels,
 )
 from .state import (
     CachedOverlay,
@@ -115,34 +118,40 @@ def _build_draw_data(
     display, pair = settings.display, entry_of_row(settings, active_row(settings))
     contact = pair if isinstance(pair, Contact) else None
     active = () if pair is None else (pair.a, pair.b)
-    colors = OverlayColors.from_preferences()
-    bounds = draw_data_from_shapes(live, display.shapes_drawn, settings.shape, colors, active)
-    additions = Additions(
-        names=cached.subjects.current_names(cached.result.subjects) if display.show_names else (),
-        active=active,
-        contact=contact,
-        ghosts=None if contact is None else _ghosts(cached, bounds, frame, contact),
-        envelopes=_envelopes(cached, settings, colors.swept) if display.show_envelopes else DrawData(),
-        marker_color=colors.marker,
-    )
-    return compose_draw_data(bounds, live, additions, display)
+    bounds = draw_data_from_shapes(live, display.shapes_drawn, settings.shape, active)
+    data = bounds.of_subjects(live.selected) if display.only_selected else bounds
+    if display.show_names:
+        names = cached.subjects.current_names(cached.result.subjects)
+        data = with_labels(data, names, label_ranks(live, active))
+    ghosts = None if contact is None else _ghosts(cached, bounds.instances, frame, contact)
+    if contact is not None and display.show_contact:
+        # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
+        marker = contact_marker(contact, data.instances if ghosts is None else ghosts)
+        data = replace(data, marker=marker)
+    parts = [data.instances]
+    if ghosts is not None and display.show_ghosts:
+        parts.append(ghosts.with_color(GHOST_COLOR))
+    if display.show_envelopes:
+        envelopes = _envelopes(cached, settings)
+        is_shown = live.visible & live.selected if display.only_selected else live.visible
+        parts.insert(0, envelopes.take(is_shown[envelopes.owners]).with_color(preferences().swept_color))
+    return replace(data, instances=Instances.concatenate(parts)) if len(parts) > 1 else data
 
 
-def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Contact) -> DrawData | None:
+def _ghosts(cached: CachedOverlay, bounds: Instances, frame: float, active: Contact) -> Instances | None:
     """Return the bounds of the active pair at its first contact; None until the playhead was there."""
+    pair = active.a, active.b
     if abs(frame - active.first.frame) < _FRAME_TOLERANCE:
-        is_in_pair = np.zeros(len(cached.result.subjects), dtype=bool)
-        is_in_pair[[active.a, active.b]] = True
-        cached.ghosts = (active.a, active.b), bounds.of_subjects(is_in_pair)
+        cached.ghosts = pair, bounds.take(np.isin(bounds.owners, pair))
     ghosts = cached.ghosts
-    return ghosts[1] if ghosts is not None and ghosts[0] == (active.a, active.b) else None
+    return ghosts[1] if ghosts is not None and ghosts[0] == pair else None
 
 
-def _envelopes(cached: CachedOverlay, settings: SceneSettings, color: Sequence[float]) -> DrawData:
-    """Return the draw data of all envelopes that are up to date, made once for each color."""
-    envelopes = envelopes_on(settings)
+def _envelopes(cached: CachedOverlay, settings: SceneSettings) -> Instances:
+    """Return the instances of all envelopes that are up to date, made once for the shapes that are shown."""
+    envelopes, drawn = envelopes_on(settings), settings.display.shapes_drawn
     if envelopes is None:
-        return DrawData()
-    if cached.envelopes is None or cached.envelopes[0] is not envelopes or cached.envelopes[1] != color:
-        cached.envelopes = envelopes, color, draw_data_from_envelopes(cached.result, envelopes, color)
+        return Instances()
+    if cached.envelopes is None or cached.envelopes[0] is not envelopes or cached.envelopes[1] != drawn:
+        cached.envelopes = envelopes, drawn, envelope_instances(cached.result, envelopes, drawn)
     return cached.envelopes[2]

@@ -21,13 +21,12 @@ def _live(case: Keyed) -> tuple[Any, Any, Any]:
     from addon.scene.live.live_shapes import LiveSubjects
     from addon.scene.settings import BoundsSettings, FitSettings
     from addon.scene.subjects.subject import identify_subjects
-    from addon.ui.overlay.draw_data import OverlayColors, draw_data_from_shapes
+    from addon.ui.overlay.draw_data import draw_data_from_shapes
 
     scene.frame_set(1)
     result = compute_bounds(scene, BoundsSettings())
     live = LiveSubjects(result, identify_subjects(result.subjects))
     checked: Any = case.shape
-    colors = OverlayColors.from_preferences()
     drawn: Any = dict.fromkeys((*_SHAPES, checked))
 
     def update(changed: Any) -> Any:
@@ -35,7 +34,7 @@ def _live(case: Keyed) -> tuple[Any, Any, Any]:
         return live.update(depsgraph, FitSettings(), drawn, checked, True, changed, keep_flags=True)
 
     def draw_data(shown: Any) -> Any:
-        return draw_data_from_shapes(shown, tuple(drawn), checked, colors)
+        return draw_data_from_shapes(shown, tuple(drawn), checked)
 
     update(None)
     scene.frame_set(_MOVED_FRAME)
@@ -72,8 +71,8 @@ def _frame_set(case: Keyed) -> Call:
 def _describe(case: Keyed, results: Any) -> str:
     if "overlay" not in results:
         return ""
-    draw_data = results["overlay"]
-    return f"{len(draw_data.spheres)} spheres, {len(draw_data.boxes)} boxes"
+    meshes = results["overlay"].by_mesh
+    return f"{len(meshes['spheres'])} spheres, {len(meshes['boxes'])} boxes"
 
 
 LIVE = Table(

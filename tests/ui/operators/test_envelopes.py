@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import bpy
+import numpy as np
 import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
+from addon.ui.properties.preferences import preferences
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
@@ -31,7 +33,7 @@ def compute(**options):
 
 def drawn(scene):
     """Return center and half extent of each drawn box along x, rounded and sorted."""
-    rows = draw_data_on(scene).boxes.rows
+    rows = draw_data_on(scene).by_mesh["boxes"].rows
     return sorted((round(float(row[0, 3]), 3), round(float(row[0, 0]), 3)) for row in rows)
 
 
@@ -53,6 +55,8 @@ def test_swept_bounds_are_drawn_with_bounds_and_hidden_by_their_switch(scene, se
     assert (10, 10.5) in drawn(scene)
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
     count = len(drawn(scene))
+    colors = draw_data_on(scene).by_mesh["boxes"].rows[:, 3]
+    np.testing.assert_allclose(colors[: count // 2], [preferences().swept_color] * (count // 2), rtol=1e-6)
     settings.display.show_envelopes = False
     assert (10, 10.5) not in drawn(scene)
     assert len(drawn(scene)) == count / 2
@@ -60,7 +64,7 @@ def test_swept_bounds_are_drawn_with_bounds_and_hidden_by_their_switch(scene, se
     settings.display.show_boxes = False
     assert drawn(scene) == []
     settings.display.show_spheres = True
-    assert draw_data_on(scene).spheres.rows[:, 0, 0].max() > 10.5
+    assert draw_data_on(scene).by_mesh["spheres"].rows[:, 0, 0].max() > 10.5
 
 
 def test_hidden_and_unselected_objects_have_no_swept_bounds(scene, settings):

@@ -44,7 +44,7 @@ def compute(**options):
 
 def drawn(scene) -> list[tuple]:
     """Return the center and half extents of each drawn box, from left to right."""
-    rows = draw_data_on(scene).boxes.rows
+    rows = draw_data_on(scene).by_mesh["boxes"].rows
     return sorted((*row[:3, 3].round(5).tolist(), *np.diag(row).round(5).tolist()[:3]) for row in rows)
 
 
@@ -96,14 +96,13 @@ def test_all_shapes_that_are_drawn_are_those_of_the_group(scene, settings, shape
     settings.added_shapes = {"capsule", "compound"}
     compute(vertex_group="Hand")
     data = draw_data_on(scene)
-    kinds = (data.boxes, data.spheres, data.capsules)
-    lows, highs = zip(*(extents(each.rows) for each in kinds if len(each.rows)), strict=True)
-    assert np.min(lows, axis=0) == pytest.approx((11, 0, 0), abs=1.1)
-    assert np.max(highs, axis=0) == pytest.approx((11, 2, 0), abs=1.1)
+    low, high = extents(data.instances.rows)
+    assert low == pytest.approx((11, 0, 0), abs=1.1)
+    assert high == pytest.approx((11, 2, 0), abs=1.1)
 
 
 def extents(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of the box around drawn boxes or spheres."""
+    """Return the corners of the box around all that is drawn."""
     half = np.abs(rows[:, :3, :3]).sum(axis=2)
     return (rows[:, :3, 3] - half).min(axis=0), (rows[:, :3, 3] + half).max(axis=0)
 

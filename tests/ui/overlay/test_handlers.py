@@ -24,7 +24,7 @@ def scene(empty_file):
 
 def boxes():
     """Return the centers of the boxes drawn, along x and rounded, and whether each is red."""
-    rows = draw_data_on(bpy.context.scene).boxes.rows
+    rows = draw_data_on(bpy.context.scene).by_mesh["boxes"].rows
     centers = [(round(float(row[0, 3]), 4), bool(row[3, 0] > row[3, 2])) for row in rows]
     return sorted(centers)
 
@@ -242,13 +242,13 @@ def test_checked_shape_is_enabled_and_opaque_and_others_are_faint(row_of_three):
             setattr(settings.display, switch, False)
         settings.shape = shape
         data = draw_data_on(bpy.context.scene)
-        checked, unchecked = data.boxes, data.spheres
+        checked, unchecked = data.by_mesh["boxes"], data.by_mesh["spheres"]
         if shape.startswith("sphere"):
             checked, unchecked = unchecked, checked
         assert len(checked) == 3 and not len(unchecked), shape
         assert (checked.rows[:, 3, 3] == 1).all()
     settings.display.show_spheres = True
-    assert draw_data_on(bpy.context.scene).spheres.rows[:, 3, 3] == pytest.approx(0.3)
+    assert draw_data_on(bpy.context.scene).by_mesh["spheres"].rows[:, 3, 3] == pytest.approx(0.3)
 
 
 def test_overlay_is_up_to_date_after_being_disabled_and_enabled(row_of_three):
@@ -406,10 +406,10 @@ def test_disabling_extension_during_scan_leaves_no_job(scene):
 def test_scene_without_results_shows_no_bounds(row_of_three, add_mesh):
     first = bpy.context.scene
     second = bpy.data.scenes.new("Second")
-    assert not len(draw_data_on(second).boxes)
+    assert not len(draw_data_on(second).by_mesh["boxes"])
     bpy.data.scenes.remove(second)
     update()
-    assert len(draw_data_on(first).boxes) == 3
+    assert len(draw_data_on(first).by_mesh["boxes"]) == 3
 
 
 def test_full_copy_of_scene_has_no_results_and_linked_copy_has_them(row_of_three):
@@ -423,7 +423,7 @@ def test_full_copy_of_scene_has_no_results_and_linked_copy_has_them(row_of_three
     assert boxes() == [] and copy.collision_bounds.result_id == "", "the panel offers to compute them"
     compute()
     assert len(boxes()) == 3
-    assert len(draw_data_on(first).boxes) == 3 and first.collision_bounds.result_id
+    assert len(draw_data_on(first).by_mesh["boxes"]) == 3 and first.collision_bounds.result_id
 
 
 @pytest.mark.smoke
@@ -466,10 +466,13 @@ def test_active_contact_has_marker_and_ghosts_at_its_first_frame(scene, add_mesh
     # Faces meet at x = 5, when the center of the mover is at 4: frame 5.
     assert (scene.frame_current, scene.frame_subframe) == (5, 0)
     marker = draw_data_on(scene).marker.rows
-    np.testing.assert_allclose(marker[3, :3, 3], (5, 0, 0), atol=1e-5)
-    assert abs(marker[3, 0, 2]) == pytest.approx(1) and not marker[3, 1:3, 2].any()
+    center, half = marker[3, :3, 3], marker[3, :3, 2]
+    np.testing.assert_allclose(center - half, (5, 0, 0), atol=1e-5)
+    assert 2 * abs(half[0]) == pytest.approx(1) and not half[1:].any()
     scene.frame_set(1)
     assert [x for x, _ in boxes()] == [0, 4, 6, 6]
+    ghosts = draw_data_on(scene).by_mesh["boxes"].take([2, 3])
+    assert ghosts.owners.tolist() == [0, 1] and (ghosts.rows[:, 3, :3] == 1).all(), "white, above the others"
     settings.active_row = -1
     scene.frame_set(1)
     assert [x for x, _ in boxes()] == [0, 6]
@@ -486,7 +489,7 @@ def test_active_contact_is_marked_at_frames_beyond_single_precision(scene, add_m
     settings.active_row = 0
     marker = draw_data_on(scene).marker.rows
     # Faces meet at x = 5.302, apart from the error of Blender's keys in single precision.
-    np.testing.assert_allclose(marker[3, :3, 3], (5.302, 0, 0), atol=0.01)
+    np.testing.assert_allclose(marker[3, :3, 3] - marker[3, :3, 2], (5.302, 0, 0), atol=0.01)
 
 
 @pytest.mark.smoke

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Capsule, Cylinder, Sphere
-from addon.ui.overlay.draw_data import DrawData, Instances, instance_rows
+from addon.ui.overlay.draw_data import DrawData, instances_of
 from addon.ui.overlay.picking import subject_at
 
 VIEWPORT = (800, 600)
@@ -18,9 +18,14 @@ ABOVE = np.diag([1 / 4, 1 / 3, 0.1, 1.0])
 PERSPECTIVE = np.array([[1.5, 0, 0, 0], [0, 2, 0, 0], [0, 0, -1, 4.8], [0, 0, -1, 5.0]])
 
 
+def drawn(shape):
+    """Return the draw data of shapes (n,), each of a subject of its own."""
+    return DrawData(instances_of(shape, np.arange(shape.shape[0])))
+
+
 def boxes(centers, half):
     shape = Aabb(np.asarray(centers) - half, np.asarray(centers) + half)
-    return DrawData(boxes=Instances(instance_rows(shape), np.arange(len(centers))))
+    return drawn(shape)
 
 
 def at(data, mouse, matrix=ABOVE, count=2, reach=6.0):
@@ -43,7 +48,7 @@ def test_only_included_subjects_are_found():
 
 def test_circle_of_a_sphere_is_found_and_its_inside_is_not():
     shape = Sphere(np.array([[0.0, 0, 0]]), np.array([1.0]))
-    data = DrawData(spheres=Instances(instance_rows(shape), np.array([0])))
+    data = drawn(shape)
     diagonal = 100 / np.sqrt(2)
     assert at(data, (400 + diagonal, 300 + diagonal), count=1) == 0
     assert at(data, (400 + diagonal / 2, 300 + diagonal / 2), count=1) is None
@@ -51,7 +56,7 @@ def test_circle_of_a_sphere_is_found_and_its_inside_is_not():
 
 def test_outline_of_a_capsule_is_found_at_its_round_end_and_its_inside_is_not():
     shape = Capsule([[0.0, 0, 0]], [[1, 0, 0]], [2.0], [0.5])
-    data = DrawData(capsules=Instances(instance_rows(shape), np.array([0])))
+    data = drawn(shape)
     diagonal = 50 / np.sqrt(2)
     assert at(data, (600 + diagonal, 300 + diagonal), count=1) == 0
     assert at(data, (400, 350), count=1) == 0, "a line between both ends"
@@ -61,7 +66,7 @@ def test_outline_of_a_capsule_is_found_at_its_round_end_and_its_inside_is_not():
 
 def test_edges_of_a_cylinder_are_found_and_its_inside_is_not():
     shape = Cylinder([[0.0, 0, 0]], [[1, 0, 0]], [2.0], [0.5])
-    data = DrawData(cylinders=Instances(instance_rows(shape), np.array([0])))
+    data = drawn(shape)
     assert at(data, (600, 325), count=1) == 0, "a circle that is seen edge-on"
     assert at(data, (500, 350), count=1) == 0
     assert at(data, (500, 325), count=1) is None

@@ -9,16 +9,15 @@ from mathutils import Matrix
 
 from addon.core import Aabb, Capsule, Contact, ContactInterval, Cylinder, FirstContact, Obb, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
-from addon.ui.overlay.draw_data import DrawData, OverlayColors, contact_marker, draw_data_from_shapes
+from addon.ui.overlay.draw_data import DrawData, contact_marker, draw_data_from_shapes
+from addon.ui.properties.preferences import preferences
 
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="Blender before 5.2 draws in windows only")
 
 SIZE = 400
 PIXELS = 20
 """Pixels per unit: the view is 20 units wide, looks down, and has the origin at its center."""
-FREE, CONTACT = (0.0, 0.5, 1.0, 1.0), (1.0, 0.2, 0.0, 1.0)
-GREEN, YELLOW = (0.5, 1.0, 0.3, 1.0), (1.0, 0.9, 0.1, 1.0)
-COLORS = OverlayColors(FREE, CONTACT, GREEN, YELLOW)
+FREE, CONTACT = preferences().free_color, preferences().contact_color
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +65,7 @@ def draw_data_of(name, shape, in_contact=None):
     touching = np.zeros(count, dtype=bool) if in_contact is None else np.array(in_contact)
     shapes = {name: OwnedShapes(shape, np.arange(count))}
     live = LiveShapes(shapes, touching, np.ones(count, dtype=bool), np.ones(count, dtype=bool))
-    return draw_data_from_shapes(live, [name], name, COLORS)
+    return draw_data_from_shapes(live, [name], name)
 
 
 def spheres(*circles, in_contact=None):
@@ -333,7 +332,7 @@ def test_contact_marker_is_at_its_point_with_arrow_along_its_normal(painter):
     first = FirstContact(4.0, 0.0, np.array([1.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0]), False, False)
     contact = Contact(0, 1, first, (ContactInterval(4, 5),), 4.5, 0.5)
     sizes = spheres((0, 0, 0, 3), (0, 5, 0, 4))
-    found = lit(drawn(painter, DrawData(marker=contact_marker(contact, sizes, YELLOW))))
+    found = lit(drawn(painter, DrawData(marker=contact_marker(contact, sizes.instances))))
     x, y = pixel_centers()
     # Its length is the geometric mean of 3 and 4.
     assert found[(np.abs(x - 1) < 0.03) & (y > 2) & (y < 5.4)].all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, Sphere
-from addon.ui.overlay.draw_data import instance_rows
+from addon.ui.overlay.draw_data import instances_of
 from addon.ui.overlay.painter import LARGE, SMALL, visible_by_size
 
 VIEWPORT = (800, 600)
@@ -24,6 +24,11 @@ FLAT = np.diag([1 / 40, 1 / 30, -1 / 100, 1])
 """Ten pixels per unit."""
 
 
+def rows_of(shape):
+    """Return the rows of shapes (n,)."""
+    return instances_of(shape, np.arange(shape.shape[0])).rows
+
+
 def rotated(view):
     """Return the view from another position, in another direction."""
     c, s = np.cos(0.6), np.sin(0.6)
@@ -35,7 +40,7 @@ def rotated(view):
 def test_box_with_corner_in_view_is_never_culled(view):
     rng = np.random.default_rng(3)
     center, half = rng.uniform(-80, 80, (4000, 3)), rng.exponential(4, (4000, 3))
-    rows = instance_rows(Aabb(center - half, center + half))
+    rows = rows_of(Aabb(center - half, center + half))
     rows[:, 3, 0] = np.arange(len(rows))
     corners = center[:, None] + half[:, None] * np.array(
         [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
@@ -51,17 +56,17 @@ def test_box_with_corner_in_view_is_never_culled(view):
 
 def test_instances_are_grouped_by_size_on_screen():
     radius = np.array([0.5, 1.4, 1.7, 6.0, 6.6])
-    flat = visible_by_size(instance_rows(Sphere(np.zeros((5, 3)), radius)), FLAT, VIEWPORT)
+    flat = visible_by_size(rows_of(Sphere(np.zeros((5, 3)), radius)), FLAT, VIEWPORT)
     assert [len(part) for part in flat] == [2, 2, 1]
     assert (SMALL, LARGE) == (16, 64)
     # A sphere of radius 1 has a radius of 1000 / z pixels.
     depths = np.array([-5.0, -14, -17, -60, -66])
     spheres = Sphere(np.stack([0 * depths, 0 * depths, depths], axis=1), np.ones(5))
-    near = visible_by_size(instance_rows(spheres), PERSPECTIVE, VIEWPORT)
+    near = visible_by_size(rows_of(spheres), PERSPECTIVE, VIEWPORT)
     assert [len(part) for part in near] == [1, 2, 2]
 
 
 def test_sphere_around_viewer_is_never_small():
-    around = instance_rows(Sphere(np.array([[0.0, 0, 0], [0, 0, 0.5]]), np.array([2.0, 3.0])))
+    around = rows_of(Sphere(np.array([[0.0, 0, 0], [0, 0, 0.5]]), np.array([2.0, 3.0])))
     parts = visible_by_size(around, PERSPECTIVE, VIEWPORT)
     assert not len(parts.small) and len(parts.middle) + len(parts.large) == 2

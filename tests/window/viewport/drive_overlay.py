@@ -42,7 +42,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.wait_for_redraw()
     from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
 
-    boxes = len(find_overlay(bpy.context.scene, bpy.context.view_layer).draw_data.boxes)
+    boxes = len(find_overlay(bpy.context.scene, bpy.context.view_layer).draw_data.by_mesh["boxes"])
     yield from driver.note("local view", boxes=boxes)
     with bpy.context.temp_override(**context):
         bpy.ops.view3d.localview(frame_selected=False)
