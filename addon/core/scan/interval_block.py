@@ -138,7 +138,7 @@ class IntervalBlock:
         self.deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
         steps = np.diff(self._around.times)[:, None]
         around = self._around.shapes
-        paths = _path_lengths(around[:-1], around[1:], np.broadcast_to(steps, (len(steps), around.shape[1])))
+        paths = velocity_change(np.zeros(()), velocities(around[:-1], around[1:], steps)) * steps
         for is_end, interval, near in (
             (not self._first, 0, slice(0, 2)),
             (not self._has_next, len(self) - 1, slice(-2, None)),
@@ -266,13 +266,6 @@ class IntervalBlock:
         changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
         return interval_deviations(changes, steps, np.nan)[self._first : self._first + len(self)]
 
-    def pair_deviations(self, interval: Ints, pairs: Ints) -> Floats:
-        """Estimated deviation (m,) of both shapes of pairs (m, 2) together; NaN for unknown."""
-        members, position = np.unique(pairs, return_inverse=True)
-        deviations = self.estimated_deviations(members)
-        first, second = position.reshape(-1, 2).T
-        return np.asarray(deviations[interval, first] + deviations[interval, second])
-
     def _assumed_deviations(self) -> Floats:
         """Deviation (k, n) of all shapes; as much as they move where it cannot be estimated."""
         deviations = self.estimated_deviations(np.arange(self.present.shape[1]))
@@ -282,11 +275,6 @@ class IntervalBlock:
         low, high = self.ending_boxes.min - self.boxes.min[:-1], self.ending_boxes.max - self.boxes.max[:-1]
         moved = np.maximum(largest_component(low), largest_component(high))
         return np.where(unknown, moved, deviations)
-
-
-def _path_lengths(start: Shape, end: Shape, step: Floats) -> Floats:
-    """Largest path (...) of any surface point of shapes in linear motion, over intervals of length `step`."""
-    return velocity_change(np.zeros(()), velocities(start, end, step)) * step
 
 
 def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:

@@ -18,7 +18,7 @@ from ..numeric.spans import span_runs
 from ..numeric.table import Table
 from ..shapes import Sphere
 from .motion import rotation_between, to_world
-from .records import LINEAR, ContactSpans, IntervalRecords, PairRecords, is_run_start
+from .records import LINEAR, ContactSpans, IntervalRecords, PairRecords, is_run_start, time_within
 from .refinement import PairIntervals, Subdivision
 
 _UNSTEADY = 0.05
@@ -135,7 +135,7 @@ class SolvedPieces:
         """Describe the begin of contacts (m,) of records with pieces."""
         found = SpanStarts(records.uncertainty.copy(), *np.empty((3, len(records.keys), 3)))
         unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
-        for pieces, rows in self._taken(records.piece):
+        for pieces, rows in self.taken(records.piece):
             enter = self._touch_times(pieces)
             impact = pieces.motion.impact_at(enter)
             vectors = impact.normal, self._velocities(pieces, impact)
@@ -155,15 +155,7 @@ class SolvedPieces:
         found.uncertainty[records.enter == self._first_time] = 0.0
         return found
 
-    def deepest_normals(self, records: IntervalRecords) -> Floats:
-        """Return the unit normals (m, 3) at the least separation of records with pieces."""
-        normals = np.empty((len(records.piece), 3))
-        for pieces, rows in self._taken(records.piece):
-            normal = pieces.motion.normal_at(pieces.least_time)
-            _, normals[rows] = pieces.to_world(pieces.least_time, np.zeros(normal.shape), normal)
-        return normals
-
-    def _taken(self, numbers: Ints) -> Iterator[tuple[Pieces, Ints]]:
+    def taken(self, numbers: Ints) -> Iterator[tuple[Pieces, Ints]]:
         """Yield pieces with numbers (m,), each part with its rows among these."""
         owner = np.searchsorted(self._offsets, numbers, side="right") - 1
         for index in np.unique(owner).tolist():
@@ -256,14 +248,17 @@ def records_of_rows(
     contacts : (m,) of all rows of the round
     uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
     """
-    candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
-    return IntervalRecords.from_contacts(
+    candidate, begin, end = intervals.rows[rows], intervals.begin[rows], intervals.end[rows]
+    found = contacts.take(rows)
+    return IntervalRecords(
         subdivision.candidates.keys[candidate],
-        contacts.take(rows),
-        intervals.begin[rows],
-        intervals.end[rows],
-        uncertainty[rows] * steps,
+        time_within(begin, end, found.enter),
+        time_within(begin, end, found.leave),
+        found.least,
+        time_within(begin, end, found.least_time),
+        uncertainty[rows] * (end - begin),
         subdivision.contact_motion[candidate],
+        np.full(len(rows), -1),
     )
 
 
@@ -379,7 +374,10 @@ class PairCache:
         yield 0.7
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
-            joined.direction[rows] = pieces.deepest_normals(records.take(deepest[rows] - count))
+            for found, places in pieces.taken(records.piece[deepest[rows] - count]):
+                normal = found.motion.normal_at(found.least_time)
+                _, normal = found.to_world(found.least_time, np.zeros(normal.shape), normal)
+                joined.direction[rows[places]] = normal
         return joined
 
     def _close(self, joined: ContactSpans, until: float) -> None:

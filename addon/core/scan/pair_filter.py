@@ -1,7 +1,7 @@
 """Pair filter: which pairs a contact scan tests, by settings, by what moves, and by boxes.
 
 Pairs of which neither subject moves are skipped. In its first block a scan tests all pairs; from then on
-`moving_pairs` skips the pairs at rest. `sections.joining` drops the contacts of pairs that never moved from
+`PairScanner` skips the pairs at rest. `sections.joining` drops the contacts of pairs that never moved from
 the report, unless static pairs were requested. Of the others, those are tested whose boxes overlap: over a
 whole block first, then interval by interval.
 """
@@ -87,10 +87,6 @@ class PairFilter:
         # A filter that ignores no pairs includes those that are counted in the total.
         unfiltered = PairFilter(self.count, a, b, (), self._separate)
         return total - int(unfiltered.includes(first, second).sum())
-
-    def moving_pairs(self, pairs: Ints, is_moving: Bools) -> Ints:
-        """Return the pairs (m, 2) of shapes of which at least one moves, by a mask (n,) of shapes."""
-        return np.asarray(pairs[is_moving[pairs].any(axis=1)].astype(np.int64))
 
     def in_order(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
         """Return pairs i < j (m,) as reported: a subject of group A first, otherwise the lower index."""
@@ -184,7 +180,12 @@ def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
     low, high = _present_corners(block, boxes)
     around = Aabb.unchecked(low[:, shapes].min(axis=0), high[:, shapes].max(axis=0))
     if block.mesh:
-        return _pairs_with_last(around, shapes, block.present.shape[1] - 1)
+        # The last shape is the obstacle.
+        last = block.present.shape[1] - 1
+        if not len(shapes) or shapes[-1] != last:
+            return np.empty((0, 2), dtype=np.int64)
+        first = shapes[:-1][overlaps(around[:-1], around[-1])]
+        return np.column_stack([first, np.full(len(first), last)])
     return np.asarray(shapes[overlapping_pairs(around)])
 
 
@@ -194,14 +195,6 @@ def _present_corners(block: IntervalBlock, boxes: Aabb) -> tuple[Floats, Floats]
     if present.all():
         return boxes.min, boxes.max
     return np.where(present, boxes.min, np.inf), np.where(present, boxes.max, -np.inf)
-
-
-def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
-    """Pairs (m, 2) of increasing `shapes` (n,) whose boxes (n,) overlap that of `last`, if it is present."""
-    if not len(shapes) or shapes[-1] != last:
-        return np.empty((0, 2), dtype=np.int64)
-    first = shapes[:-1][overlaps(boxes[:-1], boxes[-1])]
-    return np.column_stack([first, np.full(len(first), last)])
 
 
 def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints:

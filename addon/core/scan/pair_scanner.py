@@ -7,7 +7,7 @@ everything else that it calls is a plain function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ from ..interval.dispatch import (
     solve_second_pass,
 )
 from ..interval.pair_motion import IntervalContacts
-from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..numeric.arrays import Floats, Ints, largest_component
 from ..shapes import Sphere
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
@@ -35,7 +35,7 @@ from .pair_filter import (
     overlaps_by_interval,
 )
 from .records import IntervalRecords, ScannerRecords
-from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
+from .refinement import PairIntervals, Subdivision, SubframeSource
 
 _Result = TypeVar("_Result")
 
@@ -216,14 +216,41 @@ class PairScanner:
 
     def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
         """Process a block, see `_process_block`; yields the part of it that is done."""
-        block = yield from _scaled(self._bounded_block(frames, first, last), 0.0, 0.2 * _BROAD_PHASE)
-        is_moving = self._update_moving(block)
-        parts = self._near_candidates(block, is_moving)
-        candidates, near = yield from _scaled(parts, 0.2 * _BROAD_PHASE, _BROAD_PHASE)
-        pieces = SolvedPieces(self._plan.clearance, self._plan.first_time)
+        plan, source = self._plan, self._source
+        # Where all motion is known, nothing is assumed.
+        is_assumed = source is not None and not self._is_known.all()
+        block = IntervalBlock(frames, first, last, self._mesh, is_linear=not is_assumed)
+        if source is not None and is_assumed:
+            block.doubt(source.is_refinable)
+        if self._known is not None:
+            parts = block.use_known(self._known, self._is_known, self._has_jumped)
+            yield from _scaled(parts, 0.0, 0.1 * _BROAD_PHASE)
+        yield 0.2 * _BROAD_PHASE
+        # In the first block and at an instant, pairs at rest are tested too.
+        is_moving = np.ones(self._count, dtype=bool)
+        if not block.is_instant:
+            changes = np.zeros(self._count, dtype=bool)
+            changes[self._subject_of[block.changes() | self._moved_last]] = True
+            self._has_moved |= changes
+            is_moving = changes if self._blocks else is_moving
+        margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
+        boxes = block.swept_boxes(margin)
+        yield 0.4 * _BROAD_PHASE
+        pairs = candidate_pairs(block, boxes)
+        pairs = pairs[is_moving[self._subject_of[pairs]].any(axis=1)].astype(np.int64)
+        candidates = self._candidates(pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)])
+        yield 0.7 * _BROAD_PHASE
+        near = overlaps_by_interval(block, boxes, candidates.pairs)
+        yield _BROAD_PHASE
+        pieces = SolvedPieces(plan.clearance, plan.first_time)
         solving = self._solve_candidates(block, candidates, near, pieces)
         found = yield from _scaled(solving, _BROAD_PHASE, 1 - _RECORDING)
-        records = IntervalRecords.concatenate([self._continued_contacts(block, is_moving), *found])
+        # Open contacts of pairs at rest last until the end of the block unsolved, unless one disappears.
+        keys, since = self._cache.open_contacts
+        is_moving[self._subject_of[~block.present[0]]] = True
+        at_rest = ~(is_moving[keys // max(1, self._count)] | is_moving[keys % max(1, self._count)])
+        continued = IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
+        records = IntervalRecords.concatenate([continued, *found])
         yield from _scaled(self._cache.record(records, block.end, pieces), 1 - _RECORDING, 1.0)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
@@ -231,33 +258,12 @@ class PairScanner:
         self._blocks += 1
         self._adapt_block_length(block)
 
-    def _bounded_block(self, frames: Frames, first: int, last: int) -> Generator[float, None, IntervalBlock]:
-        """Make a block, with how far its shapes may deviate from linear motion; yields the part done."""
-        # Where all motion is known, nothing is assumed.
-        is_assumed = self._source is not None and not self._is_known.all()
-        block = IntervalBlock(frames, first, last, self._mesh, is_linear=not is_assumed)
-        if self._source is not None and is_assumed:
-            block.doubt(self._source.is_refinable)
-        if self._known is not None:
-            parts = block.use_known(self._known, self._is_known, self._has_jumped)
-            yield from _scaled(parts, 0.0, 0.5)
-        yield 1.0
-        return block
-
-    def _near_candidates(
-        self, block: IntervalBlock, is_moving: Bools
-    ) -> Generator[float, None, tuple[Candidates, Ints]]:
-        """Candidates of a block, and rows (r, 2) of intervals and candidates; yields the part done."""
-        margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + self._plan.clearance / 2
-        boxes = block.swept_boxes(margin)
-        yield 0.25
-        pair_filter = self._plan.pair_filter
-        pairs = pair_filter.moving_pairs(candidate_pairs(block, boxes), is_moving[self._subject_of])
-        candidates = self._candidates(pairs[pair_filter.includes(*self._subject_of[pairs].T)])
-        yield 0.6
-        near = overlaps_by_interval(block, boxes, candidates.pairs)
-        yield 1.0
-        return candidates, near
+    def _candidates(self, pairs: Ints) -> Candidates:
+        """Pairs (m, 2) of shapes, with what the cache holds of them."""
+        subjects = self._subject_of[pairs]
+        keys = self._plan.pair_filter.keys(*subjects.T)
+        size = np.minimum(*self._sizes.of_subject[subjects].T)
+        return Candidates(pairs, keys, size, *self._cache.history_of(keys), self._cache.open_least(keys))
 
     def _solve_candidates(
         self, block: IntervalBlock, candidates: Candidates, near: Ints, pieces: SolvedPieces
@@ -269,50 +275,22 @@ class PairScanner:
         records, part = [], 0.0
         for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
             interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
-            for subdivision in self._subdivisions(block, interval, candidates.take(row)):
-                end = part + len(subdivision.candidates.keys) / len(near)
+            is_known = self._is_known[candidates.pairs[row]].all(axis=1)
+            for are_known in (True, False):
+                rows = np.flatnonzero(is_known == are_known)
+                if not len(rows):
+                    continue
+                of_rows = block, interval[rows], candidates.take(row[rows])
+                if are_known and self._known is not None:
+                    subdivision: Subdivision = KnownSubdivision(*of_rows, self._known)
+                else:
+                    subdivision = Subdivision(*of_rows, self._source)
+                end = part + len(rows) / len(near)
                 part += 0.1 * (end - part)
                 yield part
                 records += yield from _scaled(self._solve(subdivision, pieces), part, end)
                 part = end
         return records
-
-    def _update_moving(self, block: IntervalBlock) -> Bools:
-        """Mask (s,) of subjects that move within the block; all in the first block and at an instant."""
-        changes = np.zeros(self._count, dtype=bool)
-        if not block.is_instant:
-            changes[self._subject_of[block.changes() | self._moved_last]] = True
-        self._has_moved |= changes
-        return np.ones(self._count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
-
-    def _continued_contacts(self, block: IntervalBlock, is_moving: Bools) -> IntervalRecords:
-        """Make records of open contacts of pairs at rest, which last until the end of the block unsolved."""
-        keys, since = self._cache.open_contacts
-        # Contacts also end when one of the two subjects disappears.
-        is_over = is_moving.copy()
-        is_over[self._subject_of[~block.present[0]]] = True
-        i, j = np.divmod(keys, max(1, self._count))
-        at_rest = ~(is_over[i] | is_over[j])
-        return IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
-
-    def _candidates(self, pairs: Ints) -> Candidates:
-        """Pairs (m, 2) of shapes, with what the cache holds of them."""
-        subjects = self._subject_of[pairs]
-        keys = self._plan.pair_filter.keys(*subjects.T)
-        size = np.minimum(*self._sizes.of_subject[subjects].T)
-        return Candidates(pairs, keys, size, *self._cache.history_of(keys), self._cache.open_least(keys))
-
-    def _subdivisions(
-        self, block: IntervalBlock, interval: Ints, candidates: Candidates
-    ) -> Iterator[Subdivision]:
-        """Subdivisions of candidate pairs (m,) in their intervals (m,): of known ones, and of the others."""
-        is_known = self._is_known[candidates.pairs].all(axis=1)
-        if self._known is not None and is_known.any():
-            rows = np.flatnonzero(is_known)
-            yield KnownSubdivision(block, interval[rows], candidates.take(rows), self._known)
-            interval, candidates = interval[~is_known], candidates.take(~is_known)
-        if len(interval):
-            yield Subdivision(block, interval, candidates, self._source)
 
     def _solve(
         self, subdivision: Subdivision, pieces: SolvedPieces
@@ -334,7 +312,7 @@ class PairScanner:
             parts = self._interval_contacts(intervals)
             contacts = yield from _scaled(parts, begin + 0.1 * of_all, begin + 0.25 * of_all)
             yield begin + 0.3 * of_all
-            assessment, contacts = self._assess(subdivision, intervals, contacts)
+            assessment, contacts = subdivision.assess(intervals, contacts, clearance)
             yield begin + 0.4 * of_all
             is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
             rows = np.flatnonzero(~is_open)
@@ -364,30 +342,21 @@ class PairScanner:
         motion, clearance = intervals.motion, self._plan.clearance
         deviation = np.nan_to_num(intervals.deviation)
 
-        def first_pass(rows: slice) -> IntervalContacts:
-            return solve_first_pass(motion.take(rows), clearance, deviation[rows])
-
-        parts = _in_chunks(first_pass, len(deviation), first_pass_chunk(motion))
+        parts = _in_chunks(
+            lambda rows: solve_first_pass(motion.take(rows), clearance, deviation[rows]),
+            len(deviation),
+            first_pass_chunk(motion),
+        )
         contacts = yield from _scaled(parts, 0.0, 0.5)
         left = rows_of_second_pass(motion, contacts, clearance, deviation)
         if len(left):
-
-            def second_pass(rows: slice) -> IntervalContacts:
-                return solve_second_pass(motion, contacts, left[rows], clearance, deviation)
-
-            parts = _in_chunks(second_pass, len(left), SLOW_CHUNK)
+            parts = _in_chunks(
+                lambda rows: solve_second_pass(motion, contacts, left[rows], clearance, deviation),
+                len(left),
+                SLOW_CHUNK,
+            )
             contacts.assign(left, (yield from _scaled(parts, 0.5, 1.0)))
         return contacts
-
-    def _assess(
-        self, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts
-    ) -> tuple[Assessment, IntervalContacts]:
-        """Assessment and contacts (m,) of all pairs of a round; linear scans settle them all."""
-        if self._source is None:
-            count = len(intervals.rows)
-            every = np.ones(count, dtype=bool)
-            return Assessment(every, np.zeros(count), every), contacts
-        return subdivision.assess(intervals, contacts, self._plan.clearance)
 
     def _adapt_block_length(self, block: IntervalBlock) -> None:
         """Make the next block as long as moving shapes need for about twice their own length."""

@@ -6,7 +6,6 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.table import Table
 from ..progress import ContactMotion
@@ -38,28 +37,6 @@ class IntervalRecords(Table):
     uncertainty: Floats
     motion: Ints
     piece: Ints
-
-    @classmethod
-    def from_contacts(
-        cls,
-        keys: Ints,
-        contacts: IntervalContacts,
-        begin: Floats,
-        end: Floats,
-        uncertainty: Floats,
-        motion: Ints,
-    ) -> IntervalRecords:
-        """Convert contacts (m,) in intervals from `begin` to `end` (m,) to frames; without pieces."""
-        return cls(
-            keys,
-            time_within(begin, end, contacts.enter),
-            time_within(begin, end, contacts.leave),
-            contacts.least,
-            time_within(begin, end, contacts.least_time),
-            uncertainty,
-            motion,
-            np.full(keys.shape, -1),
-        )
 
     @classmethod
     def from_continued_contacts(cls, keys: Ints, enter: Floats, leave: float) -> IntervalRecords:

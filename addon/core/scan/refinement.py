@@ -138,7 +138,9 @@ def assess_pairs(
     is_timed = is_settled.copy()
     # Shapes that turn may part and touch again within a span that linear motion gives as one.
     turning = np.flatnonzero(is_touching & is_settled & ~is_within)
-    is_settled[turning] = _sagitta(intervals.motion.take(turning)) <= _TURN * graze[turning]
+    a0, a1, b0, b1 = intervals.motion.take(turning)
+    sagitta = rotation_sagitta(a0, a1) + (0.0 if isinstance(b0, TriangleMesh) else rotation_sagitta(b0, b1))
+    is_settled[turning] = sagitta <= _TURN * graze[turning]
     return Assessment(is_settled, uncertainty, is_timed)
 
 
@@ -174,16 +176,6 @@ def _time_to_cover(deviation: Floats, speed: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         time = deviation / speed
     return np.where(time >= 0, time, np.inf)
-
-
-def _sagitta(pairs: PairMotion) -> Floats:
-    """Return by how much (m,) the separation of pairs may deviate from convex because their shapes turn."""
-    a0, a1, b0, b1 = pairs
-    total = np.zeros(a0.shape)
-    for start, end in ((a0, a1), (b0, b1)):
-        if not isinstance(start, TriangleMesh):
-            total += rotation_sagitta(start, end)
-    return np.asarray(total)
 
 
 def _may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
@@ -280,9 +272,8 @@ class Subdivision:
 
     def intervals(self) -> PairIntervals:
         """Return the pairs of this round."""
-        return self._whole_intervals() if self._is_first_round else self._open_parts()
-
-    def _whole_intervals(self) -> PairIntervals:
+        if not self._is_first_round:
+            return self._open_parts()
         block, interval, candidates = self._block, self._interval, self.candidates
         first, second = candidates.pairs.T
         return PairIntervals(
@@ -320,91 +311,63 @@ class Subdivision:
     def assess(
         self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float
     ) -> tuple[Assessment, IntervalContacts]:
-        """Decide which pairs of a round are settled, and what their contacts are."""
-        graze = self.graze[intervals.rows]
-        assessment = assess_pairs(intervals, contacts, graze, clearance)
-        if self._source is not None and not self._source.is_probed:
-            assessment = self._without_whole(intervals, assessment)
-        assessment = self._without_jumps(intervals, contacts, assessment)
+        """Decide which pairs of a round are settled: all, if motion is linear. Returns their contacts too."""
+        if self._source is None:
+            every = np.ones(len(intervals.rows), dtype=bool)
+            return Assessment(every, np.zeros(len(every)), every), contacts
+        assessment = assess_pairs(intervals, contacts, self.graze[intervals.rows], clearance)
+        is_settled, is_timed = assessment.is_settled, assessment.is_timed
+        if not self._source.is_probed:
+            # Motion in steps appears linear at whole frames.
+            times, interval = self._block.times, self._interval[intervals.rows]
+            is_whole = (intervals.begin == times[interval]) & (intervals.end == times[interval + 1])
+            is_whole &= intervals.begin < intervals.end
+            is_settled = is_timed = is_settled & ~(is_whole & self.is_refinable[intervals.rows])
+        # Where pairs may jump, a begin or an end of a contact is open until the jump is found.
+        is_open = self._is_abrupt & intervals.can_split & ((contacts.enter > 0) | (contacts.leave < 1))
+        assessment = assessment._replace(is_settled=is_settled & ~is_open, is_timed=is_timed & ~is_open)
         if intervals.jumps is not None:
             assessment, contacts = _settled_jumps(intervals.jumps, assessment, contacts, clearance)
         return self._completed(intervals, contacts, assessment, clearance), contacts
-
-    def _without_whole(self, intervals: PairIntervals, assessment: Assessment) -> Assessment:
-        """Open the pairs (m,) over whole intervals: motion in steps appears linear at whole frames."""
-        times, interval = self._block.times, self._interval[intervals.rows]
-        is_whole = (intervals.begin == times[interval]) & (intervals.end == times[interval + 1])
-        is_whole &= intervals.begin < intervals.end
-        is_settled = assessment.is_settled & ~(is_whole & self.is_refinable[intervals.rows])
-        return assessment._replace(is_settled=is_settled, is_timed=is_settled)
-
-    def _without_jumps(
-        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment
-    ) -> Assessment:
-        """Open the pairs (m,) whose contact begins or ends while they may jump, until that is found."""
-        is_open = self._is_abrupt & intervals.can_split & ((contacts.enter > 0) | (contacts.leave < 1))
-        if not is_open.any():
-            return assessment
-        is_settled = assessment.is_settled & ~is_open
-        return assessment._replace(is_settled=is_settled, is_timed=assessment.is_timed & ~is_open)
 
     def _completed(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
     ) -> Assessment:
         """Settle pairs (m,) whose times change nothing, and open those whose depth is not known yet."""
-        covered = self._without_covered(intervals, contacts, assessment, clearance)
-        return self._with_depth(intervals, contacts, covered, clearance)
-
-    def _without_covered(
-        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
-    ) -> Assessment:
-        """Settle pairs (m,) of parts while other parts of the same two subjects touch for certain.
-
-        Whenever they touch, it is within that contact.
-        """
-        if not self._has_parts or assessment.is_settled.all():
-            return assessment
-        spans = Spans(self._pair_of[intervals.rows], intervals.begin, intervals.end)
-        is_certain = (contacts.high + intervals.deviation <= clearance) & (contacts.enter == 0)
-        is_certain &= contacts.leave == 1
-        self._certain = Spans.concatenate([self._certain, spans.take(is_certain)]).union()
-        is_settled = assessment.is_settled | self._certain.cover(spans)
-        return assessment._replace(is_settled=is_settled, is_timed=assessment.is_timed | is_settled)
-
-    def _with_depth(
-        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
-    ) -> Assessment:
-        """Open the pairs (m,) whose depth or gap is not within the tolerance yet."""
-        deviation, tolerance = np.nan_to_num(intervals.deviation), self._depth_tolerance[intervals.rows]
+        is_settled, is_timed, rows = assessment.is_settled, assessment.is_timed, intervals.rows
+        if self._has_parts and not is_settled.all():
+            # While other parts of the same two subjects touch for certain, a touch is within that contact.
+            spans = Spans(self._pair_of[rows], intervals.begin, intervals.end)
+            is_certain = (contacts.high + intervals.deviation <= clearance) & (contacts.enter == 0)
+            is_certain &= contacts.leave == 1
+            self._certain = Spans.concatenate([self._certain, spans.take(is_certain)]).union()
+            is_settled = is_settled | self._certain.cover(spans)
+            is_timed = is_timed | is_settled
+        deviation, tolerance = np.nan_to_num(intervals.deviation), self._depth_tolerance[rows]
+        # What is reached for certain.
         at_most = contacts.least + deviation
-        self._find_gaps(intervals, contacts, assessment.is_settled)
+        self._find_gaps(intervals, contacts, is_settled)
         # Rows that touch. Those that are open may be the gap between two contacts.
-        touching = np.flatnonzero(~np.isnan(contacts.enter) & (assessment.is_settled | self._has_parts))
+        touching = np.flatnonzero(~np.isnan(contacts.enter) & (is_settled | self._has_parts))
         piece = (
-            self._runs(contacts)[intervals.rows[touching]],
+            self._runs(contacts)[rows[touching]],
             _middles(intervals, contacts)[touching],
             at_most[touching],
         )
-        least = self._least_known(intervals.rows, at_most, clearance)
+        np.minimum.at(self._least, self._pair_of[rows], at_most)
+        least = np.minimum(
+            self._least[self._pair_of[rows]], self.candidates.separation_cutoff(clearance)[rows]
+        )
         if len(touching):
             least[touching] = self._least_of_contacts(*piece)
-        is_doubtful = assessment.is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
+        is_doubtful = is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
         wanted = (deviation + least - tolerance)[apart]
         contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
         is_doubtful &= _may_be_deeper(deviation, contacts.low, least, tolerance)
         is_kept = ~is_doubtful[touching]
         self._pieces = [np.append(old, new[is_kept]) for old, new in zip(self._pieces, piece, strict=True)]
-        return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
-
-    def _least_known(self, rows: Ints, at_most: Floats, clearance: float) -> Floats:
-        """Least separations (m,) of pairs so far, but for what need not be known.
-
-        at_most : (m,) separations that are reached for certain
-        """
-        np.minimum.at(self._least, self._pair_of[rows], at_most)
-        cutoff = self.candidates.separation_cutoff(clearance)[rows]
-        return np.asarray(np.minimum(self._least[self._pair_of[rows]], cutoff))
+        return assessment._replace(is_settled=is_settled & ~is_doubtful, is_timed=is_timed)
 
     def _find_gaps(self, intervals: PairIntervals, contacts: IntervalContacts, is_settled: Bools) -> None:
         """Note where contacts of a round's pairs begin and end, and where they may be interrupted.
@@ -490,7 +453,18 @@ class Subdivision:
         intervals, contacts : those of a round (m,)
         cutoff : of the candidates, as in `with_minimum_separation`
         """
-        cutoffs, keys = self._separation_cutoffs(intervals, contacts, cutoff)
+        touching, keys = np.flatnonzero(~np.isnan(contacts.enter)), self._pair_of[intervals.rows]
+        cutoffs = cutoff[intervals.rows]
+        if len(touching):
+            # The gap of a pair that touches does not matter, and each of its contacts has a least separation.
+            has_contact = np.zeros(len(self._least), dtype=bool)
+            has_contact[keys[touching]] = True
+            cutoffs[has_contact[keys]] = -np.inf
+            run = self._runs(contacts)[intervals.rows[touching]]
+            middle = _middles(intervals, contacts)[touching]
+            cutoffs[touching] = self._open_least(run, middle)
+            keys = keys.copy()
+            keys[touching] = len(self._least) + self._contact_numbers(run, middle)
         contacts = with_minimum_separation(intervals.motion, contacts, rows, cutoffs, keys)
         least_time, jumps = contacts.least_time.copy(), intervals.jumps
         if jumps is not None:
@@ -511,31 +485,12 @@ class Subdivision:
         has_limit = self._block.has_limit[interval[:, None], self.candidates.pairs[pair]].any(axis=1)
         return np.asarray(is_whole & has_limit)
 
-    def _separation_cutoffs(
-        self, intervals: PairIntervals, contacts: IntervalContacts, cutoff: Floats
-    ) -> tuple[Floats, Ints]:
-        """Cutoffs and keys (r,) for `with_minimum_separation`: each contact has a least separation.
-
-        intervals, contacts : those of a round (r,)
-        cutoff : (m,) of the candidates, for those that do not touch
-        """
-        touching, keys = np.flatnonzero(~np.isnan(contacts.enter)), self._pair_of[intervals.rows]
-        cutoffs = cutoff[intervals.rows]
-        if len(touching):
-            # The gap of a pair that touches does not matter.
-            has_contact = np.zeros(len(self._least), dtype=bool)
-            has_contact[keys[touching]] = True
-            cutoffs[has_contact[keys]] = -np.inf
-            run = self._runs(contacts)[intervals.rows[touching]]
-            middle = _middles(intervals, contacts)[touching]
-            cutoffs[touching] = self._open_least(run, middle)
-            keys = keys.copy()
-            keys[touching] = len(self._least) + self._contact_numbers(run, middle)
-        return cutoffs, keys
-
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
-        return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
+        members, position = np.unique(self.candidates.pairs[rows], return_inverse=True)
+        deviations, interval = self._block.estimated_deviations(members), self._interval[rows]
+        first, second = position.reshape(-1, 2).T
+        return np.asarray(deviations[interval, first] + deviations[interval, second])
 
     def velocities_before(self, rows: Ints, times: Floats) -> Floats:
         """Relative velocities (r, 3) of candidates just before times (r,), if the motion is known."""
@@ -560,18 +515,6 @@ class Subdivision:
         is_open[rows] = False
         # Where the time is settled, and the depth is not, a contact is not in doubt.
         rows = rows[~assessment.is_timed[rows]]
-        return is_open, self._uncertainty_without_samples(intervals, contacts, assessment.uncertainty, rows)
-
-    def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
-        """Return how many samples (m,) pairs of a round may take within an interval."""
-        if self._is_first_round:
-            return np.full(len(intervals.rows), _MOST_SAMPLES)
-        return np.where(self._is_abrupt, _MOST_AT_JUMPS, _MOST_SAMPLES)
-
-    def _uncertainty_without_samples(
-        self, intervals: PairIntervals, contacts: IntervalContacts, uncertainty: Floats, rows: Ints
-    ) -> Floats:
-        """Uncertainty (m,) where `rows` (r,) stay open because their pairs have no samples left."""
         pair, enter = intervals.rows[rows], contacts.enter[rows]
         # The pair may touch from the beginning of the part on. At the beginning itself the sample is exact.
         doubtful = ~(enter == 0)
@@ -580,9 +523,15 @@ class Subdivision:
         brief = rows[(enter > 0) & (contacts.leave[rows] < 1)]
         begin, step = intervals.begin[brief], (intervals.end - intervals.begin)[brief]
         end = self._block.times[self._interval[intervals.rows[brief]] + 1]
-        uncertainty = uncertainty.copy()
+        uncertainty = assessment.uncertainty.copy()
         uncertainty[brief] = (end - begin) / step
-        return uncertainty
+        return is_open, uncertainty
+
+    def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
+        """Return how many samples (m,) pairs of a round may take within an interval."""
+        if self._is_first_round:
+            return np.full(len(intervals.rows), _MOST_SAMPLES)
+        return np.where(self._is_abrupt, _MOST_AT_JUMPS, _MOST_SAMPLES)
 
     def _record_round(self, intervals: PairIntervals, contacts: IntervalContacts, is_open: Bools) -> None:
         """Record the contacts that a round settled, and count the samples that it asks for."""
@@ -596,7 +545,13 @@ class Subdivision:
         """End the round: keep the open rows (m,) of its intervals, and choose where to sample them."""
         if self._is_first_round:
             self._is_first_round = False
-            self._start_timelines(np.flatnonzero(is_open))
+            rows, pairs = np.flatnonzero(is_open), self.candidates.pairs
+            for k in np.unique(self._interval[rows]).tolist():
+                assert self._source is not None
+                in_interval = rows[self._interval[rows] == k]
+                timeline = Timeline(self._block, k, self._source.subject_of, pairs[in_interval])
+                self._members[in_interval] = np.searchsorted(timeline.members, pairs[in_interval])
+                self._parts.append(IntervalPart(timeline, timeline.start, timeline.end, in_interval))
             return
         self._record_round(intervals, contacts, is_open)
         start = 0
@@ -607,7 +562,11 @@ class Subdivision:
                 rows = intervals.rows[open_rows]
                 begin, end = intervals.begin[open_rows], intervals.end[open_rows]
                 if (self._is_abrupt[open_rows] | self._ends_at_limit(rows, begin, end)).any():
-                    middle = _split_of_jump(part)
+                    # Most jumps are at whole frames: next to the end if that is a frame, else halves.
+                    middle = part.end - _JUST_BEFORE
+                    is_frame = part.end == part.timeline.end
+                    if not (is_frame and middle - part.begin > part.end - middle):
+                        middle = (part.begin + part.end) / 2
                 else:
                     split = _split_position(contacts, assessment, open_rows)
                     middle = part.begin + (part.end - part.begin) * split
@@ -620,16 +579,6 @@ class Subdivision:
         part, middle = self._pending.popleft()
         part.timeline.add_sample(middle, self._source.motion, part.begin, part.end)
         self._parts += [part._replace(end=middle), part._replace(begin=middle)]
-
-    def _start_timelines(self, rows: Ints) -> None:
-        """Make whole intervals with open rows (r,) the parts of the next round."""
-        pairs, interval = self.candidates.pairs, self._interval
-        for k in np.unique(interval[rows]).tolist():
-            assert self._source is not None
-            in_interval = rows[interval[rows] == k]
-            timeline = Timeline(self._block, k, self._source.subject_of, pairs[in_interval])
-            self._members[in_interval] = np.searchsorted(timeline.members, pairs[in_interval])
-            self._parts.append(IntervalPart(timeline, timeline.start, timeline.end, in_interval))
 
 
 def _middles(intervals: PairIntervals, contacts: IntervalContacts) -> Floats:
@@ -654,16 +603,6 @@ def _split_position(contacts: IntervalContacts, assessment: Assessment, rows: In
     ends = contacts.leave[row] > 0 and not assessment.is_timed[row]
     closest = float(contacts.leave[row] if ends else contacts.least_time[row])
     return closest if 0.25 < closest < 0.75 else 0.5
-
-
-def _split_of_jump(part: IntervalPart) -> float:
-    """Return the time at which to split a part with a jump: next to its end if that is a frame, else halves.
-
-    Most jumps are at whole frames.
-    """
-    before = part.end - _JUST_BEFORE
-    is_frame = part.end == part.timeline.end and before - part.begin > part.end - before
-    return before if is_frame else (part.begin + part.end) / 2
 
 
 def _at_jumps(

@@ -157,20 +157,11 @@ def scan_contacts(
         For times that do not increase, settings that do not fit the number of subjects, or a motion that
         changes it.
     """
-    _require_functions(stops=stops, drops=drops)
+    for name, function in (("stops", stops), ("drops", drops)):
+        if not callable(function):
+            raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
     settings, times, sampler = _validated(motion, frames, ScanSettings() if settings is None else settings)
-    return (yield from _scan(motion, times, settings, sampler, Ends(stops, drops)))
-
-
-def _scan(
-    motion: Motion,
-    times: Floats,
-    settings: ScanSettings,
-    sampler: SubframeSampler | None,
-    ends: Ends,
-) -> Generator[Progress, None, ContactReport]:
-    """Scan validated times (k,) of frames section by section."""
-    scan = _section_scan(motion, times, settings, sampler, ends)
+    scan = _section_scan(motion, times, settings, sampler, Ends(stops, drops))
     is_divisible = isinstance(motion, DivisibleMotion) and motion.is_divisible
     records = []
     for section in sections_of(len(times)) if is_divisible else [Section(0, len(times) - 1)]:
@@ -267,13 +258,6 @@ def probed_times(times: Floats, motion: SubframeSampler) -> Floats:
     # In hundredths, because messages name these times.
     part = np.round(_FIRST_PROBE + _PROBE_RANGE * (begin * _GOLDEN % 1), 2)
     return np.insert(times, np.arange(1, len(times)), begin + part * step)
-
-
-def _require_functions(**functions: object) -> None:
-    """Raise InvalidShapeError for an argument that is no function."""
-    for name, function in functions.items():
-        if not callable(function):
-            raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
 
 
 def _checked_settings(settings: ScanSettings) -> ScanSettings:

@@ -250,10 +250,14 @@ _MASKS = frozenset({"touched", "is_near", "has_moved"})
 
 def share_as_json(share: ShareRecords) -> dict[str, Any]:
     """Convert records to plain data, exactly."""
-    sections = [
-        {"begin": section.begin, "scanners": [_scanner_as_json(each) for each in section.scanners]}
-        for section in share.sections
-    ]
+    sections: list[dict[str, Any]] = [{"begin": each.begin, "scanners": []} for each in share.sections]
+    for section, data in zip(share.sections, sections, strict=True):
+        for records in section.scanners:
+            tables = {
+                table: {name: _encoded(name, values) for name, values in vars(columns).items()}
+                for table, columns in (("pairs", records.pairs), ("spans", records.spans))
+            }
+            data["scanners"].append({**tables, "has_moved": _encoded("has_moved", records.has_moved)})
     return {"shapeCount": share.shape_count, "sections": sections}
 
 
@@ -270,15 +274,6 @@ def share_from_json(data: Any) -> ShareRecords:
         return ShareRecords(int(data["shapeCount"]), sections)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidShapeError(f"records of a scan: {error}") from None
-
-
-def _scanner_as_json(records: ScannerRecords) -> dict[str, Any]:
-    tables = {"pairs": records.pairs, "spans": records.spans}
-    encoded: dict[str, Any] = {
-        table: {name: _encoded(name, values) for name, values in vars(columns).items()}
-        for table, columns in tables.items()
-    }
-    return {**encoded, "has_moved": _encoded("has_moved", records.has_moved)}
 
 
 def _scanner_from_json(data: dict[str, Any]) -> ScannerRecords:
