@@ -17,7 +17,7 @@ import bpy
 
 from . import api
 from .cli import PROGRAM
-from .cli.process import run_process
+from .cli.main import run_process
 from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
 from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation

@@ -17,7 +17,7 @@ def exit_process(exit_code: int) -> NoReturn:
     if bpy is None or bpy.app.binary_path:
         sys.exit(exit_code)
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from addon.cli.session_folder import remove_session_folder
+    from addon.cli.process import remove_session_folder
 
     remove_session_folder()
     sys.stdout.flush()

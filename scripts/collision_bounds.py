@@ -32,13 +32,12 @@ def main():  # type: () -> int
         _report("needs Python 3.11 or Blender 4.2, or later, and this is Python " + version)
         return BAD_INPUT
     sys.path.insert(0, TOP)
-    from addon.cli.standard_streams import open_missing_descriptors
-    from addon.cli.stop_signals import end_process_on_signals
+    from addon.cli.process import end_process_on_signals, open_missing_descriptors
 
     open_missing_descriptors()
     end_process_on_signals()
     try:
-        from addon.cli.process import run_process
+        from addon.cli.main import run_process
     except ModuleNotFoundError as error:
         if error.name != "numpy":
             raise
@@ -72,9 +71,9 @@ def _exit_process(exit_code):  # type: (int) -> None
         sys.exit(exit_code)
     # Skip Blender's clean-up: as a module it can wait forever for one of its threads (seen in 4.5). All
     # output is written at this point.
-    session_folder = sys.modules.get("addon.cli.session_folder")
-    if session_folder:
-        session_folder.remove_session_folder()
+    process = sys.modules.get("addon.cli.process")
+    if process:
+        process.remove_session_folder()
     os._exit(exit_code)
 
 

@@ -2,19 +2,13 @@
 
 Modules in reading order:
 
-- `process`: runs a command as the last act of its process; every entry point calls it.
-- `standard_streams`: standard output and standard error, which may be full, closed or broken.
-- `stop_signals`: Ctrl-C and SIGTERM.
-- `session_folder`: removes Blender's temporary files.
-- `main`: runs a command; turns errors into messages and exit codes.
-- `errors`: error of wrong arguments.
+- `main`: runs a command as the last act of its process; turns errors into messages and exit codes.
+- `process`: standard streams, which may be full, closed or broken; signals; Blender's temporary files.
 - `parser`: the options of each command: those of its settings, and those of files and exit codes.
 - `output_options`: which file is written, in which format and space, and whether it can store the request.
 - `commands`: one function for each command.
-- `input_checks`: inputs that Blender did not read or run: scripts, libraries and files.
-- `job_runner`: runs a job and stops it on Ctrl-C.
-- `result_writer`: writes the file and the table.
-- `progress_line`: progress indicator for a terminal.
+- `job_runner`: runs a job and stops it on Ctrl-C, with its progress in a line of a terminal.
+- `result_writer`: writes the file, the table and warnings.
 
 May import `core`, `formats` and `scene`. `bpy` and what needs it are imported by a command that opens a
 scene: help, usage errors and `validate` run without Blender.

@@ -7,7 +7,6 @@ help, usage errors and `validate` do without.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Generator
@@ -21,6 +20,7 @@ from ..formats import (
     DocumentSizeError,
     InputWarning,
     bounds_table_parts,
+    dumps,
     load_document,
     require_writable,
     write_text,
@@ -28,12 +28,10 @@ from ..formats import (
 from ..formats.export.text_table import collider_check_table
 from ..formats.wording import pluralized, single_line
 from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND, PROGRAM
-from .errors import UsageError
-from .input_checks import print_warning, report_inputs
-from .job_runner import run_job
-from .progress_line import ProgressLine
-from .result_writer import WritingProgress, write_report, write_result
-from .session_folder import create_session_folder_parent
+from .job_runner import ProgressLine, run_job
+from .output_options import UsageError
+from .process import create_session_folder_parent
+from .result_writer import print_warning, report_inputs, write_output, write_result
 
 if TYPE_CHECKING:
     from ..scene.animation.scan_shares import ScanShare
@@ -52,12 +50,11 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
 
     settings = _settings(BoundsSettings(), scene, options, frame=_restarted(scene, options.frame))
     line, is_played = _progress_line(options), options.envelope or options.tracks
-    job = play_bounds(scene, settings) if is_played else bounds_in_parts(scene, settings)
-    result = run_job(job, line)
+    result = run_job((play_bounds if is_played else bounds_in_parts)(scene, settings), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
-    progress = WritingProgress(line, 0.0 if is_played else BOUNDS_SHARE)
+    line.written = 0.0 if is_played else BOUNDS_SHARE
     write_result(
-        result, options, out, lambda document: bounds_table_parts(document, result.linear_only), progress
+        result, options, out, lambda document: bounds_table_parts(document, result.linear_only), line
     )
     return DONE
 
@@ -72,20 +69,19 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     settings = _settings(ContactSettings(), scene, options)
     line = _progress_line(options)
     if options.frame_share is not None and options.join_shares is None:
-        return _scan_share(scene, settings, options, line)
+        from ..scene.jobs.frame_shares import scan_frame_share
+
+        share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
+        _write_share(options, share)
+        _print_refusal(share.refusal)
+        return DONE
     job = _contacts_job(scene, settings, options)
     result = None if job is None else run_job(job, line)
     if result is None:
         return DONE if options.share_exit_code is None else int(options.share_exit_code)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
-    progress = WritingProgress(line)
     comparison = write_result(
-        result,
-        options,
-        out,
-        lambda document: [result.contacts_table(document)],
-        progress,
-        baseline,
+        result, options, out, lambda document: [result.contacts_table(document)], line, baseline
     )
     if options.fail_on_new:
         counts, exit_code = comparison is not None and bool(comparison.new), CONTACTS_FOUND
@@ -100,78 +96,62 @@ def _contacts_job(
     scene: Any, settings: ContactSettings, options: argparse.Namespace
 ) -> Generator[Progress, None, Result | None] | None:
     """Return the job that finds contacts; None if there is nothing to do here."""
+    from ..scene.animation.scan_shares import has_sections, refusal_of
     from ..scene.jobs.contacts import find_contacts
     from ..scene.jobs.frame_shares import scan_and_join
 
-    if options.frame_share is not None:
-        if _can_be_shared(scene, settings):
-            return scan_and_join(scene, settings, options.frame_share, partial(_exchange_shares, options))
-        # The first of the shares is the whole scan.
-        return None if options.frame_share[0] else find_contacts(scene, settings)
-    if options.join_shares is None and options.share_exit_code is not None:
-        return None if _can_be_shared(scene, settings) else find_contacts(scene, settings)
-    return find_contacts(scene, settings, shares=_read_shares(options))
+    if options.frame_share is None and options.share_exit_code is None:
+        shares = _read_shares(options, options.join_shares or 0)
+        _print_refusal(*(share.refusal for share in shares))
+        return find_contacts(scene, settings, shares=shares)
+    can_be_shared = False
+    if has_sections(scene, settings):
+        refusal = refusal_of(scene)
+        _print_refusal(refusal)
+        can_be_shared = not refusal
+    if options.frame_share is None:
+        return None if can_be_shared else find_contacts(scene, settings)
+    if can_be_shared:
+        return scan_and_join(scene, settings, options.frame_share, partial(_exchange_shares, options))
+    # The first of the shares is the whole scan.
+    return None if options.frame_share[0] else find_contacts(scene, settings)
 
 
 def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:
     """Write a share, and return all shares; an empty list if others are missing, or of another scan."""
-    from ..scene.animation.scan_shares import share_as_text, share_from_text
-
-    write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
-    shares = []
-    for number in range(share.share_count):
-        other = share
-        if number != share.number:
-            try:
-                text = _share_path(options, number, share.share_count).read_text("utf-8")
-                other = share_from_text(text)
-            except (OSError, UnicodeDecodeError, CollisionBoundsError):
-                return []
-        if (other.number, other.share_count, other.identity) != (number, share.share_count, share.identity):
+    _write_share(options, share)
+    try:
+        shares = _read_shares(options, share.share_count)
+    except UsageError:
+        return []
+    for number, other in enumerate(shares):
+        if (other.number, other.share_count, other.identity) != (number, len(shares), share.identity):
             return []
-        shares.append(other)
-    _print_refusal(next((each.refusal for each in shares if each.refusal), ""))
+    _print_refusal(*(each.refusal for each in shares))
     return shares
 
 
-def _scan_share(scene: Any, settings: Any, options: argparse.Namespace, line: ProgressLine | None) -> int:
-    """Scan a share of the frames, and write what it has found."""
+def _write_share(options: argparse.Namespace, share: ScanShare) -> None:
     from ..scene.animation.scan_shares import share_as_text
-    from ..scene.jobs.frame_shares import scan_frame_share
 
-    share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
-    write_text(_share_path(options, *options.frame_share), share_as_text(share))
-    _print_refusal(share.refusal)
-    return DONE
+    write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
 
 
-def _can_be_shared(scene: Any, settings: Any) -> bool:
-    """Return whether the frames of a scan can be shared; print why a long animation cannot be divided."""
-    from ..scene.animation.scan_shares import has_sections, refusal_of
-
-    if not has_sections(scene, settings):
-        return False
-    refusal = refusal_of(scene)
-    _print_refusal(refusal)
-    return not refusal
-
-
-def _read_shares(options: argparse.Namespace) -> list[ScanShare]:
-    """Read the files of all shares to join; an empty list without --join-shares."""
+def _read_shares(options: argparse.Namespace, count: int) -> list[ScanShare]:
+    """Read the files of all shares. Raises UsageError for one that is missing or damaged."""
     from ..scene.animation.scan_shares import share_from_text
 
     shares = []
-    for number in range(options.join_shares or 0):
-        path = _share_path(options, number, options.join_shares)
+    for number in range(count):
+        path = _share_path(options, number, count)
         name = single_line(str(path))
         try:
             shares.append(share_from_text(path.read_text("utf-8")))
         except FileNotFoundError:
-            remedy = f"write it with --frame-share {number + 1}/{options.join_shares}"
+            remedy = f"write it with --frame-share {number + 1}/{count}"
             raise UsageError(f"{name}: does not exist; {remedy}") from None
         except (OSError, UnicodeDecodeError, CollisionBoundsError) as error:
             raise UsageError(f"{name}: cannot be joined ({error})") from None
-    _print_refusal(next((share.refusal for share in shares if share.refusal), ""))
     return shares
 
 
@@ -180,8 +160,9 @@ def _share_path(options: argparse.Namespace, number: int, count: int) -> Path:
     return Path(f"{options.output}.{number + 1}-of-{count}")
 
 
-def _print_refusal(refusal: str) -> None:
-    if refusal:
+def _print_refusal(*refusals: str) -> None:
+    """Print the first reason that is not empty, if there is one, why a scan was not divided."""
+    if refusal := next(filter(None, refusals), ""):
         print(f"{PROGRAM}: not split: {single_line(refusal)}", file=sys.stderr)
 
 
@@ -200,7 +181,7 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     document = check_colliders(scene, _settings(ColliderCheckSettings(), scene, options)).document(
         name_of(scene)
     )
-    write_report(document, options, out, collider_check_table(document))
+    write_output([dumps(document)], [collider_check_table(document)], options, out, ProgressLine(None))
     return PROBLEMS_FOUND if document["problems"] else DONE
 
 
@@ -211,10 +192,8 @@ def _load_baseline(options: argparse.Namespace) -> dict[str, Any] | None:
             raise UsageError("--fail-on-new needs --baseline OLD.json")
         return None
     name = single_line(str(options.baseline))
-    if options.output not in (None, "-"):
-        with contextlib.suppress(OSError):  # one of them does not exist
-            if Path(options.output).samefile(options.baseline):
-                raise UsageError(f"--baseline {name}: is the output file too, which would replace it")
+    if _is_output(options.baseline, options):
+        raise UsageError(f"--baseline {name}: is the output file too, which would replace it")
     try:
         baseline: dict[str, Any] = load_document(options.baseline)
     except DocumentError as error:
@@ -258,11 +237,17 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     """
     if options.output not in (None, "-"):
         require_writable(Path(options.output))
-        if "file" in options:
-            _require_other_file(options.output, options.file)
-    _require_blender()
-    import bpy
-
+    if "file" in options and _is_output(options.file, options):
+        raise UsageError(f"{options.output}: is the scene file itself; choose another name")
+    create_session_folder_parent()
+    try:
+        import bpy
+    except ImportError as error:
+        reason = "is not installed in this Python" if error.name == "bpy" else f"cannot be imported ({error})"
+        raise UsageError(
+            f"the module bpy {reason}: install it with {sys.executable} -m pip install bpy, or run the "
+            "script in Blender (blender -b --python-exit-code 3 --python SCRIPT -- COMMAND SCENE)"
+        ) from None
     from ..scene.blender import object_properties
     from ..scene.blender.parts import known_rows
 
@@ -276,8 +261,8 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     elif not bpy.data.filepath:
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
         raise UsageError(f"{_scene_argument()}: Blender has no scene file open")
-    elif options.output is not None:
-        _require_other_file(options.output, bpy.data.filepath)
+    elif _is_output(bpy.data.filepath, options):
+        raise UsageError(f"{options.output}: is the scene file itself; choose another name")
     if options.scene is not None:
         from ..scene.open_file import activate_scene
 
@@ -306,24 +291,12 @@ def _restarted(scene: Any, frame: float | None = None) -> float | None:
     return saved if frame is None else frame
 
 
-def _require_blender() -> None:
-    """Raise UsageError if Blender's module cannot be imported."""
-    create_session_folder_parent()
+def _is_output(opened: str | Path, options: argparse.Namespace) -> bool:
+    """Return whether the output would replace a file that is opened, also through links."""
     try:
-        import bpy  # noqa: F401
-    except ImportError as error:
-        reason = "is not installed in this Python" if error.name == "bpy" else f"cannot be imported ({error})"
-        raise UsageError(
-            f"the module bpy {reason}: install it with {sys.executable} -m pip install bpy, or run the "
-            "script in Blender (blender -b --python-exit-code 3 --python SCRIPT -- COMMAND SCENE)"
-        ) from None
-
-
-def _require_other_file(output: str, opened: str | Path) -> None:
-    """Raise UsageError if the output is the file that is opened, also through links."""
-    with contextlib.suppress(OSError):  # one of them does not exist
-        if Path(output).samefile(opened):
-            raise UsageError(f"{output}: is the scene file itself; choose another name")
+        return options.output not in (None, "-") and Path(options.output).samefile(opened)
+    except OSError:  # one of them does not exist
+        return False
 
 
 def _scene_argument() -> str:
@@ -343,5 +316,5 @@ def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **mo
     return with_options(settings, {**options.given, "objects": objects, **more})
 
 
-def _progress_line(options: argparse.Namespace) -> ProgressLine | None:
-    return ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
+def _progress_line(options: argparse.Namespace) -> ProgressLine:
+    return ProgressLine(sys.stderr if sys.stderr.isatty() and not options.quiet else None)

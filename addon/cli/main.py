@@ -1,8 +1,10 @@
-"""Runs one command: arguments in, exit code out. docs/command-line.md is the contract."""
+"""Runs one command: arguments in, exit code out. docs/command-line.md is the contract.
+
+The script of the checkout and the extension call `run_process`.
+"""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 import traceback
@@ -10,11 +12,22 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..core import CollisionBoundsError
+from ..formats import OutputError, remove_unfinished_files
 from ..formats.wording import message_line, single_line
 from . import BAD_INPUT, INTERNAL_ERROR, PROGRAM, STOPPED
 from .commands import COMMANDS
 from .parser import parse_arguments
-from .standard_streams import StandardOutput, finish_output
+from .process import (
+    ErrorStream,
+    StandardOutput,
+    before_end,
+    end_process_on_signals,
+    finish_output,
+    ignore_late_signals,
+    open_missing_descriptors,
+    open_standard_output,
+    remove_session_folder,
+)
 
 
 def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = None) -> int:
@@ -26,7 +39,16 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
     """
     out = out or sys.stdout
     try:
-        exit_code = _run_command(arguments, opens_file, out)
+        try:
+            with contextlib.redirect_stdout(out):  # because argparse prints its help there
+                options = parse_arguments(arguments, opens_file)
+        except SystemExit as stop:  # raised by --help
+            exit_code = int(stop.code or 0)
+        else:
+            prints = not options.quiet or getattr(options, "output", None) == "-"
+            if prints and isinstance(out, StandardOutput):
+                out.require_writable()
+            exit_code = COMMANDS[options.command](options, out)
         finish_output(out)
         return exit_code
     except CollisionBoundsError as error:
@@ -42,17 +64,22 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
         return INTERNAL_ERROR
 
 
-def _run_command(arguments: Sequence[str], opens_file: bool, out: TextIO) -> int:
-    try:
-        with contextlib.redirect_stdout(out):  # because argparse prints its help there
-            options = parse_arguments(arguments, opens_file)
-    except SystemExit as stop:  # raised by --help
-        return int(stop.code or 0)
-    if isinstance(out, StandardOutput) and _prints(options):
-        out.require_writable()
-    return COMMANDS[options.command](options, out)
+def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
+    """Run one command and return the exit code of the process.
 
+    Standard output is discarded afterwards, because Blender prints to it when it ends.
 
-def _prints(options: argparse.Namespace) -> bool:
-    """Return whether a command that succeeds prints to standard output."""
-    return not options.quiet or getattr(options, "output", None) == "-"
+    arguments : The command and its options.
+    opens_file : Whether the command names the file to open. In Blender, the file is open already.
+    """
+    before_end(remove_unfinished_files)
+    before_end(remove_session_folder)
+    open_missing_descriptors()
+    end_process_on_signals()
+    out = open_standard_output()
+    with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
+        exit_code = main(arguments, opens_file=opens_file, out=out)
+    with contextlib.suppress(OutputError):  # a command that failed may have printed a part
+        out.close()
+    ignore_late_signals()
+    return exit_code

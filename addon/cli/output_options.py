@@ -8,6 +8,7 @@ import os
 import stat
 from pathlib import Path
 
+from ..core import CollisionBoundsError
 from ..formats import (
     CONVENTIONS,
     FILE_FORMATS,
@@ -18,10 +19,13 @@ from ..formats import (
     format_from_filename,
 )
 from ..scene.open_file import SCENE_SUFFIXES
-from .errors import UsageError
 
 _READ_ONLY_SUFFIXES = frozenset(SCENE_SUFFIXES) - {format.suffix for format in FILE_FORMATS}
 """Suffixes of files that are opened, and never written."""
+
+
+class UsageError(CollisionBoundsError):
+    """An argument that is unknown or invalid, or a combination of options that is not possible."""
 
 
 def complete_output_options(options: argparse.Namespace) -> None:

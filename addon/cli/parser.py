@@ -41,8 +41,13 @@ from ..scene.options import (
 )
 from ..scene.settings import ALLOWED_INPUTS, JOB_OPTIONS, JOB_RULES
 from . import PROGRAM
-from .errors import UsageError
-from .output_options import REPORT_FORMATS, check_report_options, complete_output_options, format_help
+from .output_options import (
+    REPORT_FORMATS,
+    UsageError,
+    check_report_options,
+    complete_output_options,
+    format_help,
+)
 
 _COMMANDS = {
     "bounds": "fit bounding volumes to objects",

@@ -1,34 +1,271 @@
-"""Runs a command as the last act of its process. The script of the checkout and the extension call it."""
+"""The process of a command: its standard streams, its signals, and Blender's folder for temporary files.
+
+Imports the standard library only, because the script of the checkout calls it before it imports NumPy.
+
+Ctrl-C and SIGTERM end the process at once, or a scan after its current frame. A signal that is ignored when
+the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
+import os
+import shutil
+import signal
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..formats import OutputError, remove_unfinished_files
-from . import stop_signals
-from .main import main
-from .session_folder import remove_session_folder
-from .standard_streams import ErrorStream, open_missing_descriptors, open_standard_output
+from . import PROGRAM, STOPPED
+
+if TYPE_CHECKING:
+    from ..formats import OutputError
 
 
-def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
-    """Run one command and return the exit code of the process.
+class StandardOutput(io.TextIOWrapper):
+    """Text stream to standard output. It raises OutputError if that is full or closed.
 
-    Standard output is discarded afterwards, because Blender prints to it when it ends.
-
-    arguments : The command and its options.
-    opens_file : Whether the command names the file to open. In Blender, the file is open already.
+    If the reader of a pipe has ended, as in `| head -1`, the remaining text is discarded: the reader has all
+    that it wanted.
     """
-    stop_signals.before_end(remove_unfinished_files)
-    stop_signals.before_end(remove_session_folder)
-    open_missing_descriptors()
-    stop_signals.end_process_on_signals()
-    out = open_standard_output()
-    with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
-        exit_code = main(arguments, opens_file=opens_file, out=out)
-    with contextlib.suppress(OutputError):  # a command that failed may have printed a part
+
+    def __init__(self, descriptor: int | None) -> None:
+        """Write to a file descriptor; None if standard output is closed."""
+        self._raw = _Descriptor(descriptor)
+        super().__init__(io.BufferedWriter(self._raw), encoding="utf-8", newline="\n")
+
+    def require_writable(self) -> None:
+        """Raise OutputError if it is closed or full, so that a scan is not started in vain."""
+        self._raw.write(b"")
+
+
+class _Descriptor(io.RawIOBase):
+    def __init__(self, descriptor: int | None) -> None:
+        self._descriptor = descriptor
+        self._is_discarded = False
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._descriptor is not None and os.isatty(self._descriptor)
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        if self._is_discarded:
+            return size
+        try:
+            if self._descriptor is None:
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+            return os.write(self._descriptor, data)
+        except OSError as error:
+            self._is_discarded = True  # because the buffers are flushed again when the stream is closed
+            # Windows has EINVAL for a pipe without a reader.
+            if error.errno == errno.EPIPE or (sys.platform == "win32" and error.errno == errno.EINVAL):
+                return size
+            raise _output_error(error) from None
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        super().close()
+        if descriptor is not None:
+            try:
+                os.close(descriptor)
+            except OSError as error:  # network file systems write late
+                raise _output_error(error) from None
+
+
+class ErrorStream(io.TextIOBase):
+    """Text stream to standard error. It discards what cannot be written, so that exit codes do not change."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        """Write to a stream; None if standard error is closed."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text at once."""
+        if self._stream is not None:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except (OSError, ValueError):
+                self._stream = None
+                # Python would flush the rest when it exits, and exit with 120 if that fails.
+                _discard_output_of(2)
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Return whether the stream is a terminal."""
+        return self._stream is not None and self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Return the file descriptor."""
+        return 2 if self._stream is None else self._stream.fileno()
+
+
+def open_standard_output() -> StandardOutput:
+    """Return a stream to standard output, and discard the output of Blender's C code.
+
+    That output would corrupt a document.
+    """
+    if sys.stdout is None:
+        return StandardOutput(None)
+    with contextlib.suppress(OSError):  # of other programs in this process
+        sys.stdout.flush()
+    descriptor = os.dup(1)
+    _discard_output_of(1)
+    return StandardOutput(descriptor)
+
+
+def finish_output(out: TextIO) -> None:
+    """Write all that is buffered. Nothing can be printed afterwards.
+
+    Raises OutputError: if `out` is a `StandardOutput` and the text cannot be written, which some devices
+        report last.
+    """
+    if isinstance(out, StandardOutput):
         out.close()
-    stop_signals.ignore_late_signals()
-    return exit_code
+    else:
+        out.flush()
+
+
+def open_missing_descriptors() -> None:
+    """Open closed standard streams on the null device.
+
+    Otherwise the next files to be opened would get their numbers, and Blender's C code would print into them.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # returns the lowest number that is free
+
+
+def _output_error(error: OSError) -> OutputError:
+    from ..formats import OutputError
+
+    reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+    return OutputError(f"standard output: cannot be written ({reason})")
+
+
+def _discard_output_of(descriptor: int) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
+
+
+_NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+
+_messages: int | None = None
+"""File descriptor of standard error: Blender's importers run while descriptor 2 is redirected."""
+_clean_ups: list[Callable[[], object]] = []
+
+
+def end_process_on_signals() -> None:
+    """From now on, end the process at once on Ctrl-C and SIGTERM.
+
+    An exception could be raised in a start-up script of Blender or in the script of a driver, and be lost
+    there.
+    """
+    global _messages
+    if _messages is None:
+        with contextlib.suppress(OSError):  # it is closed
+            _messages = os.dup(2)
+    for number in _NAMES:
+        _set_handler(number, _end_process)
+
+
+def before_end(clean_up: Callable[[], object]) -> None:
+    """Call a function before a signal ends the process; `finally` blocks do not run then."""
+    if clean_up not in _clean_ups:
+        _clean_ups.append(clean_up)
+
+
+def ignore_late_signals() -> None:
+    """Ignore signals from now on if they would end the process: its result is about to replace a file."""
+    for number in _NAMES:
+        if signal.getsignal(number) is _end_process:
+            signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def recorded_signals() -> Iterator[list[str]]:
+    """Record the name of the first signal of the block instead of ending the process; the next one ends it.
+
+    An exception for the first could be raised in the script of a driver, during a frame change, and be lost
+    there.
+    """
+    names: list[str] = []
+    before: dict[int, Any] = {}
+
+    def record(number: int, frame: FrameType | None) -> None:
+        usual = before.get(number)
+        if not names:
+            names.append(_NAMES[number])
+        elif callable(usual):
+            usual(number, frame)
+        else:
+            _end_process(number, frame)
+
+    for number in _NAMES:
+        before[number] = _set_handler(number, record)
+    try:
+        yield names
+    finally:
+        for number, handler in before.items():
+            # None means a handler that was not set by Python: that of Blender.
+            signal.signal(number, signal.default_int_handler if handler is None else handler)
+
+
+def _set_handler(number: int, handler: Callable[[int, FrameType | None], None]) -> Any:
+    """Handle a signal, unless it is ignored. Return the handler before."""
+    before = signal.getsignal(number)
+    if before is not signal.SIG_IGN:
+        signal.signal(number, handler)
+    return before
+
+
+def _end_process(number: int, _frame: FrameType | None) -> None:
+    with contextlib.suppress(OSError):
+        descriptor = 2 if _messages is None else _messages
+        # A terminal shows ^C, or the progress of a scan.
+        line_end = "\n" if os.isatty(descriptor) else ""
+        os.write(descriptor, f"{line_end}{PROGRAM}: stopped by {_NAMES[number]}\n".encode())
+    for clean_up in _clean_ups:
+        with contextlib.suppress(Exception):  # the process ends in any case
+            clean_up()
+    os._exit(STOPPED)
+
+
+_parents: list[str] = []
+"""The folder that contains Blender's folder, if this process has created one."""
+
+
+def create_session_folder_parent() -> None:
+    """Let bpy as a module create its folder in a folder that is known before.
+
+    A signal can end the process while bpy is imported, before it has the name of its folder.
+    """
+    if "bpy" not in sys.modules and not _parents:
+        with contextlib.suppress(OSError):  # Blender has a folder for this case
+            _parents.append(tempfile.mkdtemp(prefix="collision_bounds_"))
+            os.environ["TEMP" if sys.platform == "win32" else "TMPDIR"] = _parents[0]
+
+
+def remove_session_folder() -> None:
+    """Remove Blender's folder for temporary files."""
+    for parent in _parents:
+        shutil.rmtree(parent, ignore_errors=True)
+    app = getattr(sys.modules.get("bpy"), "app", None)
+    folder = Path(getattr(app, "tempdir", None) or "/")
+    # If Blender cannot create a folder of its own, this is the folder of all programs.
+    if (
+        folder.name.startswith("blender_")
+        and folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
+    ):
+        shutil.rmtree(folder, ignore_errors=True)

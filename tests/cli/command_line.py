@@ -18,7 +18,7 @@ from unittest import mock
 import pytest
 
 from addon.cli.main import main
-from addon.cli.standard_streams import open_standard_output
+from addon.cli.process import open_standard_output
 from tests.paths import TOP
 
 SCRIPT = TOP / "scripts" / "collision_bounds.py"

@@ -18,7 +18,7 @@ import pytest
 
 from addon.cli.main import main
 from addon.cli.parser import parse_exit_code
-from addon.cli.standard_streams import StandardOutput, finish_output
+from addon.cli.process import StandardOutput, finish_output
 from addon.formats import OutputError
 from tests.cli.command_line import SCRIPT, run
 from tests.paths import TOP
@@ -134,8 +134,8 @@ def test_old_python_parses_the_script(name):
 @pytest.mark.parametrize(
     ("file", "source", "error"),
     [
-        ("addon/cli/process.py", None, "ModuleNotFoundError"),
-        ("addon/cli/stop_signals.py", "broken =", "SyntaxError"),
+        ("addon/cli/main.py", None, "ModuleNotFoundError"),
+        ("addon/cli/process.py", "broken =", "SyntaxError"),
     ],
 )
 def test_broken_checkout_is_traceback_and_exit_code_3(tmp_path, file, source, error):

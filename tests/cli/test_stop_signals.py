@@ -13,8 +13,8 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.cli.job_runner import run_job
-from addon.cli.stop_signals import recorded_stop_request
+from addon.cli.job_runner import ProgressLine, run_job
+from addon.cli.process import recorded_signals
 from addon.core import Progress
 from tests.cli.command_line import SCRIPT, run
 from tests.paths import TOP
@@ -118,7 +118,7 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads
 WRITES_A_FILE = """
 import sys, time
 from pathlib import Path
-from addon.cli.stop_signals import before_end, end_process_on_signals, ignore_late_signals
+from addon.cli.process import before_end, end_process_on_signals, ignore_late_signals
 from addon.formats import remove_unfinished_files, replaced_after
 
 def parts():
@@ -246,18 +246,18 @@ def test_second_signal_of_scan_has_usual_effect(number):
     before = signal.signal(number, lambda *_: received.append("usual"))
     usual = signal.getsignal(number)
     try:
-        with recorded_stop_request() as request:
-            assert not request
+        with recorded_signals() as names:
+            assert not names
             signal.raise_signal(number)
-            assert request and str(request) == STOP_LINES[number].rpartition(" ")[2]
+            assert names == [STOP_LINES[number].rpartition(" ")[2]]
             assert received == []
             signal.raise_signal(number)
             assert received == ["usual"]
         assert signal.getsignal(number) is usual
         signal.signal(number, signal.SIG_IGN)
-        with recorded_stop_request() as request:
+        with recorded_signals() as names:
             signal.raise_signal(number)
-            assert not request
+            assert not names
     finally:
         signal.signal(number, before)
 
@@ -288,4 +288,4 @@ def test_request_in_last_part_of_scan_is_not_lost():
         return "result"
 
     with pytest.raises(KeyboardInterrupt, match="stopped by Ctrl-C at frame 7, nothing was written"):
-        run_job(job(), None)
+        run_job(job(), ProgressLine(None))
