@@ -5,7 +5,7 @@
 - `part_surface`: the surface of a part: cut by a plane, and sampled
 - `hull_estimate`: volumes of convex hulls from extreme points in fixed directions
 
-Imports `core.fitting`, `core.mesh`, `core.numeric`, `core.shapes` and `core.trees` only.
+Imports `core.fitting`, `core.numeric`, `core.shapes` and `core.trees` only.
 
 Decisions:
 

@@ -169,33 +169,31 @@ def merge_parts(parts: Sequence[Floats], count: int, thickness: float) -> list[F
     points = list(parts)
     extremes = [points_in_directions(each, FINEST) for each in points]
     measures = [float(measure_between(each[None], FINEST, thickness)[0]) for each in extremes]
-    added = np.full((len(points), len(points)), np.inf)
-    for index in range(len(points)):
-        added[index, index + 1 :] = _added(
-            index, range(index + 1, len(points)), extremes, measures, thickness
-        )
-    while len(points) > 1:
-        first, second = np.unravel_index(int(added.argmin()), added.shape)
-        if len(points) <= count and added[first, second] > _FREE * (measures[first] + measures[second]):
+    # A joined part gets the next number, and those it is made of have nothing to add any more.
+    added = np.full((2 * len(points), 2 * len(points)), np.inf)
+    left = list(range(len(points)))
+    for number in left:
+        later = left[number + 1 :]
+        added[number, later] = _added(number, later, extremes, measures, thickness)
+    while len(left) > 1:
+        first, second = map(int, np.unravel_index(int(added.argmin()), added.shape))
+        if len(left) <= count and added[first, second] > _FREE * (measures[first] + measures[second]):
             break
-        kept = [index for index in range(len(points)) if index not in (first, second)]
         both = points_in_directions(np.concatenate([extremes[first], extremes[second]]), FINEST)
-        points = [*(points[index] for index in kept), np.concatenate([points[first], points[second]])]
-        extremes = [*(extremes[index] for index in kept), both]
-        measures = [
-            *(measures[index] for index in kept),
-            float(measure_between(both[None], FINEST, thickness)[0]),
-        ]
-        last = len(points) - 1
-        smaller = np.full((len(points), len(points)), np.inf)
-        smaller[:last, :last] = added[np.ix_(kept, kept)]
-        smaller[:last, last] = _added(last, range(last), extremes, measures, thickness)
-        added = smaller
-    return points
+        number = len(points)
+        points.append(np.concatenate([points[first], points[second]]))
+        extremes.append(both)
+        measures.append(float(measure_between(both[None], FINEST, thickness)[0]))
+        for part in (first, second):
+            left.remove(part)
+            added[part], added[:, part] = np.inf, np.inf
+        added[left, number] = _added(number, left, extremes, measures, thickness)
+        left.append(number)
+    return [points[part] for part in left]
 
 
 def _added(
-    index: int, rows: range, extremes: Sequence[Floats], measures: Sequence[float], thickness: float
+    index: int, rows: list[int], extremes: Sequence[Floats], measures: Sequence[float], thickness: float
 ) -> Floats:
     """Measures (m,) that joining a part with each of some parts adds."""
     if not len(rows):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, cross, cross_first, dot, dot_first, length_first
+from ..fitting.oriented_box import hull_of_flat
+from ..numeric.arrays import Floats, Ints, cross_first, dot_first, length_first
 from ..numeric.geodesic import geodesic_directions
 
 COARSE, FINE, FINEST = 2, 3, 6
@@ -77,23 +77,8 @@ def flat_hull_area(points: Floats) -> float | None:
     axes = np.linalg.eigh(points.T @ points)[1]
     if float(np.abs(points @ axes[:, 0]).max()) > _FLAT:
         return None
-    flat = np.unique(points @ axes[:, 1:], axis=0)
-    corners = np.array([*_lower_chain(flat.tolist()), *_lower_chain(flat[::-1].tolist())])
-    x, y = corners.T
+    x, y = hull_of_flat(points @ axes[:, 1:]).T
     return abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))) / 2
-
-
-def _lower_chain(points: list[list[float]]) -> list[list[float]]:
-    """Corners of the hull of points (n, 2) from the first to the last in sorted order (Andrew 1979)."""
-    chain: list[list[float]] = []
-    for x, y in points:
-        while len(chain) > 1:
-            (x0, y0), (x1, y1) = chain[-2:]
-            if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
-                break
-            chain.pop()
-        chain.append([x, y])
-    return chain
 
 
 def points_in_directions(points: Floats, frequency: int) -> Floats:
@@ -111,16 +96,6 @@ def points_in_directions(points: Floats, frequency: int) -> Floats:
     return extremes
 
 
-@cache
-def _outward_triangles(frequency: int) -> Ints:
-    """Triangles (t, 3) of a geodesic sphere, counter-clockwise from outside."""
-    vectors, triangles, _ = geodesic_directions(frequency)
-    a, b, c = (vectors[corner] for corner in triangles.T)
-    is_inward = dot(a, cross(b, c)) < 0
-    result: Ints = np.where(is_inward[:, None], triangles[:, ::-1], triangles)
-    return result
-
-
 def measure_between(extremes: Floats, frequency: int, thickness: float) -> Floats:
     """Estimate volumes of convex hulls with a layer around them. Approximate: see `hull_measure`.
 
@@ -135,7 +110,7 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
     """
     # Axis first, so that each coordinate is contiguous.
     offsets = np.ascontiguousarray(np.moveaxis(extremes - extremes.mean(axis=1, keepdims=True), -1, 0))
-    a, b, c = (offsets[:, :, corner] for corner in _outward_triangles(frequency).T)
+    a, b, c = (offsets[:, :, corner] for corner in geodesic_directions(frequency).triangles.T)
     normal = cross_first(b - a, c - a)
     volume = dot_first(a, normal).sum(axis=1) / 6
     return np.asarray(np.maximum(volume, 0.0) + thickness * length_first(normal).sum(axis=1) / 2)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..mesh.components import connected_components
 from ..numeric.arrays import Bools, Floats, Ints, cross, dot, length, normalized
+from ..numeric.components import connected_components
 from ..numeric.table import Table
 from .hull_estimate import inner_products
 

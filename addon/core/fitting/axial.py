@@ -13,7 +13,7 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arrays import Floats, as_floats, normalized
 from ..shapes import Capsule, Cylinder
 from ..shapes.axial import axial_coordinates, distance_from_segment
-from .axis_search import best_line, better_line
+from .axis_search import Volume, best_line, better_line
 
 _Shape = TypeVar("_Shape", Capsule, Cylinder)
 
@@ -133,12 +133,11 @@ def _fitted_capsule(
     if scale == 0.0:
         return Capsule(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
     if line_point is None:
-        line = best_line(local, _CapsuleVolume(), direction)
+        line = best_line(local, _CAPSULES, direction)
     else:
         assert direction is not None, "of the line"
-        line = better_line(
-            local, _CapsuleVolume(), direction, (np.ldexp(line_point, -exponent) - middle) / scale
-        )
+        place = (np.ldexp(line_point, -exponent) - middle) / scale
+        line = better_line(local, _CAPSULES, direction, place)
     guess = Capsule(line.point[0], line.direction[0], 0.0, 0.0)
     along, across = axial_coordinates(guess, local)
     radius = float(across.max()) * (1 + float(line.growth[0]))
@@ -149,17 +148,15 @@ def _fitted_capsule(
     return capsule_around(center, guess.axis, float(high[0] - low[0]) / 2 * scale, points)
 
 
-class _CapsuleVolume:
-    """Volumes of capsules, which are as short as their radius allows."""
+def _capsule_volumes(along: Floats, across_squared: Floats, growth: Floats) -> Floats:
+    """Volumes (k,) of capsules, which are as short as their radius allows; see `Volume`."""
+    squared = across_squared.max(axis=1) * (1 + growth) ** 2
+    low, high = _ends(along, across_squared, squared)
+    volumes: Floats = np.pi * squared * (np.maximum(high - low, 0) + 4 / 3 * np.sqrt(squared))
+    return volumes
 
-    is_centered = False
-    growths: tuple[float, ...] = (0.0, 0.02, 0.06, 0.15)
 
-    def __call__(self, along: Floats, across_squared: Floats, growth: Floats) -> Floats:
-        squared = across_squared.max(axis=1) * (1 + growth) ** 2
-        low, high = _ends(along, across_squared, squared)
-        volumes: Floats = np.pi * squared * (np.maximum(high - low, 0) + 4 / 3 * np.sqrt(squared))
-        return volumes
+_CAPSULES = Volume(_capsule_volumes, growths=(0.0, 0.02, 0.06, 0.15), is_centered=False)
 
 
 def _ends(along: Floats, across_squared: Floats, squared_radius: Floats) -> tuple[Floats, Floats]:
@@ -177,24 +174,22 @@ def _fitted_cylinder(points: Floats, direction: Floats | None, _exponent: int) -
     local, middle, scale = _centered(points)
     if scale == 0.0:
         return Cylinder(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
-    line = best_line(local, _CylinderVolume(), direction)
+    line = best_line(local, _CYLINDERS, direction)
     guess = Cylinder(line.point[0], line.direction[0], 0.0, 0.0)
     along, _ = axial_coordinates(guess, local)
     center = middle + (guess.center + guess.axis * (along.min() / 2 + along.max() / 2)) * scale
     return cylinder_around(center, guess.axis, points)
 
 
-class _CylinderVolume:
-    """Volumes of cylinders. Flat ones are compared by their extent, too."""
+def _cylinder_volumes(along: Floats, across_squared: Floats, growth: Floats) -> Floats:
+    """Volumes (k,) of cylinders; flat ones are compared by their extent, too."""
+    radius, extent = np.sqrt(across_squared.max(axis=1)), np.ptp(along, axis=1)
+    # Without the last term, all cylinders of points in one plane that have no length would be equal.
+    volumes: Floats = np.pi * radius * radius * extent + 1e-9 * (radius + extent)
+    return volumes
 
-    is_centered = True
-    growths: tuple[float, ...] = (0.0,)
 
-    def __call__(self, along: Floats, across_squared: Floats, growth: Floats) -> Floats:
-        radius, extent = np.sqrt(across_squared.max(axis=1)), np.ptp(along, axis=1)
-        # Without the last term, all cylinders of points in one plane that have no length would be equal.
-        volumes: Floats = np.pi * radius * radius * extent + 1e-9 * (radius + extent)
-        return volumes
+_CYLINDERS = Volume(_cylinder_volumes, growths=(0.0,), is_centered=True)
 
 
 def _scaled_to_unit(points: ArrayLike) -> tuple[Floats, int]:

@@ -7,7 +7,8 @@ shrinking length. Deterministic: the random numbers are always the same.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,16 +59,19 @@ class Lines(Table):
     growth: Floats
 
 
-class Volume(Protocol):
-    """Volumes of the shapes around lines."""
+class Volume(NamedTuple):
+    """Volumes of the shapes around lines.
 
+    of : Volumes (k,) from the coordinates of points along the lines (k, n), their squared distances from the
+        lines (k, n), and the growths (k,).
+    growths : Those to compare first.
+    is_centered : Whether the best line of a direction is in the middle of the smallest circle around the
+        points.
+    """
+
+    of: Callable[[Floats, Floats, Floats], Floats]
     growths: tuple[float, ...]
-    """Growths to compare first."""
     is_centered: bool
-    """Whether the best line of a direction is in the middle of the smallest circle around the points."""
-
-    def __call__(self, along: Floats, across_squared: Floats, growth: Floats) -> Floats:
-        """Return volumes (k,) from the coordinates (k, n) of points and the growths (k,)."""
 
 
 def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -> Lines:
@@ -188,7 +192,9 @@ def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume, is_fi
         tried_sizes = _volumes(points, tried, volume).reshape(len(sizes), -1)
         best = tried_sizes.argmin(axis=1) + np.arange(len(sizes)) * tried_sizes.shape[1]
         is_better = tried_sizes.ravel()[best] < sizes
-        lines, sizes = _better(lines, sizes, tried.take(best), tried_sizes.ravel()[best])
+        chosen = np.where(is_better, best + len(sizes), np.arange(len(sizes)))
+        lines = Lines.concatenate([lines, tried]).take(chosen)
+        sizes = np.concatenate([sizes, tried_sizes.ravel()])[chosen]
         step = np.where(is_better, step * 1.3, step * 0.6)
         if count in _HALVED_AFTER:
             kept = np.argsort(sizes, kind="stable")[: max(1, len(sizes) // 2)]
@@ -199,23 +205,13 @@ def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume, is_fi
     return lines.take(slice(best_row, best_row + 1))
 
 
-def _better(lines: Lines, sizes: Floats, alternatives: Lines, other_sizes: Floats) -> tuple[Lines, Floats]:
-    """Choose of two lines each (k,) that with the smaller size (k,)."""
-    rows = other_sizes < sizes
-    chosen = (
-        np.where(rows.reshape(-1, *(1,) * (one.ndim - 1)), other, one)
-        for one, other in zip(lines, alternatives, strict=True)
-    )
-    return Lines(*chosen), np.minimum(sizes, other_sizes)
-
-
 def _volumes(points: Floats, lines: Lines, volume: Volume) -> Floats:
     """Volumes (k,) of the shapes around lines."""
     direction, point, growth = lines
     along = np.einsum("ki,ni->kn", direction, points) - (direction * point).sum(axis=1)[:, None]
     squared = (points * points).sum(axis=1) - 2 * np.einsum("ki,ni->kn", point, points)
     squared += (point * point).sum(axis=1)[:, None]
-    return volume(along, np.maximum(squared - along * along, 0), growth)
+    return volume.of(along, np.maximum(squared - along * along, 0), growth)
 
 
 def _circle_centers(points: Floats, directions: Floats) -> Floats:

@@ -9,8 +9,10 @@ import numpy as np
 
 from ..errors import InvalidShapeError
 from ..numeric.arrays import Floats, Ints, cross, dot, length
+from ..numeric.components import connected_components
+from ..shapes import Aabb
 from .convex_hull import ConvexHull, hull_from_points
-from .quickhull import max_height_above
+from .quickhull import is_closed_surface, max_height_above
 
 _BULGE = 1e-5
 """Largest height of a vertex above a face, relative to the hull's size, because vertices are rounded."""
@@ -39,9 +41,10 @@ def hull_defect(vertices: Floats, faces: Ints) -> str:
     used = np.bincount(faces.reshape(-1), minlength=len(vertices)) > 0
     if not used.all():
         return f"vertices: vertex {int(used.argmin())} is in no face"
-    if not _is_closed_surface(faces, len(vertices)):
+    if not is_closed_surface(faces, len(vertices)):
         return "faces: are not a closed surface"
-    if _count_components(faces, len(vertices)) > 1:
+    sides = np.concatenate([faces[:, :2], faces[:, 1:]])
+    if connected_components(len(vertices), sides).any():
         return "faces: are several surfaces"
     # By Euler's formula for a closed surface in one piece, without tunnels, whose vertices have one fan of
     # faces each.
@@ -75,29 +78,6 @@ def _convexity_defect(points: Floats, faces: Ints) -> str:
     below += dot(a, b) * sizes[2] + dot(b, c) * sizes[0] + dot(c, a) * sizes[1]
     angle = float(2 * np.arctan2(dot(a, cross(b, c)), below).sum())
     return f"faces: cover the hull {round(angle / (4 * np.pi))} times" if angle > 6 * np.pi else ""
-
-
-def _is_closed_surface(faces: Ints, count: int) -> bool:
-    """Return whether each edge of faces (f, 3) has one face in each direction."""
-    start, end = faces.reshape(-1), np.roll(faces, -1, axis=1).reshape(-1)
-    there, back = np.sort(start * count + end), np.sort(end * count + start)
-    return bool((there[1:] != there[:-1]).all() and (start != end).all() and np.array_equal(there, back))
-
-
-def _count_components(faces: Ints, count: int) -> int:
-    """Return the number of connected components of faces (f, 3).
-
-    Each vertex takes the lowest number among its faces, and that of the vertex with this number, until
-    nothing changes: numbers spread twice as far in each round.
-    """
-    lowest = np.arange(count)
-    while True:
-        before = lowest.copy()
-        for corner in range(3):
-            np.minimum.at(lowest, faces[:, corner], before[faces].min(axis=1))
-        lowest = np.minimum(lowest, lowest[lowest])
-        if np.array_equal(lowest, before):
-            return len(np.unique(lowest))
 
 
 def moved_hull(hull: ConvexHull, offset: Floats) -> ConvexHull:
@@ -138,5 +118,4 @@ def hull_around_far(vertices: Floats) -> ConvexHull:
 
 def box_hull(low: Floats, high: Floats) -> ConvexHull:
     """Return the box from `low` (3,) to `high` (3,) as a hull."""
-    corners = np.where(np.arange(8)[:, None] >> np.arange(3) & 1, high, low)
-    return ConvexHull(corners, np.array(_BOX_FACES))
+    return ConvexHull(Aabb.unchecked(low, high).corners(), np.array(_BOX_FACES))

@@ -192,7 +192,7 @@ def _improved_axes(corners: Floats, axes: Floats) -> Floats:
 
 def _rectangle_side(points: Floats) -> Floats:
     """Return the direction (2,) of a side of the smallest rectangle around points (n, 2)."""
-    outline = _outline(points)
+    outline = hull_of_flat(points)
     sides = np.roll(outline, -1, axis=0) - outline
     lengths = np.sqrt((sides * sides).sum(axis=1))
     if not (lengths > 0).any():
@@ -204,8 +204,8 @@ def _rectangle_side(points: Floats) -> Floats:
     return best
 
 
-def _outline(points: Floats) -> Floats:
-    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise (Andrew's monotone chain)."""
+def hull_of_flat(points: Floats) -> Floats:
+    """Return the convex hull (m, 2) of points (n, 2), counter-clockwise, to rounding (Andrew 1979)."""
     ordered = sorted(set(map(tuple, points.tolist())))
     if len(ordered) < 3:
         return np.array(ordered)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, cross, dot, length, normalized
 
@@ -225,16 +226,15 @@ def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
 
 
 def is_closed(faces: Ints, count: int) -> bool:
-    """Return whether faces (f, 3) of `count` points are a closed surface.
+    """Return whether faces (f, 3) of `count` points are a closed surface in one piece, by Euler's formula."""
+    return is_closed_surface(faces, count) and len(faces) == 2 * len(np.unique(faces)) - 4
 
-    Each edge has one face in each direction, and Euler's formula holds: one piece.
-    """
-    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    there, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]
-    once = len(np.unique(there)) == len(there)
-    return (
-        once and np.array_equal(np.sort(there), np.sort(back)) and len(faces) == 2 * len(np.unique(faces)) - 4
-    )
+
+def is_closed_surface(faces: NDArray[np.integer], count: int) -> bool:
+    """Return whether each edge of faces (f, 3) of `count` points has one face in each direction."""
+    start, end = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1).astype(np.int64)
+    there, back = np.sort(start * count + end), np.sort(end * count + start)
+    return bool((there[1:] != there[:-1]).all() and (start != end).all() and np.array_equal(there, back))
 
 
 def _with_edges(faces: Ints, normals: Floats, count: int) -> IndexedHull:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..numeric.arguments import as_number, require_type
-from ..numeric.arrays import Bools, Floats, Ints, as_floats, cross, perpendicular
+from ..numeric.arrays import Bools, Floats, as_floats, cross, perpendicular
 from ..numeric.floating_point import float32_at_least, float32_at_most, nearest_float32
 from ..numeric.geodesic import geodesic_directions
 from ..numeric.tolerances import SINGLE_EPS
@@ -96,8 +96,7 @@ def ball_surface(center: ArrayLike, radius: float) -> Surface:
     if middle.ndim != 1:
         raise InvalidShapeError(f"center: the shape must be (3,), not {middle.shape}")
     outer = _padded_radius(radius, middle) / sphere.covering_cosine
-    faces = tuple(map(tuple, _turned_outward(sphere.vectors, sphere.triangles).tolist()))
-    return Surface(_rounded(middle + outer * sphere.vectors), faces)
+    return Surface(_rounded(middle + outer * sphere.vectors), tuple(map(tuple, sphere.triangles.tolist())))
 
 
 def capsule_surface(capsule: Capsule) -> Surface:
@@ -226,13 +225,6 @@ def _padded_radius(radius: float, around: Floats) -> float:
         raise InvalidShapeError(f"radius: {radius:g} is out of the range of single precision")
     reach = float(np.abs(around).max()) + radius
     return radius + _ULPS * SINGLE_EPS * reach
-
-
-def _turned_outward(vectors: Floats, triangles: Ints) -> Ints:
-    """Make triangles (t, 3) around the origin counter-clockwise from outside."""
-    a, b, c = (vectors[column] for column in triangles.T)
-    is_inward = (np.cross(b - a, c - a) * a).sum(axis=1) < 0
-    return np.where(is_inward[:, None], triangles[:, ::-1], triangles)
 
 
 def _rounded(vertices: Floats) -> Floats:

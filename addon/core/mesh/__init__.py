@@ -6,8 +6,8 @@ Files, in reading order:
 - `part_bounds.py`: `MeshParts`, a sphere tree around a mesh with distance bounds for each node.
 - `mesh_bvh.py`: `MeshBvh` and `PosedMesh`, the tree down to single triangles, and the simultaneous traversal
   of two meshes.
-- `components.py`: connected components, and whether they are closed and oriented.
-- `containment.py`: `ClosedSurface`, the points inside a mesh by winding numbers.
+- `containment.py`: components of meshes, and whether they are closed and oriented; `ClosedSurface`, the
+  points inside a mesh by winding numbers.
 
 May import `numeric`, `shapes`, `broad_phase`, `fitting` and `trees`. The distances and sweeps of meshes are
 in `distance` and `sweep`, which import this room.

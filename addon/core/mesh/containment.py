@@ -1,4 +1,4 @@
-"""Containment in closed meshes, by winding numbers.
+"""Connected components of meshes, and containment in closed ones, by winding numbers.
 
 The winding number of a closed surface around a point is counted along the ray from the point straight up:
 each triangle that the ray crosses adds 1 or -1, by its orientation. A ray through an edge or a corner
@@ -14,11 +14,48 @@ import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.components import connected_components
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
-from .components import ConnectedComponents
 
 _NEXT = [1, 2, 0]
+
+
+class ConnectedComponents(NamedTuple):
+    """The p components of a mesh of t triangles that are connected by shared corners.
+
+    of_triangle : (t,) int64. The component of each triangle.
+    corner : (p,) int64. One corner of each component, an index into the 3 t corners of the mesh.
+    is_closed : (p,) bool. Each edge belongs to an even number of triangles.
+    is_oriented : (p,) bool. Each edge is used as often in one direction as in the other.
+    """
+
+    of_triangle: Ints
+    corner: Ints
+    is_closed: Bools
+    is_oriented: Bools
+
+    @classmethod
+    def of(cls, corners: Floats) -> ConnectedComponents:
+        """Find the components of triangles with corners (t, 3, 3), shared where exactly equal."""
+        vertices = _vertex_indices(corners.reshape(-1, 3)).reshape(-1, 3)
+        count = int(vertices.max()) + 1
+        start, end = vertices.ravel(), vertices[:, _NEXT].ravel()
+        component = connected_components(count, np.stack([start, end], axis=1))
+        _, corner, of_corner = np.unique(component[vertices.ravel()], return_index=True, return_inverse=True)
+        of_triangle = of_corner.reshape(-1, 3)[:, 0]
+        low, high = np.minimum(start, end), np.maximum(start, end)
+        # Skip sides of length zero, because they are no edges.
+        sides = np.flatnonzero(low < high)
+        _, edge = np.unique(low[sides] * count + high[sides], return_inverse=True)
+        edge = edge.ravel()
+        uses = np.bincount(edge)
+        balance = np.bincount(edge, np.where(start < end, 1.0, -1.0)[sides])
+        of_side = np.repeat(of_triangle, 3)[sides]
+        is_closed, is_oriented = np.ones(len(corner), dtype=bool), np.ones(len(corner), dtype=bool)
+        is_closed[of_side[(uses % 2 != 0)[edge]]] = False
+        is_oriented[of_side[(balance != 0)[edge]]] = False
+        return cls(of_triangle, corner, is_closed, is_oriented)
 
 
 class ClosedSurface(NamedTuple):
@@ -105,3 +142,14 @@ def _signed_crossings(points: Floats, corners: Floats) -> Floats:
     crossings = np.zeros(len(points))
     crossings[rows] = np.where(height > points[rows, 2], turn[rows], 0)
     return crossings
+
+
+def _vertex_indices(points: Floats) -> Ints:
+    """(n,) an index for each of points (n, 3), the same for points that are exactly equal."""
+    points = points + 0.0  # turns negative zeros into positive ones
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    is_new = np.concatenate([[False], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    indices = np.empty(len(points), dtype=np.int64)
+    indices[order] = is_new.cumsum()
+    return indices

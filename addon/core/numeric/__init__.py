@@ -6,6 +6,7 @@
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
 - `table`: `Table`, the base class of columns of which rows are selected and joined together
 - `tolerances`: tolerances with their reasons
+- `components`: connected components of graphs
 - `spans`: unions of spans of time, one for each of many pairs
 - `geodesic`: directions spread evenly over the sphere
 

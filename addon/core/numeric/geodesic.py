@@ -14,7 +14,8 @@ class GeodesicDirections(NamedTuple):
     """Unit vectors at the vertices of a geodesic sphere.
 
     vectors : (k, 3) float64. With each vector, its opposite is there too.
-    triangles : (t, 3) int64. Indices of neighbors; the cones of the triangles cover all of space.
+    triangles : (t, 3) int64. Indices of neighbors, counter-clockwise from outside; the cones of the triangles
+        cover all of space.
     covering_cosine : Cosine of the largest angle between any direction and the nearest of `vectors`.
     """
 
@@ -63,7 +64,9 @@ def geodesic_directions(frequency: int) -> GeodesicDirections:
                 if i + j < frequency - 1:
                     triangles.append((b, corner(face, i + 1, j + 1), c))
     vectors, numbers = normalized(np.array(points)), np.array(triangles, dtype=np.int64)
-    # In a triangle without an obtuse angle, the circumcenter is farthest from the corners.
     a, b, c = (vectors[column] for column in numbers.T)
+    is_inward = dot(a, cross(b, c)) < 0
+    numbers[is_inward] = numbers[is_inward][:, ::-1]
+    # In a triangle without an obtuse angle, the circumcenter is farthest from the corners.
     covering_cosine = np.abs(dot(normalized(cross(b - a, c - a)), a)).min()
     return GeodesicDirections(vectors, numbers, float(covering_cosine))

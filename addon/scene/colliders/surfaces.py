@@ -13,9 +13,9 @@ import numpy as np
 
 from ...core import Capsule, Sphere
 from ...core.fitting.quickhull import extreme_points
-from ...core.mesh.components import connected_components
 from ...core.messages import counted, message, template
 from ...core.numeric.arrays import Floats, Ints, cross, length, transform_points
+from ...core.numeric.components import connected_components
 
 SINGLE = float(np.finfo(np.float32).eps)
 ROUNDINGS = 4

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
+from ...core.fitting.quickhull import is_closed_surface
 from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ...core.shapes.axial import axial_coordinates, distance_from_segment
@@ -126,11 +127,7 @@ def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
     points : (n, 3) float64. Vertices, in the space of the volume.
     triangles : (t, 3) int32. Vertex indices.
     """
-    if not len(triangles):
-        return None
-    a, b = triangles.astype(np.int64), np.roll(triangles, -1, axis=1).astype(np.int64)
-    forward, backward = np.sort((a * len(points) + b).ravel()), np.sort((b * len(points) + a).ravel())
-    if not np.array_equal(forward, backward) or (np.diff(forward) == 0).any():
+    if not len(triangles) or not is_closed_surface(triangles, len(points)):
         return None
     corners = (points - points.mean(axis=0))[triangles]
     return abs(float(dot(corners[:, 0], cross(corners[:, 1], corners[:, 2])).sum())) / 6

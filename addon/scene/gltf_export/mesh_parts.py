@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.mesh.components import connected_components
 from ...core.numeric.arrays import Floats, Ints
+from ...core.numeric.components import connected_components
 from ..blender.parts.weights import rows_by_label
 from ..fitting.convex_pieces import depth_in_object, split_points
 from ..fitting.fit import cut_rounding

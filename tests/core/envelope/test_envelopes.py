@@ -212,6 +212,7 @@ def test_covering_cosine_holds_for_random_directions(frequency):
     spread = geodesic_directions(frequency)
     assert len(spread.vectors) == 10 * frequency**2 + 2
     assert len(spread.triangles) == 20 * frequency**2
+    assert (np.linalg.det(spread.vectors[spread.triangles]) > 0).all()
     anything = random_directions(np.random.default_rng(1), 20_000)
     nearest = (anything @ spread.vectors.T).max(axis=1)
     assert spread.covering_cosine - 0.002 < nearest.min()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.mesh.components import ConnectedComponents, connected_components
+from addon.core.mesh.containment import ConnectedComponents
+from addon.core.numeric.components import connected_components
 from tests.core import meshes
 
 CUBE = meshes.cube()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import bpy
 
-from ....core.mesh.components import connected_components
 from ....core.numeric.arrays import Ints
+from ....core.numeric.components import connected_components
 from ...settings import Modifiers
 from ..mesh_data import edge_indices, vertex_positions
 from ..overrides import Override, OverrideShape
