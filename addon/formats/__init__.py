@@ -3,6 +3,7 @@
 In reading order:
 
 - `spaces`: axes, handedness and units of engines
+- `shape_members`: shapes of documents as shapes of the math
 - `rounding`: outward rounding
 - `contact_extents`: depths and gaps of contacts of a document
 - `validation`: whether a document is correct

@@ -7,21 +7,22 @@ and exact; on a negated axis min and max swap.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
+from ..core import Aabb, CollisionBoundsError, ConvexHull, Shape, SphereTree
 from ..core.compound.convex_parts import Compound
 from ..core.messages import message
 from ..core.numeric.arguments import as_flag, as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
 
-_AXIAL_FIELDS = tuple(Capsule.field_shapes)
+_LENGTHS = frozenset({"half_extents", "half_length", "radius"})
+"""Fields of shapes that are sizes."""
 
 
 class SpaceError(CollisionBoundsError):
@@ -68,75 +69,46 @@ class Space:
         """Convert scale factors (..., 3) along Blender's axes to factors along this space's."""
         return as_floats(values, "values", (3,))[..., self._source]
 
+    def shape(self, shape: Any) -> Any:
+        """Convert shapes, a hull, a compound or a sphere tree from Blender's space.
+
+        Boxes along the axes enclose all converted points of the given ones: rounding is monotonic, and points
+        are converted with the same product. Rotations and axes of other shapes are not normalized again, so
+        that they do not change when a document is read and written.
+        """
+        require_type(shape, (*get_args(Shape), Compound, ConvexHull, SphereTree), "shape")
+        if isinstance(shape, Compound):
+            return Compound(tuple(map(self.shape, shape.parts)))
+        if isinstance(shape, ConvexHull):
+            # A mirror reverses the orientation of faces.
+            is_mirror = np.linalg.det(self.axes) < 0
+            return ConvexHull(
+                self.vectors(shape.vertices), shape.faces[:, ::-1] if is_mirror else shape.faces
+            )
+        if isinstance(shape, SphereTree):
+            spheres = self.shape(shape.spheres)
+            return SphereTree(spheres.center, spheres.radius, shape.children)
+        fields = [self._field(name, getattr(shape, name)) for name in shape.field_shapes]
+        if isinstance(shape, Aabb):
+            fields = [np.minimum(*fields), np.maximum(*fields)]
+        return type(shape).unchecked(*fields)
+
+    def _field(self, name: str, values: Floats) -> Floats:
+        """Convert the field of a shape; fields that are no lengths or directions are points."""
+        if name == "axis":
+            return self.directions(values)
+        if name == "rotation":
+            return self.axes @ values @ self.axes.T
+        if name == "half_extents":
+            values = self.scale_factors(values)
+        return self._lengths(values, name) if name in _LENGTHS else self.vectors(values)
+
     def _lengths(self, values: Floats, name: str) -> Floats:
         """Convert lengths from Blender units."""
         with np.errstate(over="ignore"):
             converted = values * self.scale
         require_finite(converted, name)
         return converted
-
-    def shape(self, shape: Any) -> Any:
-        """Convert shapes, a hull, a compound or a sphere tree from Blender's space."""
-        converters: dict[type, Callable[[Any], Any]] = {
-            Aabb: self.aabb,
-            Compound: self.compound,
-            ConvexHull: self.hull,
-            Obb: self.obb,
-            Sphere: self.sphere,
-            SphereTree: self.tree,
-        }
-        if type(shape) not in converters and tuple(getattr(shape, "field_shapes", ())) == _AXIAL_FIELDS:
-            return self._axial(shape)
-        require_type(shape, tuple(converters), "shape")
-        return converters[type(shape)](shape)
-
-    def sphere(self, sphere: Sphere) -> Sphere:
-        """Convert spheres from Blender's space."""
-        require_type(sphere, Sphere, "sphere")
-        return Sphere(self.vectors(sphere.center), self._lengths(sphere.radius, "radius"))
-
-    def aabb(self, box: Aabb) -> Aabb:
-        """Convert axis-aligned boxes from Blender's space.
-
-        The result encloses all converted points of the box: rounding is monotonic, and points are converted
-        with the same product.
-        """
-        require_type(box, Aabb, "box")
-        low, high = self.vectors(box.min), self.vectors(box.max)
-        return Aabb(np.minimum(low, high), np.maximum(low, high))
-
-    def obb(self, box: Obb) -> Obb:
-        """Convert oriented boxes from Blender's space; their axes are permuted like the space's."""
-        require_type(box, Obb, "box")
-        rotation = self.axes @ box.rotation @ self.axes.T
-        center = self.vectors(box.center)
-        half = self._lengths(self.scale_factors(box.half_extents), "half_extents")
-        # Not orthonormalized again, so that axes do not change when a document is read and written.
-        return Obb.unchecked(center, half, rotation)
-
-    def _axial(self, shape: Any) -> Any:
-        """Convert capsules, cylinders or other shapes with the same fields from Blender's space."""
-        half, radius = self._lengths(shape.half_length, "half_length"), self._lengths(shape.radius, "radius")
-        # Axes are not normalized again, so that they do not change when a document is read and written.
-        return type(shape).unchecked(self.vectors(shape.center), self.directions(shape.axis), half, radius)
-
-    def hull(self, hull: ConvexHull) -> ConvexHull:
-        """Convert a convex hull from Blender's space."""
-        require_type(hull, ConvexHull, "hull")
-        # A mirror reverses the orientation of faces.
-        is_mirror = np.linalg.det(self.axes) < 0
-        return ConvexHull(self.vectors(hull.vertices), hull.faces[:, ::-1] if is_mirror else hull.faces)
-
-    def tree(self, tree: SphereTree) -> SphereTree:
-        """Convert a sphere tree from Blender's space."""
-        require_type(tree, SphereTree, "tree")
-        spheres = self.sphere(tree.spheres)
-        return SphereTree(spheres.center, spheres.radius, tree.children)
-
-    def compound(self, compound: Compound) -> Compound:
-        """Convert a compound from Blender's space."""
-        require_type(compound, Compound, "compound")
-        return Compound(tuple(self.shape(part) for part in compound.parts))
 
     @classmethod
     def from_document(cls, declared: Mapping[str, Any]) -> Space:

@@ -82,7 +82,7 @@ def test_converted_rotation_rotates_converted_vectors(preset, seed):
 def test_converted_box_keeps_corners_and_order_of_min_and_max(preset):
     space = space_for(preset)
     box = Aabb([[1, 2, 3], [-1, -1, -1]], [[4, 6, 8], [0, 0, 0]])
-    there = space.aabb(box)
+    there = space.shape(box)
     assert (there.min <= there.max).all()
     for k in range(2):
         corners = {tuple(c) for c in space.vectors(box[k].corners()).tolist()}
@@ -92,7 +92,7 @@ def test_converted_box_keeps_corners_and_order_of_min_and_max(preset):
 @pytest.mark.smoke
 def test_min_and_max_swap_on_negated_axis():
     # Blender's y becomes glTF's -z: 2 to 6 is -6 to -2 there.
-    box = space_for("gltf").aabb(Aabb([1, 2, 3], [4, 6, 8]))
+    box = space_for("gltf").shape(Aabb([1, 2, 3], [4, 6, 8]))
     assert box.min.tolist() == [1, 3, -6]
     assert box.max.tolist() == [4, 8, -2]
 
@@ -101,7 +101,7 @@ def test_min_and_max_swap_on_negated_axis():
 def test_converted_oriented_box_keeps_corners(preset):
     space = space_for(preset, 0.5)
     box = Obb([1, 2, 3], [4, 5, 6], rotation_matrix([0.5, 0.5, 0.1, 0.7]))
-    there = np.array(sorted(space.obb(box).corners().tolist()))
+    there = np.array(sorted(space.shape(box).corners().tolist()))
     np.testing.assert_allclose(there, sorted(space.vectors(box.corners()).tolist()), atol=1e-14)
 
 
@@ -120,21 +120,21 @@ def test_quaternion_from_matrix_is_same_rotation(seed):
 @pytest.mark.parametrize(("center", "half"), [((1e307, 0, 0), (1, 1, 1)), ((0, 0, 0), (1, 1e307, 1))])
 def test_box_that_overflows_in_space_is_refused(center, half):
     with pytest.raises(NonFiniteGeometryError):
-        space_for("unreal").obb(Obb(center, half, np.eye(3)))
+        space_for("unreal").shape(Obb(center, half, np.eye(3)))
 
 
 def test_blender_unit_is_a_meter_in_gltf_whatever_the_unit_scale_is():
     space = space_for("gltf", 0.01)
     assert (space.meters_per_unit, space.unit) == (1, "m")
     assert space.vectors([100, 200, 300]).tolist() == [100, 300, -200]
-    assert space.sphere(Sphere([100, 200, 300], 50)).radius == 50
+    assert space.shape(Sphere([100, 200, 300], 50)).radius == 50
 
 
 def test_scene_in_centimeters_becomes_meters_in_unity():
     space = space_for("unity", 0.01)
     assert space.meters_per_unit == 1
     np.testing.assert_allclose(space.vectors([100, 200, 300]), [-1, 3, -2], rtol=1e-15)
-    sphere = space.sphere(Sphere([100, 200, 300], 50))
+    sphere = space.shape(Sphere([100, 200, 300], 50))
     np.testing.assert_allclose(sphere.center, [-1, 3, -2], rtol=1e-15)
     assert sphere.radius == pytest.approx(0.5, rel=1e-15)
     # Directions and rotations have no unit.

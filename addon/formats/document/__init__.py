@@ -7,6 +7,7 @@ In reading order:
 - `skipped_pairs`: reasons why pairs are skipped
 - `source_numbers`: numbers of the document that an object was read from
 - `joint_frames`: frames of bones, as joints in the files of exporters
+- `written_entries`: sequences of entries that are converted on access
 - `objects`, `tracks`: entries of a document, rounded outward, many at once
 - `contacts`: contacts and near misses, written from tables and read
 - `extras`: what a document holds in addition

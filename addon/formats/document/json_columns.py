@@ -15,8 +15,8 @@ import numpy as np
 
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..rounding import to_lists
-from .json_numbers import rows_of_numbers
-from .json_writer import WIDTH, broken_text, key_text, value_text
+from .json_numbers import lists_of_numbers, rows_of_numbers
+from .json_writer import WIDTH, broken_text, key_text, rows_text, value_text
 
 _string_text: Callable[[str], str] = json.encoder.encode_basestring
 
@@ -37,6 +37,19 @@ class NumberColumn(NamedTuple):
     is_present: Bools | None = None
 
 
+class ListColumn(NamedTuple):
+    """Lists (n,) of numbers, or of rows of numbers, most of them rounded to `decimals`.
+
+    values : Of all lists, concatenated.
+    counts : (n,) int. Numbers or rows of each list.
+    """
+
+    values: Floats
+    decimals: int
+    counts: Ints
+    is_present: Bools | None = None
+
+
 class ValueColumn(NamedTuple):
     """Any JSON values (n,)."""
 
@@ -51,7 +64,7 @@ class ObjectColumn(NamedTuple):
     is_present: Bools | None = None
 
 
-Column: TypeAlias = NumberColumn | ValueColumn | ObjectColumn
+Column: TypeAlias = NumberColumn | ListColumn | ValueColumn | ObjectColumn
 
 
 class _Texts(NamedTuple):
@@ -77,6 +90,10 @@ def spread(column: Column, rows: Ints, count: int) -> Column:
         numbers = np.zeros((count, *column.values.shape[1:]))
         numbers[rows] = column.values
         return NumberColumn(numbers, column.decimals, is_present)
+    if isinstance(column, ListColumn):
+        counts = np.zeros(count, dtype=np.int64)
+        counts[rows] = column.counts
+        return ListColumn(column.values, column.decimals, counts, is_present)
     values = [None] * count
     for row, value in zip(rows.tolist(), column.values, strict=True):
         values[row] = value
@@ -99,6 +116,9 @@ def _values_of(column: Column, rows: Ints) -> list[Any]:
     if isinstance(column, NumberColumn):
         numbers: list[Any] = to_lists(column.values[rows])
         return numbers
+    if isinstance(column, ListColumn):
+        lists = np.split(column.values, np.cumsum(column.counts)[:-1])
+        return [to_lists(lists[row]) for row in rows.tolist()]
     if isinstance(column, ValueColumn):
         return [column.values[row] for row in rows.tolist()]
     entries: list[dict[str, Any]] = [{} for _ in rows]
@@ -137,11 +157,22 @@ def _texts_of(column: Any, indent: str) -> Any:
         rows = column.values.reshape(len(column.values), -1)
         brackets = "[]" if column.values.ndim > 1 else ""
         return _Texts(*rows_of_numbers(rows, column.decimals), brackets, column.is_present)
-    texts = [
-        _string_text(value) if type(value) is str else "null" if value is None else value_text(value, indent)
-        for value in column.values
-    ]
+    if isinstance(column, ListColumn):
+        texts = lists_of_numbers(column.values, column.decimals, column.counts)
+        texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
+    else:
+        texts = list(_value_texts(column.values, indent))
     return _Texts(texts, np.fromiter(map(len, texts), np.int64, len(texts)), "", column.is_present)
+
+
+def _value_texts(values: Sequence[Any], indent: str) -> Iterator[str]:
+    """Yield the text of each value; that of the last one is kept, because tracks can have the same frames."""
+    last, text = None, "null"
+    for value in values:
+        if value is not last:
+            text = _string_text(value) if type(value) is str else value_text(value, indent)
+            last = value
+        yield text
 
 
 def _patterns(flags: Sequence[Bools]) -> tuple[list[int], Ints]:

@@ -9,39 +9,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...core import (
-    Aabb,
-    Capsule,
-    ContactReport,
-    ConvexHull,
-    Cylinder,
-    MeshContact,
-    Obb,
-    Shape,
-    Sphere,
-    SphereTree,
-)
+from ...core import Aabb, ContactReport, ConvexHull, MeshContact, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Floats, Ints
+from ..shape_members import SHAPE_TYPES
 from ..spaces import Space
 from .not_verified import NotVerified
 
 DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
 """A single shape of an object. The children of a tree's node have higher indices than the node."""
-
-SHAPE_TYPES: Mapping[str, type] = {
-    "aabb": Aabb,
-    "capsule": Capsule,
-    "compound": Compound,
-    "cylinder": Cylinder,
-    "hull": ConvexHull,
-    "obb": Obb,
-    "sphere": Sphere,
-    "spheres": SphereTree,
-}
-"""The shapes that an object can have, by their JSON keys, in the order in which they are written."""
-
-KEYS_OF_SHAPES: Mapping[type, str] = {kind: key for key, kind in SHAPE_TYPES.items()}
 
 
 class SourceNumbers(NamedTuple):

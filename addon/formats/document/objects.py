@@ -5,13 +5,13 @@ What is written of an object is in `_members`, and how it is read in `read_objec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Bools, Floats, length, transform_vectors
 from ..rounding import (
@@ -23,6 +23,7 @@ from ..rounding import (
     rounded_to_nearest,
     to_lists,
 )
+from ..shape_members import MEMBERS, SHAPE_TYPES, read_shape
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
 from .joint_frames import from_joint_frame, in_joint_frames
 from .json_columns import (
@@ -30,14 +31,12 @@ from .json_columns import (
     NumberColumn,
     ObjectColumn,
     ValueColumn,
-    object_texts,
     object_values,
     present,
     spread,
 )
 from .model import (
     SHAPE_GROUPS,
-    SHAPE_TYPES,
     CollisionResponse,
     ObjectBounds,
     ObjectColumns,
@@ -45,7 +44,8 @@ from .model import (
     SortedObjects,
     shape_columns,
 )
-from .source_numbers import IDENTITY_SPACE, restore_source_numbers, with_source_numbers
+from .source_numbers import with_source_numbers
+from .written_entries import Convert, WrittenEntries
 
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
@@ -54,11 +54,8 @@ _BLOCK = 2048
 """Objects that are converted at once: larger blocks are no faster."""
 
 
-class WrittenObjects(Sequence[dict[str, Any]]):
-    """Objects of a document, sorted by name, then id, each converted to a dict on access.
-
-    A document can have very many. `json_parts` writes them without making the dicts.
-    """
+class WrittenObjects(WrittenEntries[ObjectBounds]):
+    """Objects of a document, sorted by name, then id."""
 
     def __init__(
         self,
@@ -76,68 +73,24 @@ class WrittenObjects(Sequence[dict[str, Any]]):
         responses : By the ids of objects.
         """
         is_sorted = isinstance(objects, SortedObjects)
-        self._objects = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
-        self._space, self._precision, self._responses = space, precision, responses
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __getitem__(self, index: Any) -> Any:
-        rows = range(len(self))[index]
-        if isinstance(rows, int):
-            return next(self._converted(rows, rows + 1, object_values))
-        if rows.step == 1:
-            return list(self._converted_blocks(rows, object_values))
-        return [self[row] for row in rows]
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self._converted_blocks(range(len(self)), object_values)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # like a list
+        in_order = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
+        super().__init__(in_order, space, _BLOCK)
+        self._precision, self._responses = precision, responses
 
     def names(self) -> dict[str, str]:
         """Names of all objects by id."""
-        if isinstance(self._objects, SortedObjects):
-            return self._objects.names()
-        return {entry.id: entry.name for entry in self._objects}
+        if isinstance(self._entries, SortedObjects):
+            return self._entries.names()
+        return {entry.id: entry.name for entry in self._entries}
 
-    def texts(self, indent: str) -> Iterator[str]:
-        """Yield the JSON text of each object, see `json_writer.JsonEntries`."""
-        return self._converted_blocks(range(len(self)), lambda members, _: object_texts(members, indent))
+    def _members(self, entries: Sequence[ObjectBounds], space: Space) -> ObjectColumn:
+        return _members(ObjectColumns.of(entries), space, self._precision, self._responses)
 
-    def _converted_blocks(
-        self, rows: range, convert: Callable[[ObjectColumn, int], Iterable[Any]]
-    ) -> Iterator[Any]:
-        for begin in range(rows.start, rows.stop, _BLOCK):
-            yield from self._converted(begin, min(begin + _BLOCK, rows.stop), convert)
-
-    def _converted(
-        self, start: int, stop: int, convert: Callable[[ObjectColumn, int], Iterable[Any]]
-    ) -> Iterator[Any]:
-        """Convert objects; those that were read from a document of this space keep their numbers."""
-        if isinstance(self._objects, SortedObjects):
-            columns = self._objects.columns(start, stop)
-            yield from convert(_members(columns, self._space, self._precision, self._responses), stop - start)
-            return
-        objects = self._objects[start:stop]
-        restored = [restore_source_numbers(entry, self._space) for entry in objects]
-        changed = [entry for entry, source in zip(objects, restored, strict=True) if source is None]
-        unchanged = [source for source in restored if source is not None]
-        of_changed, of_unchanged = (
-            iter(
-                convert(
-                    _members(ObjectColumns.of(entries), space, self._precision, self._responses), len(entries)
-                )
-                if entries
-                else ()
-            )
-            for entries, space in ((changed, self._space), (unchanged, IDENTITY_SPACE))
-        )
-        for source in restored:
-            yield next(of_changed if source is None else of_unchanged)
+    def _converted(self, start: int, stop: int, convert: Convert) -> Iterable[Any]:
+        if not isinstance(self._entries, SortedObjects):
+            return super()._converted(start, stop, convert)
+        columns = self._entries.columns(start, stop)
+        return convert(_members(columns, self._space, self._precision, self._responses), stop - start)
 
 
 def object_names(document: Mapping[str, Any]) -> dict[str, str]:
@@ -227,32 +180,29 @@ class _ShapeWriter:
     def __init__(self, space: Space, decimals: int) -> None:
         self._space, self._decimals = space, decimals
         self._writers: Mapping[str, Callable[[Any, Floats], Column]] = {
-            "aabb": self._boxes,
-            "capsule": self._axial_shapes,
             "compound": self._compounds,
-            "cylinder": self._axial_shapes,
             "hull": self._hulls,
-            "obb": self._oriented_boxes,
-            "sphere": self._spheres,
             "spheres": self._trees,
         }
 
     def shapes(self, columns: Mapping[str, ShapeColumn], offsets: Floats) -> dict[str, Column]:
         """Convert the shapes of objects, moved by `offsets` (n, 3)."""
         return {
-            key: spread(self._writers[key](shapes, offsets[rows]), rows, len(offsets))
+            key: spread(self._writers.get(key, self._batch)(shapes, offsets[rows]), rows, len(offsets))
             for key in SHAPE_TYPES
             if key in columns
             for rows, shapes in (columns[key],)
         }
 
-    def _lengths(self, values: Floats) -> NumberColumn:
-        return NumberColumn(values, self._decimals)
+    def _batch(self, shapes: Any, offsets: Floats) -> ObjectColumn:
+        """Convert boxes, spheres, capsules or cylinders."""
+        numbers = rounded_fields(_moved(self._space.shape(shapes), offsets), self._decimals)
+        return ObjectColumn({MEMBERS[name]: NumberColumn(*each) for name, each in numbers.items()})
 
     def _hulls(self, hulls: Sequence[ConvexHull], offsets: Floats) -> ValueColumn:
         moved = []
         for hull, offset in zip(hulls, offsets, strict=True):
-            in_space = self._space.hull(hull)
+            in_space = self._space.shape(hull)
             moved.append(in_space._replace(vertices=in_space.vertices + offset))
         return ValueColumn(
             [
@@ -272,48 +222,47 @@ class _ShapeWriter:
     def _trees(self, trees: Sequence[SphereTree], offsets: Floats) -> ValueColumn:
         written = []
         for tree, offset in zip(trees, offsets, strict=True):
-            spheres = self._spheres(tree.spheres, np.broadcast_to(offset, tree.center.shape))
+            spheres = self._batch(tree.spheres, np.broadcast_to(offset, tree.center.shape))
             children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
             nodes = ObjectColumn({**spheres.members, "children": ValueColumn(children)})
             written.append(object_values(nodes, len(children)))
         return ValueColumn(written)
 
-    def _boxes(self, boxes: Aabb, offsets: Floats) -> ObjectColumn:
-        box = self._space.aabb(boxes)
-        box = rounded_aabb(Aabb(box.min + offsets, box.max + offsets), self._decimals)
-        return ObjectColumn({"min": self._lengths(box.min), "max": self._lengths(box.max)})
 
-    def _oriented_boxes(self, boxes: Obb, offsets: Floats) -> ObjectColumn:
-        box = self._space.obb(boxes)
-        rotation = _stable_quaternions(quaternion_from_matrix(box.rotation))
-        box = Obb.unchecked(box.center + offsets, box.half_extents, box.rotation)
-        box = rounded_obb(box, matrix_from_quaternion(rotation), self._decimals)
-        return ObjectColumn(
-            {
-                "center": self._lengths(box.center),
-                "halfExtents": self._lengths(box.half_extents),
-                "rotation": NumberColumn(rotation, _ROTATION_DECIMALS),
-            }
-        )
+def _moved(shapes: Any, offsets: Floats) -> Any:
+    """Shapes (n,), moved by `offsets` (n, 3)."""
+    fields = ((name, getattr(shapes, name)) for name in shapes.field_shapes)
+    return shapes.unchecked(
+        *(values + offsets if name in ("center", "min", "max") else values for name, values in fields)
+    )
 
-    def _axial_shapes(self, shapes: Capsule | Cylinder, offsets: Floats) -> ObjectColumn:
-        shape: Any = self._space.shape(shapes)
-        axis = _stable_axes(shape.axis)
-        moved = type(shape).unchecked(shape.center + offsets, shape.axis, shape.half_length, shape.radius)
-        outer = rounded_axial(moved, axis, self._decimals)
-        return ObjectColumn(
-            {
-                "center": self._lengths(outer.center),
-                "axis": NumberColumn(axis, _ROTATION_DECIMALS),
-                "halfLength": self._lengths(outer.half_length),
-                "radius": self._lengths(outer.radius),
-            }
-        )
 
-    def _spheres(self, spheres: Sphere, offsets: Floats) -> ObjectColumn:
-        sphere = self._space.sphere(spheres)
-        sphere = rounded_sphere(Sphere(sphere.center + offsets, sphere.radius), self._decimals)
-        return ObjectColumn({"center": self._lengths(sphere.center), "radius": self._lengths(sphere.radius)})
+def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
+    """Round boxes, spheres, capsules or cylinders outward.
+
+    shapes : batch (n,). In the space in which they are written.
+    decimals : Of lengths.
+    Returns fields : dict of str to (Floats, int). Numbers of each field, with their decimals; rotations are
+        quaternions, (x, y, z, w).
+    """
+    directions: dict[str, Floats] = {}
+    if isinstance(shapes, Sphere):
+        outer: Any = rounded_sphere(shapes, decimals)
+    elif isinstance(shapes, Aabb):
+        outer = rounded_aabb(shapes, decimals)
+    elif isinstance(shapes, Obb):
+        rotation = _stable_quaternions(quaternion_from_matrix(shapes.rotation))
+        directions["rotation"] = rotation
+        outer = rounded_obb(shapes, matrix_from_quaternion(rotation), decimals)
+    else:
+        directions["axis"] = _stable_axes(shapes.axis)
+        outer = rounded_axial(shapes, directions["axis"], decimals)
+    return {
+        name: (directions[name], _ROTATION_DECIMALS)
+        if name in directions
+        else (getattr(outer, name), decimals)
+        for name in outer.field_shapes
+    }
 
 
 def _stable_axes(axes: Floats) -> Floats:
@@ -382,29 +331,7 @@ def read_object(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Ob
 
 def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
     """Shapes of a group, in the document's space."""
-    shapes: list[Any] = []
-    if box := group.get("aabb"):
-        shapes.append(Aabb(box["min"], box["max"]))
-    if oriented := group.get("obb"):
-        # Not orthonormalized again, see `Space.obb`.
-        rotation = matrix_from_quaternion(oriented["rotation"])
-        shapes.append(Obb.unchecked(oriented["center"], oriented["halfExtents"], rotation))
-    if sphere := group.get("sphere"):
-        shapes.append(Sphere(sphere["center"], sphere["radius"]))
-    for key, kind in (("capsule", Capsule), ("cylinder", Cylinder)):
-        if axial := group.get(key):
-            # Not normalized again, see `Space.shape`.
-            fields = (_floats(axial[name]) for name in ("center", "axis", "halfLength", "radius"))
-            shapes.append(kind.unchecked(*fields))
-    if hull := group.get("hull"):
-        shapes.append(ConvexHull(_floats(hull["vertices"]), np.array(hull["faces"], dtype=np.int64)))
-    if parts := group.get("compound"):
-        shapes.append(Compound(tuple(_shapes(part)[0] for part in parts)))
-    if tree := group.get("spheres"):
-        children = [node["children"] or (-1, -1) for node in tree]
-        centers = _floats([node["center"] for node in tree])
-        shapes.append(SphereTree(centers, [node["radius"] for node in tree], children))
-    return tuple(shapes)
+    return tuple(read_shape(key, group[key]) for key in SHAPE_TYPES if key in group)
 
 
 def _floats(values: Any) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from ..spaces import Space, space_for
 from .model import ObjectBounds, SourceNumbers, Track
 
-_Entry = TypeVar("_Entry", ObjectBounds, Track)
+Entry = TypeVar("Entry", ObjectBounds, Track)
 
 _PARTS = {
     ObjectBounds: ("translation", "rotation", "scale", "local", "world", "envelope", "local_envelope"),
@@ -26,7 +26,7 @@ IDENTITY_SPACE = space_for("blender")
 """A space that changes no number."""
 
 
-def with_source_numbers(in_blender: _Entry, in_document: _Entry, space: Space) -> _Entry:
+def with_source_numbers(in_blender: Entry, in_document: Entry, space: Space) -> Entry:
     """Attach the numbers of the document, whose space is `space`, to an object or track in Blender's units.
 
     All arrays become read-only, because `restore_source_numbers` detects changes by identity.
@@ -35,7 +35,7 @@ def with_source_numbers(in_blender: _Entry, in_document: _Entry, space: Space) -
     return replace(in_blender, source_numbers=source)
 
 
-def restore_source_numbers(entry: _Entry, space: Space) -> _Entry | None:
+def restore_source_numbers(entry: Entry, space: Space) -> Entry | None:
     """Return an object or track in the numbers that it had in a document of `space`.
 
     None when it was not read from a document of that space, or was changed since. A change is detected by

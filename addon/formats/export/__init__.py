@@ -6,7 +6,6 @@ In reading order:
 - `csv_table`, `text_table`: tables for a spreadsheet and for a terminal
 - `engine_bounds`: bounds of Unity and Unreal
 - `tileset_3d`: 3D Tiles
-- `world_shapes`: shapes of a document as shapes of the math
 - `gltf_collider_nodes`, `gltf`: colliders as glTF nodes, and a glTF file of them
 - `gltf_hulls`: convex hulls in glTF files without other meshes
 - `robotics`: URDF, MJCF, USD Physics, and spheres for cuRobo

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ...core import CollisionBoundsError
 from ...core.numeric.arguments import as_flag, require_choice, require_type
 from ..document.json_writer import json_parts
-from ..document.model import SHAPE_TYPES
+from ..shape_members import SHAPE_TYPES
 from ..spaces import CONVENTIONS, Convention
 from ..validation.validate import require_document
 from ..wording import quoted

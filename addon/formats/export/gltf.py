@@ -19,6 +19,7 @@ from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
 from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionResponse, response_of
+from ..shape_members import read_normalized_shape
 from ..spaces import quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
@@ -34,7 +35,6 @@ from .gltf_collider_nodes import (
     unit_length_error,
 )
 from .gltf_hulls import HullMeshes, capsule_hull, fit_hull
-from .world_shapes import world_shape
 
 GltfExtension = Literal["omi", "khr", "volumes"]
 """OMI_physics_body, KHR_physics_rigid_bodies, or bounding volumes of the draft of glTF 2.1."""
@@ -268,7 +268,7 @@ def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
     return [
         fit_hull(parent, _floats(numbers["vertices"]), error)
         if key == "hull"
-        else _collider(node, world_shape(key, numbers))
+        else _collider(node, read_normalized_shape(key, numbers))
         for part in parts
         for key, numbers in part.items()
     ]
@@ -300,13 +300,13 @@ def _collider_volume(entry: dict[str, Any]) -> ColliderVolume | None:
     """World-space shape of an object that is no hull and no compound; None if it has these alone."""
     world = entry["world"]
     if "sphere" in world and entry.get("override") == "sphere":
-        return world_shape("sphere", world["sphere"])
+        return read_normalized_shape("sphere", world["sphere"])
     for key in ("capsule", "cylinder", "obb"):
         if key in world:
-            return world_shape(key, world[key])
+            return read_normalized_shape(key, world[key])
     if "aabb" in world:
         return _in_world_space(entry, entry["local"])
-    return world_shape("sphere", world["sphere"]) if "sphere" in world else None
+    return read_normalized_shape("sphere", world["sphere"]) if "sphere" in world else None
 
 
 def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ...core import Shape
 from ...core.numeric.arrays import Floats, Ints
 from ...formats import ObjectBounds, SortedObjects
-from ...formats.document.model import KEYS_OF_SHAPES, ObjectColumns, ShapeColumn, shape_columns
+from ...formats.document.model import ObjectColumns, ShapeColumn, shape_columns
+from ...formats.shape_members import KEYS_OF_SHAPES
 from ..animation.bone_sweeps import BoneSweeps
 from ..blender.mesh_data import Placement
 from ..subjects.subject_list import SubjectList

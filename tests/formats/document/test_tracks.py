@@ -88,7 +88,7 @@ def test_tracks_of_any_length_match_text_of_plain_lists(counts, decimals):
 
 
 def test_memory_of_writing_does_not_grow_with_text():
-    one = many_tracks([1, 250])["tracks"]._tracks[1]
+    one = many_tracks([1, 250])["tracks"]._entries[1]
     held = []
     for count in (times(200, 60), times(1000, 300)):
         tracks = [replace(one, id=f"{index:05}") for index in range(count)]

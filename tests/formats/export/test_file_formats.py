@@ -24,7 +24,7 @@ from addon.formats import (
     format_from_filename,
     space_for,
 )
-from addon.formats.document.model import SHAPE_TYPES
+from addon.formats.shape_members import SHAPE_TYPES
 from tests.formats import samples
 from tests.formats.validation.test_hulls_and_trees import CORNERS, TREE
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from addon.formats import FILE_FORMATS, NotVerified, SkippedPairs, schema
-from addon.formats.document.model import SHAPE_TYPES, Track
+from addon.formats.document.model import Track
+from addon.formats.shape_members import SHAPE_TYPES
 from addon.formats.spaces import AXES, PRESETS
 from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES
 from tests.paths import TOP

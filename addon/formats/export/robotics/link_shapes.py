@@ -10,9 +10,9 @@ import numpy as np
 from ....core import Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
 from ....core.numeric.arrays import Floats
 from ...rounding import center_and_half_extents, rounded_up
+from ...shape_members import read_normalized_shape
 from ...spaces import matrix_from_quaternion
 from ..gltf_collider_nodes import minimum_thickness
-from ..world_shapes import world_shape
 from .link_frames import DECIMALS, NO_ROTATION, LinkFrame, tidied, unit_quaternion
 
 _PREFERRED = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
@@ -71,7 +71,9 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
         return tuple(
             _hull(_floats(numbers["vertices"]), frame, format)
             if kind == "hull"
-            else _converted(_box_along_object(entry) if kind == "aabb" else world_shape(kind, numbers), frame)
+            else _converted(
+                _box_along_object(entry) if kind == "aabb" else read_normalized_shape(kind, numbers), frame
+            )
             for kind, numbers in _simple_shapes(key, world[key])
         )
 

@@ -15,7 +15,7 @@ from ....core import Capsule, Obb, Sphere
 from ....core.messages import message
 from ....core.numeric.arrays import Floats
 from ...document.extras import read_armature_roots
-from ...document.model import SHAPE_TYPES
+from ...shape_members import SHAPE_TYPES
 from .link_frames import NO_ROTATION
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
-from ...document.model import SHAPE_TYPES
+from ...shape_members import SHAPE_TYPES
 from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
 from .link_names import identifier_from

@@ -17,7 +17,8 @@ import numpy as np
 from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
 from ....core.numeric.floating_point import float32_at_least, float32_at_most
-from ...document.model import SHAPE_TYPES, CollisionResponse
+from ...document.model import CollisionResponse
+from ...shape_members import SHAPE_TYPES
 from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
 from .link_names import identifier_from, link_names

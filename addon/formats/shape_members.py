@@ -1,0 +1,82 @@
+"""Shapes of a document: their keys, and shapes of the math from their members, in the document's space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ..core.compound.convex_parts import Compound
+from .spaces import matrix_from_quaternion
+
+SHAPE_TYPES: Mapping[str, Any] = {
+    "aabb": Aabb,
+    "capsule": Capsule,
+    "compound": Compound,
+    "cylinder": Cylinder,
+    "hull": ConvexHull,
+    "obb": Obb,
+    "sphere": Sphere,
+    "spheres": SphereTree,
+}
+"""The shapes that an object can have, by their JSON keys, in the order in which they are written."""
+
+KEYS_OF_SHAPES: Mapping[type, str] = {kind: key for key, kind in SHAPE_TYPES.items()}
+
+MEMBERS = {
+    **{name: name for name in ("min", "max", "center", "axis", "radius", "rotation")},
+    **{"half_extents": "halfExtents", "half_length": "halfLength"},
+}
+"""Keys of the members that hold the fields of shapes; rotations are quaternions, (x, y, z, w)."""
+
+TRACK_SHAPES = ("sphere", "aabb")
+"""Shapes that a track can have, in the order in which they are written."""
+
+TRACK_MEMBERS = {"center": "centers", "radius": "radii", "min": "mins", "max": "maxs"}
+"""Keys of the members of tracks that hold a field at all frames."""
+
+
+def read_shape(key: str, value: Any) -> Any:
+    """Convert a shape of a document, of any kind. Its axes are not normalized again, as by `Space.shape`."""
+    if key == "hull":
+        vertices: Any = np.array(value["vertices"], dtype=np.float64)
+        return ConvexHull(vertices, np.array(value["faces"], dtype=np.int64))
+    if key == "compound":
+        return Compound(tuple(read_shape(*item) for part in value for item in part.items()))
+    if key == "spheres":
+        spheres = read_shapes("sphere", value)
+        return SphereTree(spheres.center, spheres.radius, [node["children"] or (-1, -1) for node in value])
+    return _shape_of_fields(key, lambda name: value[MEMBERS[name]])
+
+
+def read_shapes(key: str, values: Sequence[Mapping[str, Any]]) -> Any:
+    """Convert boxes, spheres, capsules or cylinders of a document to a batch (n,), as `read_shape`."""
+    return _shape_of_fields(key, lambda name: [value[MEMBERS[name]] for value in values])
+
+
+def read_normalized_shape(key: str, value: Any) -> Obb | Sphere | Capsule | Cylinder:
+    """Convert a box, sphere, capsule or cylinder of a document; axes become unit vectors."""
+    shape: Obb | Sphere | Capsule | Cylinder = read_shape(key, value)
+    return type(shape)(*(getattr(shape, name) for name in shape.field_shapes))
+
+
+def read_track_shapes(track: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the boxes and spheres of a track to batches (k,), by their keys."""
+
+    def column(key: str, name: str) -> ArrayLike:
+        return np.reshape(track[key][TRACK_MEMBERS[name]], (-1, *SHAPE_TYPES[key].field_shapes[name]))
+
+    return {key: _shape_of_fields(key, partial(column, key)) for key in TRACK_SHAPES if key in track}
+
+
+def _shape_of_fields(key: str, field: Callable[[str], ArrayLike]) -> Any:
+    """Make shapes from the values of their fields by name."""
+    kind = SHAPE_TYPES[key]
+    fields = {name: np.array(field(name), dtype=np.float64) for name in kind.field_shapes}
+    if "rotation" in fields:
+        fields["rotation"] = matrix_from_quaternion(fields["rotation"])
+    return kind.unchecked(*fields.values())
