@@ -27,9 +27,8 @@ from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
 from .scene.errors import SceneError
 from .scene.jobs import result_store
-from .scene.jobs.bounds import bounds_in_parts
+from .scene.jobs.bounds import bounds_in_parts, play_bounds
 from .scene.jobs.contacts import find_contacts
-from .scene.jobs.envelopes import play_bounds
 from .scene.jobs.result import Result
 from .scene.options import choice, completed_keywords, with_options
 from .scene.progress import run_to_end

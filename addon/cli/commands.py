@@ -44,8 +44,7 @@ _Settings = TypeVar("_Settings")
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
     scene, warnings = _open_scene(options)
-    from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts
-    from ..scene.jobs.envelopes import play_bounds
+    from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts, play_bounds
     from ..scene.settings import BoundsSettings
 
     settings = _settings(BoundsSettings(), scene, options, frame=_restarted(scene, options.frame))
@@ -69,7 +68,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     settings = _settings(ContactSettings(), scene, options)
     line = _progress_line(options)
     if options.frame_share is not None and options.join_shares is None:
-        from ..scene.jobs.frame_shares import scan_frame_share
+        from ..scene.jobs.contacts import scan_frame_share
 
         share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
         _write_share(options, share)
@@ -97,8 +96,7 @@ def _contacts_job(
 ) -> Generator[Progress, None, Result | None] | None:
     """Return the job that finds contacts; None if there is nothing to do here."""
     from ..scene.animation.scan_shares import has_sections, refusal_of
-    from ..scene.jobs.contacts import find_contacts
-    from ..scene.jobs.frame_shares import scan_and_join
+    from ..scene.jobs.contacts import find_contacts, scan_and_join
 
     if options.frame_share is None and options.share_exit_code is None:
         shares = _read_shares(options, options.join_shares or 0)

@@ -22,7 +22,7 @@ from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 def _write(case: Keyed) -> Call:
     scene = case.scene()
     from addon.formats import file_text, write_text
-    from addon.scene.jobs.envelopes import play_bounds
+    from addon.scene.jobs.bounds import play_bounds
     from addon.scene.settings import BoundsSettings
 
     for frame in (1, 2):

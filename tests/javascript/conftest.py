@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from addon.formats import Convention, dumps
-from addon.scene.jobs.bounds import compute_bounds
+from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.jobs.result import Result
 from addon.scene.settings import BoundsSettings, ContactSettings
 from tests.engines.difficult_scene import SCENE

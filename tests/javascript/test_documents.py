@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from addon.formats import document_problems, dumps, schema
+from addon.scene.jobs.bounds import play_bounds
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.settings import BoundsSettings, ContactSettings
 from tests.finished import finished
 from tests.javascript.conftest import MATRICES, Exported, in_every_space, open_scene

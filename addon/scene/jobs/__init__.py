@@ -4,19 +4,14 @@ The same scene and settings give the same document, identical to the byte.
 
 Modules in reading order:
 
-- `result`: the result of a job, and its conversion to a document.
-- `bounds_table`: bounds of very many subjects in arrays.
-- `fit_batches`: fits these bounds, many subjects at once.
-- `bounds`: bounds at one frame.
+- `result`: the result of a job, its conversion to a document, and a document from a file as a result.
+- `bounds_table`: bounds of very many subjects, fitted in batches and kept in arrays.
+- `bounds`: bounds at one frame, swept bounds and tracks over a frame range.
 - `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds.
 - `part_splits`: meshes split into convex parts ahead of these jobs, in steps.
-- `envelopes`: swept bounds and tracks over a frame range.
-- `scan`: the first frame of a scan, instances that come later, and contacts tested again on the meshes.
-- `contacts`: contacts over a frame range.
-- `frame_shares`: shares of the frames of one scan, for several processes.
-- `pair_separation`, `separation_keys`: separation of one pair over the frames of a scan, also as keys of a
-  custom property.
-- `loaded_report`: a document from a file as a result of the active scene.
+- `scan`: the first frame of a scan, objects that come later, and contacts tested again on the meshes.
+- `contacts`: contacts over a frame range, or one share of its frames.
+- `pair_separation`: separation of one pair over the frames of a scan, also as keys of a custom property.
 - `result_store`: results of this session, found by an id that undo restores.
 
 May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `animation` of `scene`.

@@ -1,12 +1,12 @@
-"""Result of a job, and its conversion to a document."""
+"""Result of a job, its conversion to a document, and a document from a file as a result of a scene."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -17,6 +17,7 @@ from ...formats import (
     Confirmation,
     Convention,
     DocumentContents,
+    LoadedDocument,
     NotVerified,
     ObjectBounds,
     Origin,
@@ -40,8 +41,8 @@ from ..blender.object_settings import (
     decimal_from_float32,
     meters_per_unit,
 )
-from ..settings import VertexGroup
-from ..subjects.find import HIDDEN
+from ..settings import Selection, VertexGroup
+from ..subjects.find import HIDDEN, find_subjects
 from ..subjects.parents import armature_roots
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList, count_objects
@@ -303,3 +304,32 @@ def _responses_of(subjects: Sequence[Subject]) -> dict[str, CollisionResponse]:
         for subject in subjects
         if not subject.members and subject.key[1] in by_name
     }
+
+
+class LoadedReport(NamedTuple):
+    """The result, and names of its objects that are not visible in the scene."""
+
+    result: Result
+    missing: tuple[str, ...]
+
+
+def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedReport:
+    """Match the objects of a document with the visible objects of the active scene.
+
+    scene : Must be the active scene.
+    reading : The document.
+    """
+    present, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
+    by_id = {subject.id: subject for subject in present}
+    subjects, missing = [], []
+    for entry in reading.objects:
+        subject = by_id.get(entry.id)
+        if subject is None:
+            missing.append(entry.name)
+            # Use the object's name as key, so that the object is recognized when it becomes visible again.
+            subject = Subject((entry.name, entry.name, ()), entry.id, entry.name, entry.kind, entry.parent)
+        subjects.append(subject)
+    contents: dict[str, Any] = {each.name: getattr(reading, each.name) for each in fields(DocumentContents)}
+    # A document for glTF does not have the unit scale of its scene.
+    result = Result(**contents, subjects=tuple(subjects), scale_length=meters_per_unit(scene))
+    return LoadedReport(result, tuple(missing))

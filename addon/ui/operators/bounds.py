@@ -8,8 +8,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...scene.jobs import result_store
-from ...scene.jobs.bounds import bounds_in_parts
-from ...scene.jobs.envelopes import play_bounds
+from ...scene.jobs.bounds import bounds_in_parts, play_bounds
 from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, Selection

@@ -18,8 +18,7 @@ import pytest
 
 from addon.scene.blender.frames import advance_to
 from addon.scene.blender.simulation import Simulations
-from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.progress import run_to_end
 from addon.scene.settings import BoundsSettings
 from tests.cli.command_line import run

@@ -14,8 +14,7 @@ import pytest
 from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document, read_document
 from addon.scene.blender.frames import playhead
-from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.jobs.result import Result
 from addon.scene.settings import BoundsSettings, FitSettings
 from tests.finished import finished

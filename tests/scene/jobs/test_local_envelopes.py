@@ -11,7 +11,7 @@ from mathutils import Matrix
 
 from addon.formats import document_problems, dumps, gltf, parse_document, read_document
 from addon.scene.blender.frames import playhead
-from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.jobs.bounds import play_bounds
 from addon.scene.settings import BoundsSettings, Selection
 from tests.engines.gltf_reader import matrix, reach
 from tests.finished import finished

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from addon.formats import dumps
-from addon.scene.jobs import fit_batches
+from addon.scene.jobs import bounds_table
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings
 from tests.scene.building import CUBE, open_empty_file
@@ -166,7 +166,7 @@ def test_instances_that_are_fitted_in_many_batches_have_bounds_at_their_places(m
     open_empty_file()
     instance_turned_by_nodes(600)
     whole = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
-    monkeypatch.setattr(fit_batches, "_SUBJECTS_AT_ONCE", 7)
+    monkeypatch.setattr(bounds_table, "_SUBJECTS_AT_ONCE", 7)
     document = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
     assert document == whole
     check_places(json.loads(document)["objects"], 600)

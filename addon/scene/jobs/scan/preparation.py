@@ -36,7 +36,7 @@ from ...subjects.subject_list import SubjectList
 from ..bounds import bound_subjects, require_active_scene
 from ..part_splits import split_pieces
 from ..result import Result, result_of
-from .late_instances import LateInstances
+from .late_objects import LateInstances
 from .scanned_shapes import SHAPES_OF_SCANS, ScannedShapes
 
 _Found = TypeVar("_Found")

@@ -15,7 +15,7 @@ from ....formats import file_text, parse_document, read_document, read_file
 from ....formats.wording import message_line
 from ....scene.blender.names import name_of
 from ....scene.jobs import result_store
-from ....scene.jobs.loaded_report import LoadedReport, loaded_report
+from ....scene.jobs.result import LoadedReport, loaded_report
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
 from ...properties.scene import fit_settings, results_of, settings_of, settings_on

@@ -18,8 +18,7 @@ from ....formats.export.csv_table import separation_csv
 from ....formats.wording import message_line, valid_text
 from ....scene.blender.frames import go_to
 from ....scene.jobs import result_store
-from ....scene.jobs.pair_separation import separation_over_time
-from ....scene.jobs.separation_keys import MAX_NAME, key_separation
+from ....scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
 from ...overlay import handlers as overlay
 from ...overlay.charts.separation import frame_at
 from ...overlay.state import redraw

@@ -8,8 +8,7 @@ import pytest
 
 from addon.formats import document_problems, dumps, parse_document, read_document
 from addon.scene.colliders.make import make_colliders
-from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.settings import BoundsSettings, ColliderSettings, FitSettings, Selection
 from tests.finished import finished
 from tests.scene.blender.parts.all_frames import SHAPES, entries, greatest_excess, vertices_of_bones

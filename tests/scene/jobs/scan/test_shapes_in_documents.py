@@ -12,7 +12,7 @@ from mathutils import Matrix
 from addon.formats import document_problems, dumps, parse_document, read_document
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.jobs.loaded_report import loaded_report
+from addon.scene.jobs.result import loaded_report
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from tests.core.scenes import random_rotations
 from tests.finished import finished

@@ -14,8 +14,7 @@ from addon.core.scan import sections
 from addon.scene.animation.scan_shares import share_as_text, share_from_text
 from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError
-from addon.scene.jobs.contacts import find_contacts
-from addon.scene.jobs.frame_shares import scan_frame_share
+from addon.scene.jobs.contacts import find_contacts, scan_frame_share
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import add_vertices, key_location
