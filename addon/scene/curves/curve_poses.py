@@ -25,7 +25,8 @@ from ...core.curves.transform_bounds import (
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
 from .curve_keys import Visibility
-from .skin_poses import SkinPoses, read_skin_poses
+from .skin_poses import SkinPoses
+from .skinned_meshes import read_skin_poses
 from .transform_curves import TransformCurves
 
 _ROUNDING = 2.0**-20

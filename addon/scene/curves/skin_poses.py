@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,14 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ...core.skins.blended_points import RecentPoints, kinks_between, kinks_of_any, point_deviations
-from ..blender.frames import scene_by_uid
-from ..blender.parts.weights import is_worth_a_scene
-from .skinned_meshes import BentMesh, Skin, bending_armature, read_skins
-from .transform_curves import TransformCurves
+from ...core.skins.blended_points import (
+    BlendedPoints,
+    RecentPoints,
+    kinks_between,
+    kinks_of_any,
+    point_deviations,
+)
+from ..fitting.fit_cache import SkinBoxes
 
 _ROUNDING = 2.0**-16
 """Difference of vertices, relative to the largest coordinate, that single precision may cause in chains."""
@@ -37,16 +40,20 @@ _MOST_OBJECTS = 1 << 14
 """Objects and bones at their moments whose matrices and bounds are computed together: about 40 MB."""
 
 
-class SkinBoxes(NamedTuple):
-    """World boxes of some of the rows of a batch.
+class Skin(NamedTuple):
+    """A mesh that an armature bends.
 
-    rows : (k,) int64. Increasing.
-    low, high : (k, 3) float64. Minima and maxima.
+    subject : Index of the subject whose mesh it is.
+    armature : session_uid of the object that bends it.
+    rows : (b,) int64. Indices of the bones in the transforms, and maybe of the mesh's object, which carries
+        vertices without weights.
+    points : Vertices, carried by these.
     """
 
+    subject: int
+    armature: int
     rows: Ints
-    low: Floats
-    high: Floats
+    points: BlendedPoints
 
 
 class _Rig:
@@ -364,83 +371,3 @@ def _is_same(skin: Skin, bones: Floats, expected: Floats) -> bool:
     low, high = expected.min(axis=1), expected.max(axis=1)
     wanted = np.concatenate([expected[:, rows].T, [low, high]])
     return bool(np.abs(found - wanted).max() <= _ROUNDING * max(-low.min(), high.max()))
-
-
-# ---- Reading, step by step, so that windows respond
-
-_VERTICES_PER_STEP = 1 << 17
-"""Vertices whose weights are read at once as blocks, unless one mesh has more: about 30 ms."""
-
-
-def read_skin_poses(
-    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
-) -> Generator[None, None, SkinPoses]:
-    """Read the skins of those subjects that have one; yields between steps, so that windows respond.
-
-    scene_uid : session_uid of the scene.
-    uids : (n,) int. session_uid of each subject's object.
-    is_candidate : (n,) bool. Subjects that are whole objects whose mesh, as its modifiers change it, may
-        deform.
-    times : (float, float). First and last time at which they must be known, in frames.
-    """
-    known, bent = TransformCurves(), list[BentMesh]()
-    for each in _read_curves(scene_uid, uids, np.flatnonzero(is_candidate), times, known):
-        bent.append(each)
-        yield
-    if not bent:
-        return SkinPoses(len(uids))
-    transforms, skins = known.transforms(), list[Skin]()
-    as_blocks = is_worth_a_scene(sum(each.vertices for each in bent))
-    for step in _steps(bent, _VERTICES_PER_STEP if as_blocks else 0):
-        objects = {item.session_uid: item for item in scene_by_uid(scene_uid).objects}
-        meshes = [
-            each
-            for each in step
-            if {each.uid, each.armature} <= objects.keys()
-            and bending_armature(objects[each.uid]) == objects[each.armature]
-        ]
-        sources = read_skins(meshes, objects, transforms, known.index_of, as_blocks)
-        # None of Blender's objects may be used after a yield.
-        del objects, meshes
-        yield
-        for source in sources:
-            skins.append(source.skin())
-            yield
-    return SkinPoses(len(uids), transforms, skins)
-
-
-def _read_curves(
-    scene_uid: int, uids: Ints, subjects: Ints, times: tuple[float, float], known: TransformCurves
-) -> Iterator[BentMesh]:
-    """Read the curves of the bones that bend meshes of subjects (k,), one subject after another."""
-    scene = scene_by_uid(scene_uid)
-    objects = {item.session_uid: item for item in scene.objects}
-    for subject in subjects.tolist():
-        if not objects:
-            scene = scene_by_uid(scene_uid)
-            objects = {item.session_uid: item for item in scene.objects}
-        item = objects.get(uids[subject])
-        armature = None if item is None else bending_armature(item)
-        if item is None or armature is None:
-            continue
-        known.read(scene, [armature], times)
-        known.read_bones(armature, times)
-        known.read(scene, [item], times)
-        mesh: Any = item.data
-        bent = BentMesh(subject, item.session_uid, armature.session_uid, len(mesh.vertices))
-        # None of Blender's objects may be used after a yield.
-        objects = {}
-        del scene, item, armature, mesh
-        yield bent
-
-
-def _steps(bent: Sequence[BentMesh], vertices: int) -> Iterator[list[BentMesh]]:
-    """Divide meshes into those that are read together: at most so many vertices, but one mesh at least."""
-    step: list[BentMesh] = []
-    for each in bent:
-        if step and sum(other.vertices for other in step) + each.vertices > vertices:
-            yield step
-            step = []
-        step.append(each)
-    if step:
-        yield step

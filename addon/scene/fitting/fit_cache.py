@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints, dot, rotation_matrix
 from ..blender.mesh_data import Geometry, decompose_matrices
-from ..curves.skin_poses import SkinBoxes
 from ..settings import FitSettings
 from .columns import AabbColumns, FitColumns
 from .fit import PartVertices, padded, padding_error
@@ -48,6 +47,18 @@ class FoundBefore(dict[int, _Value], Generic[_Value]):
         if self._kept is not None:
             self.clear()
             self.update(self._kept)
+
+
+class SkinBoxes(NamedTuple):
+    """World boxes of some of the rows of a batch.
+
+    rows : (k,) int64. Increasing.
+    low, high : (k, 3) float64. Minima and maxima.
+    """
+
+    rows: Ints
+    low: Floats
+    high: Floats
 
 
 class FitCache(ABC):
