@@ -20,7 +20,6 @@ import bpy
 from .core import CollisionBoundsError, Progress
 from .formats import CONVENTIONS, InputWarning, dumps
 from .formats.document.model import MISSING_INPUTS
-from .scene.animation.unkeyed_values import preserve_unkeyed_values
 from .scene.blender.missing_inputs import input_warnings
 from .scene.blender.names import full_name_of, name_of
 from .scene.blender.private_scene import keeping_open
@@ -30,6 +29,7 @@ from .scene.jobs import result_store
 from .scene.jobs.bounds import bounds_in_parts, play_bounds
 from .scene.jobs.contacts import find_contacts
 from .scene.jobs.result import Result
+from .scene.motion.over_time import preserve_unkeyed_values
 from .scene.options import choice, completed_keywords, with_options
 from .scene.progress import run_to_end
 from .scene.settings import (

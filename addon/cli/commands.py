@@ -34,8 +34,8 @@ from .process import create_session_folder_parent
 from .result_writer import print_warning, report_inputs, write_output, write_result
 
 if TYPE_CHECKING:
-    from ..scene.animation.scan_shares import ScanShare
     from ..scene.jobs.result import Result
+    from ..scene.motion.scan_records import ScanShare
     from ..scene.settings import ContactSettings
 
 _Settings = TypeVar("_Settings")
@@ -95,8 +95,8 @@ def _contacts_job(
     scene: Any, settings: ContactSettings, options: argparse.Namespace
 ) -> Generator[Progress, None, Result | None] | None:
     """Return the job that finds contacts; None if there is nothing to do here."""
-    from ..scene.animation.scan_shares import has_sections, refusal_of
     from ..scene.jobs.contacts import find_contacts, scan_and_join
+    from ..scene.motion.scan_records import has_sections, refusal_of
 
     if options.frame_share is None and options.share_exit_code is None:
         shares = _read_shares(options, options.join_shares or 0)
@@ -130,14 +130,14 @@ def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[Scan
 
 
 def _write_share(options: argparse.Namespace, share: ScanShare) -> None:
-    from ..scene.animation.scan_shares import share_as_text
+    from ..scene.motion.scan_records import share_as_text
 
     write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
 
 
 def _read_shares(options: argparse.Namespace, count: int) -> list[ScanShare]:
     """Read the files of all shares. Raises UsageError for one that is missing or damaged."""
-    from ..scene.animation.scan_shares import share_from_text
+    from ..scene.motion.scan_records import share_from_text
 
     shares = []
     for number in range(count):

@@ -3,11 +3,9 @@
 Rooms, in reading order; each imports only from those above it:
 
 - `blender`: data that Blender provides, as arrays and plain values.
-- `curves`: objects, bones and bent meshes whose motion follows from F-curves.
 - `subjects`: the objects, instances, loose parts and merged collections that get bounds.
 - `fitting`: shapes around the vertices of subjects.
-- `poses`: where all subjects are at a time, from curves or from an evaluated scene.
-- `animation`: the animation of the scene as a motion, which a contact scan samples.
+- `motion`: where all subjects are at a time, and their shapes: what a contact scan samples.
 - `jobs`: bounds, swept bounds, contacts; and their results.
 - `live`: shapes at the current frame for the overlay, and whether a result is still valid.
 - `colliders`: collider objects.

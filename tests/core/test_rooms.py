@@ -45,11 +45,9 @@ ROOMS = {
     "formats": ("validation", "document", "export"),
     "scene": (
         "blender",
-        "curves",
         "subjects",
         "fitting",
-        "poses",
-        "animation",
+        "motion",
         "jobs",
         "live",
         "colliders",

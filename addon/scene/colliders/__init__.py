@@ -15,7 +15,7 @@ In reading order:
 - `check_rules`: the problems of one collider.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.
 
-The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `animation`.
+The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `motion`.
 
 Decisions:
 

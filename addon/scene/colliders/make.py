@@ -12,7 +12,6 @@ from ...core import CollisionBoundsError, Progress
 from ...core.messages import message
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
-from ..animation.bone_sweeps import BoneSweeps, sweep_bones
 from ..blender.frames import scene_by_uid
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
@@ -27,6 +26,7 @@ from ..blender.private_scene import keeping_open
 from ..errors import SceneError, describe_error
 from ..fitting.convex_pieces import convex_pieces
 from ..levels_of_detail import collision_levels
+from ..motion.over_time import BoneSweeps, sweep_bones
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects

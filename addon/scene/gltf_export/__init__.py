@@ -6,7 +6,7 @@ In reading order:
 - `hulls`: convex hulls as meshes of the exporter.
 - `nodes`: collider nodes below the exported nodes, as boxes, spheres or hulls.
 
-The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `animation`.
+The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `motion`.
 
 Decisions:
 

@@ -14,7 +14,7 @@ Modules in reading order:
 - `pair_separation`: separation of one pair over the frames of a scan, also as keys of a custom property.
 - `result_store`: results of this session, found by an id that undo restores.
 
-May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `animation` of `scene`.
+May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `motion` of `scene`.
 
 Jobs that take long are generators that yield progress, so that a window can draw and a user can cancel
 between parts. At a yield the user may delete objects or the whole scene. So a job reads all it needs of

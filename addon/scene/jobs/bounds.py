@@ -16,8 +16,6 @@ from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
 from ...formats import ObjectBounds, Skipped
 from ...formats.wording import valid_text
-from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps, may_sweep, sweep_bones
-from ..animation.bounds_over_time import SceneBounds
 from ..blender.animated.turns import turning_times
 from ..blender.frames import (
     advance_to,
@@ -34,6 +32,7 @@ from ..blender.private_scene import keeping_open
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
+from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sweep_bones
 from ..progress import run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
 from ..subjects.find import FoundSubjects, find_in_parts

@@ -19,13 +19,13 @@ from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_row
 from ...formats import ObjectBounds, Skipped, SortedObjects
 from ...formats.document.model import ObjectColumns, ShapeColumn, shape_columns
 from ...formats.shape_members import KEYS_OF_SHAPES
-from ..animation.bone_sweeps import BoneSweeps
 from ..blender.mesh_data import Geometry, Placement, decompose_matrices, decompose_matrix
 from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
+from ..motion.over_time import BoneSweeps
 from ..settings import BoundShape, DetailedShapeName, FitSettings, PlainShape
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.reader import SharedGeometry

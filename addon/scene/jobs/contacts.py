@@ -13,10 +13,9 @@ from ...core import ContactReport, Progress, scan_contacts
 from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ...formats import Confirmation, NotVerified, Partial, ScannedContacts, SkippedPairs
-from ..animation.scan_shares import ScanShare, has_sections, identity_of, joinable_records, refusal_of
-from ..animation.skips import SkipLog
 from ..blender.frames import preserve_frame, scene_by_uid
 from ..blender.private_scene import without_private_scenes
+from ..motion.scan_records import ScanShare, SkipLog, has_sections, identity_of, joinable_records, refusal_of
 from ..progress import JobProgress, until_stopped
 from ..settings import ContactSettings
 from .result import Result

@@ -18,14 +18,14 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.scan.motion import ObstacleSpace
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
-from ..animation.obstacles import MeshObstacles
-from ..animation.scene_motion import SceneMotion
 from ..blender.animated.paths import curves_of_action
 from ..blender.frames import advance_to, playhead, preserve_frame, sample_times
 from ..blender.names import name_of
 from ..blender.private_scene import without_private_scenes
 from ..blender.simulation import Simulations
 from ..errors import SceneError
+from ..motion.posed_shapes import MeshObstacles
+from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
 from ..subjects.subject import Subject
 from .bounds import require_active_scene

@@ -32,7 +32,6 @@ from ...formats import (
 )
 from ...formats.document.model import CollisionResponse
 from ...formats.wording import pluralized, valid_text
-from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
 from ..blender.object_settings import (
@@ -41,6 +40,7 @@ from ..blender.object_settings import (
     decimal_from_float32,
     meters_per_unit,
 )
+from ..motion.over_time import NO_SWEEPS, BoneSweeps
 from ..settings import Selection, VertexGroup
 from ..subjects.find import HIDDEN, find_subjects
 from ..subjects.parents import armature_roots

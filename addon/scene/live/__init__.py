@@ -8,7 +8,7 @@ Files, in reading order:
 - `touching.py`: the pairs that overlap now.
 - `staleness.py`: `StalenessMachine`, whose states record whether a result describes the scene.
 
-May import `blender`, `subjects`, `fitting`, `animation` and `jobs`, and the layers below `scene`. The user
+May import `blender`, `subjects`, `fitting`, `motion` and `jobs`, and the layers below `scene`. The user
 interface imports it; jobs do not.
 
 Decisions:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bpy.types import Context, Operator
 
-from ...scene.animation.bone_sweeps import may_sweep
+from ...scene.motion.over_time import may_sweep
 from ...scene.settings import Selection
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, fit_settings, has_objects, settings_of

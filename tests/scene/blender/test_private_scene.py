@@ -18,7 +18,12 @@ from addon.scene.blender.private_scene import (
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
 from tests.scene.building import key_location
-from tests.scene.poses.scenes_of_sources import copied_location, cube, mesh_bent_by_an_armature, shape_keys
+from tests.scene.motion.sources.scenes_of_sources import (
+    copied_location,
+    cube,
+    mesh_bent_by_an_armature,
+    shape_keys,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 

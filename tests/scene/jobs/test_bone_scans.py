@@ -10,7 +10,7 @@ from addon.scene.blender.mesh_data import vertex_positions
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live.live_shapes import LiveSubjects
-from addon.scene.poses import frame_reader
+from addon.scene.motion import frame_reader
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from addon.scene.subjects.subject import identify_subjects
 from tests.finished import finished

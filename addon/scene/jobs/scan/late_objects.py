@@ -16,7 +16,6 @@ from ....core import Progress
 from ....core.messages import message
 from ....core.scan.scan import never
 from ....formats import InputWarning, ObjectBounds, Skipped
-from ...animation.scene_motion import SceneMotion
 from ...blender.frames import scene_by_uid
 from ...blender.instances import MESH_LIKE, InstanceKey
 from ...blender.mesh_data import vertex_positions
@@ -24,7 +23,8 @@ from ...blender.names import name_of
 from ...blender.object_settings import object_fit_settings
 from ...blender.private_scene import PrivateScene
 from ...blender.simulation import may_deform
-from ...poses.frame_reader import FrameReader
+from ...motion.frame_reader import FrameReader
+from ...motion.scene_motion import SceneMotion
 from ...progress import run_to_end
 from ...settings import DEFAULT_SHAPES, ContactSettings, FitSettings, Modifiers, Selection
 from ...subjects.find import find_in_parts

@@ -31,14 +31,14 @@ from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval
 from ....core.scan.scan import never
 from ....formats import Confirmation, NotVerified
-from ...animation.scene_motion import SceneMotion
 from ...blender.animated.turns import turning_times
 from ...blender.frames import go_to, scene_by_uid
 from ...blender.instance_table import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
 from ...blender.simulation import may_deform
-from ...curves.curve_poses import CurvePoses
-from ...poses.frame_reader import EvaluatedSubject
+from ...motion.frame_reader import EvaluatedSubject
+from ...motion.known_motion import CurvePoses
+from ...motion.scene_motion import SceneMotion
 from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
 from ...subjects.subject import Subject

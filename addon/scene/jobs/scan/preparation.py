@@ -13,14 +13,14 @@ import numpy as np
 
 from ....core import Progress, ScanSettings
 from ....core.messages import message
-from ...animation.obstacles import MeshObstacles
-from ...animation.scene_motion import FittedShapes, SceneMotion
 from ...blender.animated.turns import turning_times
 from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations
 from ...errors import SceneError
-from ...poses.frame_reader import FrameReader
+from ...motion.frame_reader import FrameReader
+from ...motion.posed_shapes import MeshObstacles
+from ...motion.scene_motion import FittedShapes, SceneMotion
 from ...progress import JobProgress
 from ...settings import (
     DEFAULT_SHAPES,

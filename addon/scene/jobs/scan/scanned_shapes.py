@@ -14,8 +14,8 @@ from ....core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vec
 from ....core.shapes import concatenated
 from ....formats import ObjectBounds, SortedObjects
 from ....formats.document.model import ObjectColumns, ShapeColumn
-from ...animation.scene_motion import FittedShapes
 from ...fitting.tree_parts import inner_spheres
+from ...motion.scene_motion import FittedShapes
 from ...settings import ShapeName
 
 SHAPES_OF_SCANS: frozenset[ShapeName] = frozenset({"spheres", "capsule", "compound"})

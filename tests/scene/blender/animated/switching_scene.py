@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 
 from addon.core import Progress
-from addon.scene.animation.obstacles import MeshObstacles
-from addon.scene.animation.scene_motion import SceneMotion
 from addon.scene.jobs.bounds import bound_subjects
+from addon.scene.motion.posed_shapes import MeshObstacles
+from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.progress import run_to_end
 from addon.scene.settings import DEFAULT_SHAPES, FitSettings, Selection
 from tests.scene.building import CUBE, add_vertices, curves, key_location, open_empty_file

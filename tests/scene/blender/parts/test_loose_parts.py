@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.parts.weights import rows_by_label
-from addon.scene.poses import frame_reader
+from addon.scene.motion import frame_reader
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import geometry as subject_geometry
 from addon.scene.subjects.find import find_subjects

@@ -7,7 +7,7 @@ import pytest
 
 from addon import registration
 from addon.formats import dumps, parse_document
-from addon.scene.poses.instance_reader import InstanceReader
+from addon.scene.motion.instance_reader import InstanceReader
 from addon.scene.settings import Selection
 from tests.scene.sampling import add_box, add_object, add_points, contacts_by_names, key, scan_scene
 

@@ -15,7 +15,7 @@ import pytest
 
 from addon.core.scan.pair_scanner import PairScanner
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.poses.pose_sources import PoseSources
+from addon.scene.motion.pose_sources import PoseSources
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import open_empty_file

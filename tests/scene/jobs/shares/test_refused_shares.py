@@ -11,10 +11,10 @@ import pytest
 from addon.cli.main import main
 from addon.core import InvalidShapeError
 from addon.core.scan import sections
-from addon.scene.animation.scan_shares import share_as_text, share_from_text
 from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts, scan_frame_share
+from addon.scene.motion.scan_records import share_as_text, share_from_text
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import add_vertices, key_location

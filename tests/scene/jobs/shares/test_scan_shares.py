@@ -9,8 +9,8 @@ import pytest
 
 from addon.core.scan import sections
 from addon.formats import dumps
-from addon.scene.animation.scan_shares import ScanShare, share_as_text, share_from_text
 from addon.scene.jobs.contacts import find_contacts, scan_and_join, scan_frame_share
+from addon.scene.motion.scan_records import ScanShare, share_as_text, share_from_text
 from addon.scene.settings import SCANNED_SHAPES, ContactSettings, FitSettings
 from tests.finished import finished
 from tests.scene.jobs.shares.random_animations import END, build

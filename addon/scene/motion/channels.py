@@ -1,0 +1,363 @@
+"""Channels of objects and bones, what animates them, and the keys of F-curves as arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import bpy
+import numpy as np
+
+from ...core.curves.easings import FAMILIES, MODES, easing_code
+from ...core.curves.expressions import Expression, Expressions, expression_of
+from ...core.curves.keyframes import Curves
+from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
+from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
+from ...core.curves.transforms import CHANNELS, DELTA_LOCATION, LOCATION, ROTATION, SCALE
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.animated.paths import curves_of_action
+from ..blender.animated.switches import TRANSFORM
+
+ROTATION_MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
+    "QUATERNION": QUATERNION,
+    "AXIS_ANGLE": AXIS_ANGLE,
+}
+"""Numbers of Blender's rotation modes in `core.curves`."""
+ROTATION_PATHS = {QUATERNION: "rotation_quaternion", AXIS_ANGLE: "rotation_axis_angle"}
+"""Properties of rotations that are not Euler angles."""
+HIDING = CHANNELS
+"""Number of the channel that hides an object, after those of its transform."""
+
+Channel: TypeAlias = tuple[int, bpy.types.FCurve]
+"""Channel of an object or bone, and the curve or driver's curve that animates it."""
+
+_ALL_ROTATIONS = frozenset({"rotation_euler", *ROTATION_PATHS.values()})
+_CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location": DELTA_LOCATION.start}
+BONES = 'pose.bones["'
+"""Beginning of data paths of bones."""
+
+
+def applied_curves(animation: bpy.types.AnimData) -> list[bpy.types.FCurve] | None:
+    """Return the curves and drivers' curves that animate a data-block; None if these are not all there is."""
+    if animation.use_tweak_mode or not is_action_all(animation):
+        return None
+    return [
+        curve
+        for curve in (*curves_of_action(animation), *animation.drivers)
+        if not (curve.mute or (curve.group is not None and curve.group.mute))
+    ]
+
+
+def channels_of_object(item: bpy.types.Object) -> list[Channel] | None:
+    """Return the animated channels of an object; None if these are not all there is."""
+    animation = item.animation_data
+    curves: list[bpy.types.FCurve] | None = [] if animation is None else applied_curves(animation)
+    if curves is None:
+        return None
+    moving = ((curve.data_path, curve) for curve in curves if TRANSFORM.has(curve.data_path))
+    return channels_of_paths(moving, ROTATION_MODES[item.rotation_mode])
+
+
+def channels_of_paths(curves: Iterable[tuple[str, bpy.types.FCurve]], mode: int) -> list[Channel] | None:
+    """Return the channels of data paths, each with its curve; None for a path that is no channel.
+
+    curves : iterable of (str, bpy.types.FCurve). Data paths below the object or bone, and their curves.
+    mode : Rotation mode. Rotations of other modes are ignored.
+    """
+    found: dict[int, bpy.types.FCurve] = {}
+    for path, curve in curves:
+        channels = _channels_of_path(path, mode)
+        if channels is None:
+            return None
+        # Blender ignores the index of a property that has one value.
+        index = curve.array_index if path != "hide_viewport" else 0
+        if not 0 <= index < len(channels):
+            continue
+        channel = channels[index]
+        # A driver replaces the value of a curve, but only while it is valid.
+        if channel in found:
+            return None
+        found[channel] = curve
+    return list(found.items())
+
+
+def _channels_of_path(path: str, mode: int) -> range | None:
+    """Return the channels of a data path: none for a rotation of another mode, None for other paths."""
+    if path in _CURVES_OF:
+        return range(_CURVES_OF[path], _CURVES_OF[path] + 3)
+    if path == "hide_viewport":
+        return range(HIDING, HIDING + 1)
+    if path not in _ALL_ROTATIONS:
+        return None
+    if path != ROTATION_PATHS.get(mode, "rotation_euler"):
+        return range(0)
+    return range(ROTATION.start, ROTATION.start + (4 if mode in ROTATION_PATHS else 3))
+
+
+def is_action_all(animation: bpy.types.AnimData) -> bool:
+    """Return whether no NLA track has a part in an animation, and the action counts in full."""
+    tracks = animation.nla_tracks
+    if not len(tracks) or not animation.use_nla:
+        return True
+    # While there are tracks, even muted ones, these settings apply to the action.
+    is_whole = animation.action_influence == 1 and animation.action_blend_type == "REPLACE"
+    return is_whole and animation.action_extrapolation == "HOLD" and all(track.mute for track in tracks)
+
+
+_INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
+_EASING_OUT = frozenset({"BACK", "BOUNCE", "ELASTIC"})
+"""Families that ease out where the easing is automatic; the others ease in."""
+_LARGEST = 1e9
+"""Times and values of keys up to which no number overflows."""
+_MOST_KEYS = 10_000
+"""Keys of a cyclic curve with all that are repeated. More would take too long for their use."""
+
+_NO_POINTS: Singles = np.empty((0, 2), dtype=np.float32)
+_NO_KEYS = Keys(
+    _NO_POINTS, _NO_POINTS, _NO_POINTS, np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.float32)
+)
+
+
+class CurveKeys(NamedTuple):
+    """Keys of an F-curve, and whether it goes on in a straight line before and after them."""
+
+    keys: Keys
+    is_extrapolated: bool
+
+
+def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -> list[CurveKeys | None]:
+    """Read the keys of curves, and repeat them between `times` in frames where a curve is cyclic.
+
+    None for a curve that has no keys, or a key or modifier of a kind that `core.curves` does not know.
+    """
+    every: list[Any] = [curve.keyframe_points for curve in curves]
+    starts = np.cumsum([0, *map(len, every)])
+    spans = [slice(*ends) for ends in pairwise(starts.tolist())]
+    keys = _read_keys(every, spans, int(starts[-1]))
+    is_known = np.diff(starts) > 0
+    # Not a number compares as False.
+    is_small = np.abs(np.stack([keys.points, keys.left, keys.right])) <= _LARGEST
+    curve_of = np.repeat(np.arange(len(every)), np.diff(starts))
+    is_known[curve_of[(keys.interpolation < 0) | ~is_small.all(axis=(0, 2))]] = False
+    result: list[CurveKeys | None] = []
+    for curve, span, known in zip(curves, spans, is_known.tolist(), strict=True):
+        found = keys.take(span) if known else None
+        if found is not None and len(curve.modifiers):
+            found = _repeated(curve, found, times)
+        result.append(None if found is None else CurveKeys(found, curve.extrapolation == "LINEAR"))
+    return result
+
+
+def _read_keys(every: Sequence[Any], spans: Sequence[slice], count: int) -> Keys:
+    """Read the keys of curves (count,), each at its span; interpolation is -1 where it is not known."""
+    points = np.empty((3, count, 2), dtype=np.float32)
+    codes, settings = np.zeros((2, count), dtype=np.int32), np.zeros((count, 3), dtype=np.float32)
+    table = _interpolation_table()
+    # Each read takes a microsecond, and each operation on an array that is made for one curve another.
+    for keys, span in zip(every, spans, strict=True):
+        keys.foreach_get("interpolation", codes[0, span])
+        keys.foreach_get("co", points[0, span].reshape(-1))
+        keys.foreach_get("handle_left", points[1, span].reshape(-1))
+        keys.foreach_get("handle_right", points[2, span].reshape(-1))
+    curve_of = np.repeat(np.arange(len(every)), [span.stop - span.start for span in spans])
+    for eased in np.unique(curve_of[table[codes[0], 0] >= EASED]).tolist():
+        every[eased].foreach_get("easing", codes[1, spans[eased]])
+        for column, name in enumerate(("back", "amplitude", "period")):
+            values = np.empty(len(every[eased]), dtype=np.float32)
+            every[eased].foreach_get(name, values)
+            settings[spans[eased], column] = values
+    return Keys(points[0], points[1], points[2], table[codes[0], codes[1]], settings)
+
+
+def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None:
+    """Repeat keys (k,) between `times` as the modifier of a curve does; None for what is not known.
+
+    The times of all repeated keys must be exact in single precision. The curve must not jump from the end of
+    a cycle to the begin of the next: Blender would show the end at that time, and not what follows.
+    """
+    modifiers = [modifier for modifier in curve.modifiers if not modifier.mute]
+    duration, change = (keys.points[-1].astype(np.float64) - keys.points[0]).tolist()
+    if not modifiers:
+        return keys
+    modifier, *further = modifiers
+    if further or modifier.type != "CYCLES" or modifier.use_restricted_range or modifier.use_influence:
+        return None
+    if duration == 0:
+        return keys
+    before = _cycles(modifier, "before", float(keys.points[0, 0] - times[0]) / duration, change)
+    after = _cycles(modifier, "after", float(times[1] - keys.points[-1, 0]) / duration, change)
+    if before is None or after is None:
+        return None
+    cycles = np.arange(-before[0], after[0] + 1)
+    if len(cycles) * len(keys.points) > _MOST_KEYS:
+        return None
+    rise = np.where(cycles < 0, before[1], after[1])
+    points, left, right = (
+        _shifted(values, cycles, duration, rise) for values in (keys.points, keys.left, keys.right)
+    )
+    exact = keys.points[:, 0].astype(np.float64) + cycles[:, None] * duration
+    if (points[..., 0] != exact).any():
+        return None
+    # The last key of each cycle is the first one of the next, with the handle on its left.
+    left[1:, 0] = left[:-1, -1]
+    is_kept = np.ones(points.shape[:2], dtype=bool)
+    is_kept[:-1, -1] = False
+    kinds = np.tile(keys.interpolation, (len(cycles), 1))
+    settings = np.tile(keys.settings, (len(cycles), 1, 1))
+    return Keys(points, left, right, kinds, settings).take(is_kept)
+
+
+def _cycles(modifier: Any, side: str, wanted: float, change: float) -> tuple[int, float] | None:
+    """Return the number of cycles before or after the keys, and the rise of each; None for what is not known.
+
+    wanted : cycles that are needed
+    change : of the value from the first key to the last
+    """
+    mode, limit = getattr(modifier, f"mode_{side}"), getattr(modifier, f"cycles_{side}")
+    count = 0 if mode == "NONE" else max(0, math.ceil(wanted))
+    rise = change if mode == "REPEAT_OFFSET" else 0.0
+    is_unknown = limit or mode not in ("REPEAT", "REPEAT_OFFSET") or rise != change
+    return None if count and is_unknown else (count, rise)
+
+
+def _shifted(values: Singles, cycles: Ints, duration: float, rise: Floats) -> Singles:
+    """Shift times and values (k, 2) to some cycles (c,): (c, k, 2)."""
+    shift = np.stack([cycles * duration, cycles * rise], axis=1)
+    return (values.astype(np.float64) + shift[:, None]).astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _interpolation_table() -> Ints:
+    """Interpolation of keys in `core.curves` by the numbers that Blender gives it and its easing.
+
+    -1 for those that it does not know.
+    """
+    properties: Any = bpy.types.Keyframe.bl_rna.properties
+    kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
+    table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
+    for kind in kinds:
+        table[kind.value] = _INTERPOLATIONS.get(kind.identifier, -1)
+        for easing in easings if kind.identifier in FAMILIES else ():
+            automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
+            mode = easing.identifier if easing.identifier in MODES else automatic
+            table[kind.value, easing.value] = EASED + easing_code(kind.identifier, mode)
+    return table
+
+
+def joined_curves(curves: Sequence[CurveKeys]) -> Curves:
+    """Join the keys of curves."""
+    counts = [len(curve.keys.points) for curve in curves]
+    starts: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    is_extrapolated = np.array([curve.is_extrapolated for curve in curves], dtype=bool)
+    return Curves(Keys.concatenate([_NO_KEYS, *(curve.keys for curve in curves)]), starts, is_extrapolated)
+
+
+_ENDS = np.array([[0, 0], [1, 1]], dtype=np.float32)
+"""Keys of the map from a driver's result to the value of the property, as Blender adds them."""
+
+
+class FrameDriver(NamedTuple):
+    """Expression of a driver, and the keys through which its result goes, if there are any."""
+
+    expression: Expression
+    map: CurveKeys | None
+
+
+def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver | None:
+    """Read a driver that is not muted; None unless it is known how its result follows from the frame.
+
+    keys : keys of its curve, as far as `known_keys` knows them
+    """
+    driver: Any = curve.driver
+    is_readable = driver.type == "SCRIPTED" and not len(driver.variables) and not driver.use_self
+    # Anything but a simple expression is evaluated by Python, and may be refused.
+    if not (is_readable and driver.is_valid and driver.is_simple_expression):
+        return None
+    expression = expression_of(driver.expression)
+    if expression is None:
+        return None
+    if not len(curve.keyframe_points):
+        return FrameDriver(expression, None) if all(map(_is_identity, curve.modifiers)) else None
+    if len(curve.modifiers) or keys is None or not _is_diagonal(keys):
+        return None
+    return FrameDriver(expression, keys)
+
+
+def _is_diagonal(curve: CurveKeys) -> bool:
+    """Return whether a driver's curve is the one that Blender adds, or the same with other handles on it."""
+    keys = curve.keys
+    if not (
+        np.array_equal(keys.points, _ENDS)
+        and all((side[:, 0] == side[:, 1]).all() for side in (keys.left, keys.right))
+    ):
+        return False
+    segments = joined_curves([curve]).segments
+    outside = slice(0, 3, 2)
+    # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
+    return bool(
+        segments.kind[1] in (LINEAR, BEZIER)
+        and (segments.kind[outside] == EXTRAPOLATED).all()
+        and (segments.slope[outside] == 1).all()
+    )
+
+
+def _is_identity(modifier: Any) -> bool:
+    """Return whether a modifier of a driver is the one that Blender adds, which changes nothing."""
+    return bool(
+        modifier.type == "GENERATOR"
+        and modifier.mode == "POLYNOMIAL"
+        and tuple(modifier.coefficients) == (0, 1)
+        and not (modifier.use_additive or modifier.use_influence or modifier.use_restricted_range)
+    )
+
+
+def joined_expressions(drivers: Sequence[FrameDriver]) -> Expressions:
+    """Join the expressions of drivers."""
+    maps = [driver.map for driver in drivers if driver.map is not None]
+    is_mapped = np.array([driver.map is not None for driver in drivers], dtype=bool)
+    map_of = np.where(is_mapped, np.cumsum(is_mapped) - 1, -1)
+    return Expressions([driver.expression for driver in drivers], map_of, joined_curves(maps))
+
+
+class Visibility:
+    """Visibility of objects (n,).
+
+    is_switched : (n,) bool. Objects that a curve hides and shows; the others are always shown.
+    """
+
+    def __init__(self, hidden_by: Sequence[CurveKeys | None]) -> None:
+        """Take the curve that hides each object, if there is one."""
+        self.is_switched: Bools = np.array([curve is not None for curve in hidden_by], dtype=bool)
+        self._curve_of = np.cumsum(self.is_switched) - 1
+        self._curves = joined_curves([curve for curve in hidden_by if curve is not None])
+
+    def are_shown(self, objects: Ints, times: Floats) -> Bools:
+        """Mask (t, m) of objects (m,) that are shown at increasing times (t,), rounded as Blender does."""
+        result = np.ones((len(times), len(objects)), dtype=bool)
+        is_switched = self.is_switched[objects]
+        if is_switched.any():
+            hidden = self._curves.values_at(times)[self._curve_of[objects[is_switched]]]
+            result[:, is_switched] = hidden.T == 0
+        return result
+
+    def switches(self, objects: Ints) -> Floats:
+        """Increasing times at which any of some objects (m,) appears or disappears."""
+        segments = self._curves.segments
+        curve_of = np.repeat(np.arange(len(self._curves)), np.diff(segments.first))
+        wanted = self._curve_of[objects[self.is_switched[objects]]]
+        is_change = (segments.start[:, 1] != segments.end[:, 1]) & np.isin(curve_of, wanted)
+        return np.unique(segments.end[is_change, 0]).astype(np.float64)
+
+
+def is_switch(source: object) -> bool:
+    """Return whether a source of a channel is a curve that is 0 or 1 at any time.
+
+    Blender rounds other values by more than one rule.
+    """
+    if not isinstance(source, CurveKeys):
+        return False
+    keys = source.keys
+    return bool((keys.interpolation == CONSTANT).all() and np.isin(keys.points[:, 1], (0, 1)).all())

@@ -1,0 +1,359 @@
+"""Subjects that follow F-curves and drivers of the frame alone: poses and shapes, at any time and in between.
+
+Playing evaluates all objects of a scene, and moves the user's playhead. The curves are compared with the
+scene at a few times before they are relied on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Aabb, Capsule, Obb, Shape, Sphere
+from ...core.curves.keyframes import rounded_times
+from ...core.curves.segments import Singles
+from ...core.curves.transform_bounds import (
+    SHORT,
+    Jumps,
+    TransformChords,
+    chords_between,
+    chords_between_times,
+    location_deviations,
+    only_moves,
+    transform_chords,
+)
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.frames import scene_by_uid
+from ..fitting.fit_cache import FitCache
+from ..settings import ShapeName, shape_kind
+from .channels import Visibility
+from .skin_poses import SkinPoses
+from .skinned_meshes import read_skin_poses
+from .transform_curves import TransformCurves
+
+_ROUNDING = 2.0**-20
+"""Difference of matrices, relative to their largest number, that single precision may cause."""
+_BEYOND = 1.0
+"""Frames before the first and after the last one in which motion is known too, for limits there."""
+_COMPARED = 5
+"""Times at which curves are compared with the scene."""
+
+
+_OBJECTS_PER_STEP = 256
+"""Objects whose keys are read at once, which takes about 25 ms."""
+
+
+class CurvePoses:
+    """World matrices of subjects from curves, and when they are shown.
+
+    is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
+    skins : Boxes of those of them whose vertices follow from curves of bones.
+    """
+
+    def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses) -> None:
+        """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
+        self._transforms = curves.transforms()
+        self._jumps = Jumps(self._transforms)
+        self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
+        self._visibility = Visibility(curves.hidden_by)
+        self.is_known: Bools = (self._rows >= 0) & is_candidate
+        self.skins = skins
+        self._ahead: dict[float, Singles] = {}
+        skins.keep(self.is_known)
+
+    def look_ahead(self, times: Sequence[float]) -> None:
+        """Compute the matrices that `compare` needs at some increasing times, at once."""
+        every = rounded_times(np.array(times))
+        self._ahead = dict(zip(times, self._transforms.world_matrices(every), strict=True))
+        self.skins.look_ahead(np.array(times))
+
+    def compare(
+        self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]
+    ) -> None:
+        """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
+
+        Sooner if `look_ahead` was called before, with all times to compare.
+
+        Only the matrices of those that are shown are compared, because Blender need not evaluate the others.
+
+        is_shown, expected : (n,), (n, 4, 4) of all subjects
+        vertices : of shown subjects that are skinned
+        """
+        self.is_known[self.skins.differing(time, expected, vertices)] = False
+        subjects = np.flatnonzero(self.is_known)
+        is_shown, expected = is_shown[subjects], expected[subjects]
+        if time not in self._ahead:
+            self.look_ahead([time])
+        found = self._ahead.pop(time)[self._rows[subjects]].astype(np.float64)
+        largest = np.abs(expected).max(axis=(1, 2))
+        is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
+        is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]
+        self.is_known[subjects[~is_same]] = False
+        self.skins.keep(self.is_known)
+
+    def are_shown(self, times: Floats, subjects: Ints) -> Bools:
+        """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
+        return self._visibility.are_shown(self._rows[subjects], rounded_times(times))
+
+    @property
+    def is_switched(self) -> Bools:
+        """Mask (n,) of known subjects that may appear or disappear."""
+        mask = self.is_known.copy()
+        mask[mask] = self._visibility.is_switched[self._rows[mask]]
+        return mask
+
+    def switches(self, subjects: Ints) -> Floats:
+        """Increasing times at which any of some known subjects (m,) appears or disappears."""
+        return self._visibility.switches(self._rows[subjects])
+
+    def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
+        """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
+        chords_of = chords_between(self._transforms, begin, end)
+        return transform_chords(self._transforms, self._rows[subjects], chords_of)
+
+    def successive_chords(self, subjects: Ints, times: Floats) -> TransformChords:
+        """Chords of known subjects (m,) between times (t + 1,): t * m rows, interval by interval."""
+        objects = np.tile(self._rows[subjects], len(times) - 1)
+        chords_of = chords_between_times(self._transforms, times, len(subjects))
+        return transform_chords(self._transforms, objects, chords_of)
+
+    @property
+    def only_moves(self) -> Bools:
+        """Mask (n,) of known subjects without parents that neither turn nor change their size."""
+        is_simple = only_moves(self._transforms)
+        known = self.is_known & ~self.skins.is_skinned
+        return known & is_simple[np.maximum(self._rows, 0)] if len(is_simple) else known
+
+    def location_deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+        """Deviation (m,) of subjects (m,) that only move from linear motion, over intervals (m,)."""
+        chords_of = chords_between(self._transforms, begin, end)
+        return location_deviations(self._transforms, self._rows[subjects], chords_of)
+
+    def successive_location_deviations(self, subjects: Ints, times: Floats) -> Floats:
+        """Deviation (t, m) of subjects (m,) that only move, between times (t + 1,)."""
+        count = len(times) - 1
+        chords_of = chords_between_times(self._transforms, times, len(subjects))
+        objects = np.tile(self._rows[subjects], count)
+        return location_deviations(self._transforms, objects, chords_of).reshape(count, -1)
+
+    def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
+        """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""
+        is_at_rest = self.is_known[subjects]
+        known, expected = subjects[is_at_rest], matrices[is_at_rest]
+        begins, ends = np.full(len(known), begin), np.full(len(known), end)
+        is_still = (self.matrices(begins, known) == expected).all(axis=(1, 2))
+        if begin < end:
+            chords = self.chords(known, begins, ends)
+            is_still &= (chords.begin == chords.end).all(axis=(1, 2))
+            is_still &= (chords.offset == 0) & (chords.linear == 0) & (self.next_jumps(known, begins) > end)
+        is_at_rest[is_at_rest] = is_still
+        return is_at_rest
+
+    def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
+        """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
+        jumps = self._jumps.next_after(self._rows[subjects], begin)
+        return np.minimum(jumps, self.skins.next_jumps(subjects, begin))
+
+    def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
+        """Mask (t, m) of known subjects that jump at times (t,)."""
+        jumps: Bools = self._jumps.at(self._rows[subjects], times) | self.skins.jumps_at(subjects, times)
+        return jumps
+
+    @property
+    def keeps_form(self) -> Bools:
+        """Mask (n,) of known subjects that only move and turn, and neither stretch nor shear."""
+        rigid = self._transforms.keeps_form()
+        return self.is_known & rigid[np.maximum(self._rows, 0)] if len(rigid) else self.is_known
+
+    def matrices(self, times: Floats, subjects: Ints) -> Floats:
+        """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
+        return self._transforms.matrices_of(self._rows[subjects], rounded_times(times)).astype(np.float64)
+
+    def matrices_at(self, times: Floats, subjects: Ints) -> Floats:
+        """World matrices (t, m, 4, 4) of known subjects (m,) at times (t,) in frames.
+
+        Computes all that is known, which takes less time than `matrices` if most of it is wanted.
+        """
+        world = self._transforms.world_matrices(rounded_times(times))
+        return world[:, self._rows[subjects]].astype(np.float64)
+
+
+def times_to_compare(times: list[float]) -> list[float]:
+    """Choose times at which curves are compared with a scene: the first, the last, and some in between."""
+    rows = np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int))
+    chosen = [times[row] for row in rows.tolist()]
+    if len(chosen) > 2:
+        # Between frames too.
+        chosen[1] = (chosen[1] + times[rows[1] + 1]) / 2
+    return chosen
+
+
+def read_curve_poses(
+    scene_uid: int,
+    uids: Ints,
+    is_candidate: Bools,
+    times: tuple[float, float],
+    may_be_skinned: Bools | None = None,
+) -> Generator[None, None, CurvePoses]:
+    """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
+
+    scene_uid : session_uid of the scene.
+    uids : (n,) int. session_uid of each subject's object.
+    is_candidate : (n,) bool. Subjects that neither deform nor are instances or merged objects.
+    times : (float, float). First and last frame.
+    may_be_skinned : (n,) bool. Subjects that may be known if curves of bones bend their meshes, and boxes
+        along the world's axes are wanted.
+    """
+    span = times[0] - _BEYOND, times[1] + _BEYOND
+    skins = SkinPoses(len(uids))
+    if may_be_skinned is not None and may_be_skinned.any():
+        skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
+        is_candidate = is_candidate | skins.is_skinned
+    curves, wanted = TransformCurves(), uids[is_candidate].tolist()
+    for start in range(0, len(wanted), _OBJECTS_PER_STEP):
+        scene = scene_by_uid(scene_uid)
+        items = {item.session_uid: item for item in scene.objects}
+        step = (items[uid] for uid in wanted[start : start + _OBJECTS_PER_STEP] if uid in items)
+        curves.read(scene, step, span)
+        if len(wanted) > _OBJECTS_PER_STEP:
+            yield
+    return CurvePoses(curves, uids, is_candidate, skins)
+
+
+_VERTICES_PER_COST = 2000
+"""Vertices around which a box is fitted in the time that one takes to be moved."""
+
+
+class KnownShapes:
+    """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
+
+    known : (n,) bool. Subjects whose shapes are known, and obstacles that stay where they are.
+    costs : (N,) float64. Of all shapes.
+    """
+
+    def __init__(
+        self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, at_rest: Ints
+    ) -> None:
+        """Find the known subjects among those that are eligible (n,).
+
+        at_rest : obstacles (k,) that stay where they are
+        """
+        self._poses = poses
+        # An error for any other class, whose surface may deviate in another way.
+        self._bound_surface = _BOUNDS_OF_SURFACES[shape_kind(shape).tested_as]
+        self._only_moves = poses.only_moves
+        # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
+        can_follow = poses.is_known
+        if shape != "aabb":
+            can_turn = fits.turns_with_subject | self._only_moves
+            can_follow = poses.keeps_form & fits.has_orientation & can_turn
+        self.known: Bools = can_follow & is_eligible & fits.is_fitted
+        self.known[at_rest] = True
+        self._owners, self._fits, self._reach = fits.owners, fits.by_part(), fits.reach()
+        self.costs: Floats = np.ones(len(self._owners))
+        if shape == "aabb":
+            is_fitted = self.known & ~self._only_moves & ~poses.skins.is_skinned
+            self.costs += np.where(is_fitted, fits.vertex_counts() / _VERTICES_PER_COST, 0)[self._owners]
+
+    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """Shapes (m,), each at its own time (m,) in frames; with `is_before` the limit from earlier times."""
+        subjects = self._owners[shapes]
+        if is_before:
+            matrices = self._poses.chords(subjects, times - SHORT, times).end
+        else:
+            matrices = self._poses.matrices(times, subjects)
+            # Blender shows a key from a little before it on. Between a time before that and one after it, a
+            # jump at the key would be very fast linear motion.
+            rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < SHORT)
+            matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + SHORT).begin
+        skins = self._poses.skins.boxes(subjects, times, is_before)
+        return self._fits.shapes_at(shapes, matrices, skins)[0]
+
+    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """Bound the deviation (m,) of shapes (m,) from linear motion over intervals (m,)."""
+        subjects = self._owners[shapes]
+        is_simple = self._only_moves[subjects]
+        result = np.empty(len(subjects))
+        result[is_simple] = self._poses.location_deviations(
+            subjects[is_simple], begin[is_simple], end[is_simple]
+        )
+        is_skinned = self._poses.skins.is_skinned[subjects]
+        if not (is_simple | is_skinned).all():
+            rows = np.flatnonzero(~(is_simple | is_skinned))
+            chords = self._poses.chords(subjects[rows], begin[rows], end[rows])
+            result[rows] = self._bounds(subjects[rows], chords)
+        if is_skinned.any():
+            skins = self._poses.skins
+            result[is_skinned] = skins.deviations(subjects[is_skinned], begin[is_skinned], end[is_skinned])
+        return result
+
+    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
+        """Deviations (t, N) between times (t + 1,), and which shapes jump at the end of the interval."""
+        known = np.flatnonzero(self.known)
+        is_skinned = self._poses.skins.is_skinned[known]
+        simple, bent = known[self._only_moves[known]], known[is_skinned]
+        turning = known[~(self._only_moves[known] | is_skinned)]
+        shape = (len(times) - 1, len(self.known))
+        deviations, jumps = np.zeros(shape), np.zeros(shape, dtype=bool)
+        deviations[:, simple] = self._poses.successive_location_deviations(simple, times)
+        if len(turning):
+            chords = self._poses.successive_chords(turning, times)
+            bounds = self._bounds(np.tile(turning, shape[0]), chords)
+            deviations[:, turning] = bounds.reshape(shape[0], -1)
+        if len(bent):
+            deviations[:, bent] = self._poses.skins.successive_deviations(bent, times)
+        jumps[:, known] = self._poses.jumps_at(known, times[1:])
+        return deviations[:, self._owners], jumps[:, self._owners]
+
+    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """First time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
+        jumps = self._poses.next_jumps(self._owners[shapes], begin)
+        return np.where(jumps < end, jumps, np.inf)
+
+    def _bounds(self, subjects: Ints, chords: TransformChords) -> Floats:
+        """Deviation (m,) of surfaces of subjects' shapes (m,) from linear motion, by that of all in reach."""
+        if self._bound_surface is None:
+            begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
+            reach = self._reach[subjects]
+            kinks = self._fits.kinks(subjects, reach, begin, end)
+            return np.asarray(chords.offset + chords.linear * reach + kinks)
+        # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices. So
+        # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
+        reach = np.sqrt(3) * self._reach[subjects]
+        points = chords.offset + chords.linear * reach
+        return self._bound_surface(points, chords, reach)
+
+
+def _bound_center(points: Floats, _chords: TransformChords, _reach: Floats) -> Floats:
+    """Bound the deviation (m,) of spheres by that of points (m,): a sphere has no axes that turn."""
+    return points
+
+
+def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
+    """Bound the deviation (m,) of capsules: their axis turns no more than the object, on the shortest arc."""
+    begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
+    change = np.sqrt(((end - begin) ** 2).sum(axis=(1, 2)))
+    scales = np.sort(np.sqrt((begin**2).sum(axis=1)), axis=1)
+    # Rotations that differ by an angle p move no axis by more than 2 sin(p / 2), and all three by
+    # sqrt(8) sin(p / 2), so the two of the smaller scales by at least the former together. The sagitta of
+    # their chord is 1 - cos(p / 2).
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sine = np.fmin(change / (2 * np.sqrt((scales[:, :2] ** 2).sum(axis=1))), 1.0)
+    return np.asarray(points + scales[:, 2] * reach * (1 - np.sqrt(1 - sine * sine)))
+
+
+def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
+    """Bound the deviation (m,) of oriented boxes by the shorter one of two arcs on which they turn."""
+    largest = np.sqrt((chords.begin[:, :3, :3] ** 2).sum(axis=1)).max(axis=1)
+    return np.asarray(np.fmin(_bound_axis(points, chords, reach), points + largest * reach * chords.arc))
+
+
+_BOUNDS_OF_SURFACES: dict[type[Shape] | None, Callable[[Floats, TransformChords, Floats], Floats] | None] = {
+    Aabb: None,
+    Sphere: _bound_center,
+    Capsule: _bound_axis,
+    Obb: _bound_axes,
+}
+"""Bounds of the deviation of surfaces, by the class of the tested shapes; None for boxes that are fitted."""

@@ -1,0 +1,430 @@
+"""Points around the vertices of bones at all frames; boxes and spheres over time for envelopes and tracks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+import bpy
+import numpy as np
+
+from ...core import Aabb, BoundsSample, Progress, Sample, Shape, Sphere
+from ...core.envelope.swept_points import points_swept
+from ...core.messages import message, template
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.shapes import concatenated
+from ...formats import Skipped, Track
+from ...formats.document.model import InputWarning
+from ..blender.animated.paths import animated_paths
+from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
+from ..blender.instances import InstanceKey
+from ..blender.mesh_data import Geometry
+from ..blender.names import full_name_of
+from ..blender.object_settings import object_fit_settings, weight_of_bones
+from ..blender.parts.bones import LEAST_SCALE
+from ..blender.private_scene import PrivateScene, without_private_scenes
+from ..blender.simulation import Simulations
+from ..settings import BoundShape, FitSettings, Selection
+from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space
+from ..subjects.reader import SubjectReader
+from ..subjects.subject import Subject
+from .pose_sources import reasons_by_object
+from .posed_shapes import MeshObstacles
+from .scene_motion import SceneMotion
+
+_ITEM = re.compile(r'(?s)(.*)\["((?:[^"\\]|\\.)*)"\]')
+"""Path of a custom property: its owner, and its name with escapes."""
+
+
+@contextmanager
+def preserve_unkeyed_values() -> Iterator[None]:
+    """Set animated properties at the end of the block to their values at its beginning.
+
+    Properties that were removed are passed over. The end of the block has to be at the same frame.
+    """
+    values = {
+        block.session_uid: {path: _value(block, path) for path in set(animated_paths(block))}
+        for block in _animated_blocks()
+    }
+    try:
+        yield
+    finally:
+        is_changed = False
+        for block in _animated_blocks():
+            for path, value in values.get(block.session_uid, {}).items():
+                if value is not None and _value(block, path) != value:
+                    _set_value(block, path, value)
+                    is_changed = True
+        if is_changed:
+            bpy.context.view_layer.update()
+
+
+def _animated_blocks() -> list[Any]:
+    """Data-blocks with animation, the shape keys, materials and nodes that objects use among them."""
+    collections = (getattr(bpy.data, each.identifier) for each in bpy.data.bl_rna.properties)
+    return [
+        block
+        for collection in collections
+        if isinstance(collection, bpy.types.bpy_prop_collection)
+        for block in collection
+        if getattr(block, "animation_data", None) is not None
+    ]
+
+
+def _value(block: Any, path: str) -> object:
+    """Copy the value of a property; None if it does not exist."""
+    try:
+        value = block.path_resolve(path)
+    except ValueError:
+        return None
+    return value if isinstance(value, (bool, int, float, str)) else _items(value)
+
+
+def _items(value: Any) -> object:
+    """Copy a vector, or another array; None for any other value."""
+    try:
+        return tuple(value)
+    except TypeError:
+        return None
+
+
+def _set_value(block: Any, path: str, value: object) -> None:
+    item = _ITEM.fullmatch(path)
+    try:
+        if item is not None:
+            owner = block.path_resolve(item[1]) if item[1] else block
+            owner[bpy.utils.unescape_identifier(item[2])] = value
+        else:
+            place, _, name = path.rpartition(".")
+            setattr(block.path_resolve(place) if place else block, name, value)
+    except (AttributeError, TypeError, ValueError):
+        # A property that scripts cannot set, of a linked data-block for example.
+        return
+
+
+BoneKey: TypeAlias = tuple[InstanceKey, str]
+"""Key of the object or instance, and name of the bone."""
+
+
+class BoneSweeps(NamedTuple):
+    """Points around the vertices of bones at all frames.
+
+    points : mapping of BoneKey to (k, 3) float64. In the space of the bone; of vertices without a bone, in
+        that of their object.
+    collapsed : mapping of str to (float, float). Names of subjects, each with the first and the last frame at
+        which its bone has a scale of nearly 0, so that the points do not hold its vertices there.
+    """
+
+    points: Mapping[BoneKey, Floats]
+    collapsed: Mapping[str, tuple[float, float]] = {}
+
+    def warnings(self) -> list[InputWarning]:
+        """Return a warning for each bone that has a scale of nearly 0 at some frames."""
+        return [
+            InputWarning("collapsedBone", name, message(_COLLAPSED, first=first, last=last))
+            for name, (first, last) in self.collapsed.items()
+        ]
+
+    def holds(self, subject: Subject) -> bool:
+        """Return whether there are points of a subject."""
+        return subject.bone is not None and (subject.key, subject.bone) in self.points
+
+    def swept(self, piece: SubjectGeometry, subject: Subject) -> SubjectGeometry:
+        """Replace the vertices of a bone at one frame by the points around those at all frames."""
+        if not self.holds(subject):
+            return piece
+        assert subject.bone is not None, "holds says so"
+        points: Any = self.points[subject.key, subject.bone]
+        matrix = piece.geometry.matrix if piece.frame is None else piece.frame
+        return piece._replace(geometry=Geometry(points, matrix), triangles=NO_TRIANGLES)
+
+    def sweep_all(
+        self, pieces: Iterator[SubjectGeometry], subjects: Sequence[Subject]
+    ) -> Iterator[SubjectGeometry]:
+        """Replace the vertices of all bones that have points."""
+        for piece in pieces:
+            yield self.swept(piece, subjects[piece.subject])
+
+
+NO_SWEEPS = BoneSweeps({})
+
+_COLLAPSED = template("has a scale of nearly 0 between frames {first:g} and {last:g}: its bounds omit these")
+
+
+def sweep_bones(
+    scene: bpy.types.Scene,
+    subjects: Sequence[Subject],
+    fit: FitSettings,
+    span: tuple[float, float, float],
+) -> Generator[Progress, None, BoneSweeps]:
+    """Find the points around the vertices of bones at all frames, for the objects whose settings ask for it.
+
+    Vertices are read once within each step too, and more often where they do not move linearly. Objects that
+    are the same without the rest of the scene are evaluated alone. For the others, the scene is played. It
+    returns to its frame, and to values of animated properties that have no key. Scenes with simulations that
+    concern these objects are evaluated at the steps alone. Frames at which a bone is not visible, or has a
+    scale of nearly zero, are passed over: vertices that other bones move too are far away in its space.
+
+    scene : The active scene. It may change at a yield.
+    subjects : Visible subjects, bones or not.
+    fit : Settings of objects that have none of their own.
+    span : (float, float, float). First frame, last frame and step.
+    Yields progress : After each sample.
+    Raises SceneError: for an invalid frame range.
+    """
+    if not may_sweep(fit):
+        return NO_SWEEPS
+    times = sample_times(*span)
+    settings = {full_name_of(item): object_fit_settings(item, fit) for item in bpy.data.objects}
+    swept = [
+        subject
+        for subject in subjects
+        if subject.bone is not None and settings.get(subject.key[1], fit).bone_frames == "all"
+    ]
+    if not swept:
+        return NO_SWEEPS
+    return (yield from _sweep(scene, swept, fit, times))
+
+
+@without_private_scenes
+def _sweep(
+    scene: bpy.types.Scene, swept: Sequence[Subject], fit: FitSettings, times: Sequence[float]
+) -> Generator[Progress, None, BoneSweeps]:
+    with preserve_unkeyed_values(), preserve_frame(scene):
+        motion = BoneMotion(scene, swept, fit)
+        yield from motion.choose_source(times)
+        points = yield from points_swept(motion.sample, times, len(swept), motion.is_refinable)
+    found = zip(swept, points, strict=True)
+    collapsed = {swept[index].name: (min(at), max(at)) for index, at in sorted(motion.collapsed.items())}
+    return BoneSweeps({(s.key, s.bone or ""): each for s, each in found if len(each)}, collapsed)
+
+
+def may_sweep(fit: FitSettings) -> bool:
+    """Return whether there may be an object whose bones are to be swept."""
+    return fit.bone_frames == "all" or any(
+        weight_of_bones(item) is not None and object_fit_settings(item, fit).bone_frames == "all"
+        for item in bpy.data.objects
+    )
+
+
+class BoneMotion:
+    """Vertices of bones over time, in the spaces of the bones.
+
+    is_refinable : Whether there is no simulation that the vertices depend on.
+    collapsed : Times at which the bone of a subject had a scale of nearly 0, by its index.
+    alone : Subjects that are read from a private scene, by their indices. The scene is played for the others.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject], fit: FitSettings) -> None:
+        """Read all subjects from the user's scene."""
+        self._uid, self._subjects, self._fit = scene.session_uid, subjects, fit
+        self._simulations = Simulations.of(scene)
+        names = {name for subject in subjects for name in subject.key[:2]}
+        self._uids = {
+            full_name_of(item): item.session_uid for item in bpy.data.objects if full_name_of(item) in names
+        }
+        simulated = set(self._uids.values()) & self._simulations.uids
+        self.is_refinable = self._simulations.first_frame is None and not simulated
+        self.collapsed: dict[int, list[float]] = {}
+        self.alone: tuple[int, ...] = ()
+        self._private: PrivateScene | None = None
+        self._last: float | None = None
+
+    def choose_source(self, times: Sequence[float]) -> Generator[Progress, None, None]:
+        """Find the subjects that are the same, to the bit, without the rest of the scene at a few times."""
+        candidates = [index for index, subject in enumerate(self._subjects) if not subject.key[2]]
+        if not (candidates and self.is_refinable):
+            return
+        scene = scene_by_uid(self._uid)
+        private = PrivateScene(scene, {self._uid_of(index) for index in candidates})
+        blocks = [block.original for block in private.evaluate(times[0]).ids]
+        reasons = reasons_by_object(scene, blocks)
+        same = [index for index in candidates if self._uid_of(index) not in reasons]
+        for time in sorted({times[0], times[len(times) // 2], times[-1]}):
+            yield Progress(0, len(times), time)
+            if not same:
+                break
+            shown = self._read(self._evaluate(time), time, same)
+            found = self._read(private.evaluate(time), time, same)
+            same = [index for index in same if _is_same(shown.get(index), found.get(index))]
+        self._private, self.alone = private, tuple(same)
+        private.replace({self._uid_of(index) for index in same})
+        self._last = None
+
+    def sample(self, time: float) -> dict[int, Floats]:
+        """Vertices (n, 3) of the bones that are visible at a time."""
+        found: dict[int, Floats] = {}
+        if self.alone:
+            assert self._private is not None, "choose_source sets both"
+            found = self._read(self._private.evaluate(time), time, self.alone)
+        if len(self.alone) < len(self._subjects):
+            rest = sorted(set(range(len(self._subjects))) - set(self.alone))
+            found |= self._read(self._evaluate(time), time, rest)
+        return found
+
+    def _uid_of(self, index: int) -> int:
+        return self._uids.get(self._subjects[index].key[0], -1)
+
+    def _evaluate(self, time: float) -> bpy.types.Depsgraph:
+        """Evaluate the user's scene."""
+        advance_to(scene_by_uid(self._uid), time, self._simulations, self._last)
+        self._last = time
+        return bpy.context.evaluated_depsgraph_get()
+
+    def _read(self, depsgraph: bpy.types.Depsgraph, time: float, indices: Sequence[int]) -> dict[int, Floats]:
+        """Vertices (n, 3) of those of some subjects that are visible, by their indices."""
+        found: dict[int, Floats] = {}
+        reader = SubjectReader([self._subjects[index] for index in indices], self._fit)
+        for piece in reader.singles(depsgraph):
+            if piece.frame is not None:
+                if not piece.bone_scale >= LEAST_SCALE:
+                    self.collapsed.setdefault(indices[piece.subject], []).append(time)
+                    continue
+                piece = in_bone_space(piece)
+            points: Floats = piece.geometry.points.astype(np.float64)
+            if len(points) and np.isfinite(points).all():
+                found[indices[piece.subject]] = points
+        return found
+
+
+def _is_same(expected: Floats | None, found: Floats | None) -> bool:
+    if expected is None or found is None:
+        return expected is found
+    return np.array_equal(expected, found)
+
+
+class SceneBounds:
+    """Box and sphere of each subject at a time. Implements `core.BoundsMotion`.
+
+    Several motions share one evaluation of the scene for each time. Must be created at the frame at which the
+    subjects were found.
+
+    turns : Times that are sampled too, but are no frames of tracks.
+    """
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        subjects: Sequence[Subject],
+        selection: Selection,
+        fit: FitSettings,
+        with_own_frames: bool = False,
+        frames: int = 0,
+    ) -> None:
+        """Read all subjects as they are now; see `SceneMotion` for the parameters.
+
+        with_own_frames : whether n more bounds follow, those of the subjects in their own frames
+        frames : number of samples to record for tracks, with ten numbers for each subject
+        """
+        none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
+        # Boxes are along the world's axes, whatever axes a contact scan would use.
+        along_world = [replace(subject, axes="checked") for subject in subjects]
+        self._boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
+        self._spheres = self._boxes.with_shape("sphere")
+        self._all = np.arange(len(subjects))
+        self.turns: frozenset[float] = frozenset()
+        self._numbers: Floats = np.zeros((frames, len(subjects), 10))
+        self._present = np.zeros((frames, len(subjects)), dtype=bool)
+        self._times: list[float] = []
+        self._in_own_frames: tuple[SceneMotion, SceneMotion] | None = None
+        if with_own_frames:
+            self._in_own_frames = self._boxes.with_shape("aabb", True), self._boxes.with_shape("sphere", True)
+
+    def fitting(self) -> Generator[None, None, None]:
+        """Fit all subjects; yields after each batch. Subjects that remain are fitted by the first sample."""
+        for motion in (self._boxes, self._spheres, *(self._in_own_frames or ())):
+            yield from motion.fitting()
+
+    @property
+    def refinable(self) -> Bools:
+        """Bounds (n,) or (2n,) that can be evaluated between frames: not those of simulated subjects."""
+        refinable = self._boxes.refinable
+        return refinable if self._in_own_frames is None else np.tile(refinable, 2)
+
+    @property
+    def skipped(self) -> list[Skipped]:
+        """One record for each subject that a sample is without: the first time, and why."""
+        return self._boxes.skipped
+
+    def sample(self, time: float) -> BoundsSample:
+        """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""
+        if time in self.turns:
+            count = len(self._all) * (1 if self._in_own_frames is None else 2)
+            return self.sample_between(time, np.arange(count))
+        boxes = self._boxes.sample(time)
+        bounds = _merged(boxes, self._spheres.sample_between(time, self._all, is_current=True))
+        if len(self._times) < len(self._numbers):
+            self._record(time, bounds)
+        if self._in_own_frames is None:
+            return bounds
+        return _concatenated(bounds, self._own_bounds(time, self._all))
+
+    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
+        """Bounds of some of all (m,), in increasing order, at any time."""
+        count = len(self._all)
+        inside = subjects[subjects < count]
+        # Those in their own frames are read with the others, because the scene is evaluated for these.
+        every = np.union1d(inside, subjects[subjects >= count] - count)
+        bounds = _merged(
+            self._boxes.sample_between(time, every),
+            self._spheres.sample_between(time, every, is_current=True),
+        )
+        if self._in_own_frames is None:
+            return bounds
+        of_world = np.searchsorted(every, inside)
+        of_own = np.searchsorted(every, subjects[len(inside) :] - count)
+        return _concatenated(bounds.take(of_world), self._own_bounds(time, every).take(of_own))
+
+    def _own_bounds(self, time: float, subjects: Ints) -> BoundsSample:
+        """Bounds of `subjects` (m,) in their own frames, at a time that was just sampled."""
+        assert self._in_own_frames is not None
+        return _merged(*(each.sample_between(time, subjects, True) for each in self._in_own_frames))
+
+    def _record(self, time: float, bounds: BoundsSample) -> None:
+        """Record the bounds of all subjects in world space for tracks."""
+        numbers = self._numbers[len(self._times)]
+        numbers[:, :3], numbers[:, 3:6] = bounds.boxes.min, bounds.boxes.max
+        numbers[:, 6:9], numbers[:, 9] = bounds.spheres.center, bounds.spheres.radius
+        self._present[len(self._times)] = bounds.present
+        self._times.append(time)
+
+    def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
+        """Tracks of all subjects that were ever present.
+
+        ids : Of all subjects.
+        shapes : Tracks have those of "sphere" and "aabb" that are among these.
+        """
+        times = np.array(self._times)
+        tracks = []
+        for index, id in enumerate(ids):
+            present = self._present[: len(times), index]
+            if present.any():
+                numbers = self._numbers[: len(times), index]
+                numbers = numbers if present.all() else numbers[present]
+                box = Aabb.unchecked(numbers[:, :3], numbers[:, 3:6]) if "aabb" in shapes else None
+                ball = Sphere.unchecked(numbers[:, 6:9], numbers[:, 9]) if "sphere" in shapes else None
+                tracks.append(Track(id, times[present], ball, box))
+        return tuple(tracks)
+
+
+def _merged(boxes: Sample, spheres: Sample) -> BoundsSample:
+    """Boxes and spheres as one sample; subjects are present that have both."""
+    box, ball = boxes.shapes, spheres.shapes
+    assert isinstance(box, Aabb), "boxes are along the world's axes"
+    assert isinstance(ball, Sphere)
+    return BoundsSample(box, ball, _present(boxes, box) & _present(spheres, ball))
+
+
+def _concatenated(one: BoundsSample, other: BoundsSample) -> BoundsSample:
+    return BoundsSample(
+        concatenated(one.boxes, other.boxes),
+        concatenated(one.spheres, other.spheres),
+        np.concatenate([one.present, other.present]),
+    )
+
+
+def _present(sample: Sample, shapes: Shape) -> Bools:
+    return np.ones(shapes.shape, dtype=bool) if sample.present is None else sample.present

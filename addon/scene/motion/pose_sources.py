@@ -1,0 +1,463 @@
+"""The source that each subject is read from: its curves, a private scene, or the user's scene.
+
+A private scene evaluates subjects without the rest of the user's scene. It is used only for those that are
+the same there to the bit: their matrices and vertices are compared with the user's scene at a few times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.curves.keyframes import NEAR_KEY
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.animated.switches import SIMPLIFICATION, changing
+from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
+from ..blender.mesh_data import vertex_positions
+from ..blender.names import full_name_of
+from ..blender.private_scene import PrivateScene, go_to_within_step
+from ..blender.simulation import Simulations, dependents_of, tree_has_node
+from .frame_reader import EvaluatedSubject, FramePoses, FrameReader, Reading
+from .known_motion import CurvePoses, read_curve_poses, times_to_compare
+from .transform_curves import may_show_more, read_visibility
+
+_CAMERA_CONSTRAINTS = frozenset({"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"})
+_ACTIVE_CAMERA = "GeometryNodeInputActiveCamera"
+_MATH_NAMES = frozenset(
+    {"abs", "acos", "asin", "atan", "atan2", "bool", "ceil", "cos", "degrees", "exp", "fabs", "float"}
+    | {"floor", "fmod", "frame", "int", "log", "max", "min", "pi", "pow", "radians", "round", "sin"}
+    | {"sqrt", "tan"}
+)
+"""Names of a driver's expression whose values depend on the frame alone."""
+
+
+def reasons_by_object(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ID]) -> dict[int, str]:
+    """Return why objects may look different in another scene, by their session_uid.
+
+    scene : Their scene.
+    blocks : Original data-blocks that were evaluated: the objects, and all that they depend on.
+    """
+    if changing(scene, SIMPLIFICATION):
+        reason = "the simplification of the scene is animated"
+        return {block.session_uid: reason for block in blocks if isinstance(block, bpy.types.Object)}
+    by_reason: dict[str, set[bpy.types.ID]] = {}
+    for block in blocks:
+        reason = next(_reasons(block), None)
+        if reason is not None:
+            by_reason.setdefault(reason, set()).add(block)
+    reasons: dict[int, str] = {}
+    for reason, found in by_reason.items():
+        for block in dependents_of(found):
+            if isinstance(block, bpy.types.Object):
+                reasons.setdefault(block.session_uid, reason)
+    return reasons
+
+
+def _reasons(block: Any) -> Iterator[str]:
+    """Why a data-block itself may look different."""
+    animation = getattr(block, "animation_data", None)
+    for curve in animation.drivers if animation is not None else ():
+        yield from _driver_reasons(curve.driver)
+    if isinstance(block, bpy.types.NodeTree) and tree_has_node(block, _ACTIVE_CAMERA.__eq__):
+        yield "its nodes use the active camera"
+    if not isinstance(block, bpy.types.Object):
+        return
+    if block.mode not in ("OBJECT", "POSE"):
+        yield "it is being edited"
+    if block.type == "META":
+        yield "metaballs melt into others of the scene"
+    if block.rigid_body is not None or block.rigid_body_constraint is not None:
+        yield "it is a rigid body"
+    bones = block.pose.bones if block.pose is not None else ()
+    for constraint in (*block.constraints, *(each for bone in bones for each in bone.constraints)):
+        if constraint.type in _CAMERA_CONSTRAINTS:
+            yield "a constraint uses the clip or the camera of the scene"
+    if block.pose is not None and block.pose.ik_solver == "ITASC":
+        yield "its bones remember earlier frames"
+
+
+def _driver_reasons(driver: Any) -> Iterator[str]:
+    for variable in driver.variables:
+        if variable.type == "CONTEXT_PROP":
+            yield "a driver reads the scene"
+        for target in variable.targets:
+            if isinstance(target.id, (bpy.types.Scene, bpy.types.WindowManager, bpy.types.Screen)):
+                yield "a driver reads the scene"
+    if driver.type == "SCRIPTED" and not driver.is_simple_expression:
+        known = _MATH_NAMES | {variable.name for variable in driver.variables}
+        if driver.use_self or not _names_in(driver.expression) <= known:
+            yield "a driver runs Python"
+
+
+def _names_in(expression: str) -> set[str]:
+    """All names in an expression, attributes included; one that is never defined if it is invalid."""
+    try:
+        code = compile(expression, "driver", "eval")
+    except (SyntaxError, ValueError):
+        return {""}
+    # Functions and comprehensions within the expression have code of their own.
+    return {*code.co_names, *({"lambda"} if any(hasattr(each, "co_code") for each in code.co_consts) else ())}
+
+
+class ExpectedPoses(NamedTuple):
+    """Poses of all subjects in the user's scene at one time.
+
+    time : In frames.
+    is_shown : (n,) bool
+    matrices : (n, 4, 4) float64. World matrices.
+    vertices : Digest of the vertices of each object that may deform, by its session_uid.
+    """
+
+    time: float
+    is_shown: Bools
+    matrices: Floats
+    vertices: dict[int, bytes]
+
+    @classmethod
+    def read(
+        cls, scene: bpy.types.Scene, time: float, index: FrameReader, is_own: Bools, reader: ObjectReader
+    ) -> ExpectedPoses:
+        """Read a scene that is at `time`; of those subjects (n,) that are objects of their own."""
+        _, is_shown, matrices = reader.read(scene, np.arange(len(is_own)))
+        wanted = set(index.uids[is_own & index.may_deform].tolist())
+        objects = {item.session_uid: item for item in scene.objects if item.session_uid in wanted}
+        vertices = _digests(
+            index, np.flatnonzero(is_own & is_shown), objects, bpy.context.evaluated_depsgraph_get()
+        )
+        return cls(time, is_shown, matrices, vertices)
+
+
+def _digests(
+    index: FrameReader,
+    subjects: Ints,
+    objects: dict[int, bpy.types.Object],
+    depsgraph: bpy.types.Depsgraph,
+) -> dict[int, bytes]:
+    """Digest of the vertices of each object that may deform."""
+    digests = {}
+    for uid, members in index.subjects_by_object(subjects).items():
+        if uid in objects:
+            points = vertex_positions(objects[uid].evaluated_get(depsgraph), index.modifiers[members[0]])
+            digests[uid] = blake2b(points.tobytes()).digest()
+    return digests
+
+
+class PrivatePoses:
+    """Reads subjects in a private scene.
+
+    is_known : (n,) bool. Subjects that are read there.
+    reasons : Why subjects are not, that were candidates.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, index: FrameReader, is_candidate: Bools) -> None:
+        """Choose subjects that may be read there; nothing is created yet.
+
+        scene : The user's scene.
+        index : All subjects.
+        is_candidate : (n,) bool. Subjects that are objects of their own.
+        """
+        self._index, self._source = index, scene.session_uid
+        self.is_known: Bools = is_candidate.copy()
+        self.reasons: dict[int, str] = {}
+        self._scene = PrivateScene(scene, index.uids[is_candidate].tolist())
+
+    def check_dependence(self, time: float) -> None:
+        """Refuse subjects that depend on more than what is evaluated with them."""
+        depsgraph = self._scene.evaluate(time)
+        blocks = [block.original for block in depsgraph.ids]
+        reasons = reasons_by_object(scene_by_uid(self._source), blocks)
+        uids = self._index.uids
+        candidates: list[int] = np.flatnonzero(self.is_known).tolist()
+        self._refuse({row: reasons[uids[row]] for row in candidates if uids[row] in reasons})
+
+    def compare(self, expected: ExpectedPoses) -> None:
+        """Refuse subjects that are not the same as in the user's scene."""
+        subjects = np.flatnonzero(self.is_known)
+        depsgraph = self._scene.evaluate(expected.time)
+        is_shown, matrices = _read_objects(depsgraph, self._index.uids[subjects])
+        is_same = is_shown == expected.is_shown[subjects]
+        wanted = expected.matrices[subjects]
+        is_same &= ~is_shown | (matrices.view(np.uint64) == wanted.view(np.uint64)).all(axis=(1, 2))
+        shown = subjects[is_shown & is_same]
+        members = self._index.subjects_by_object(shown)
+        objects = {uid: self._scene.original(uid) for uid in members}
+        found = _digests(self._index, shown, objects, depsgraph)
+        differing = [
+            row for uid, rows in members.items() if found[uid] != expected.vertices.get(uid) for row in rows
+        ]
+        reason = f"it is not the same at frame {expected.time:g} without the rest of the scene"
+        self._refuse(dict.fromkeys([*subjects[~is_same].tolist(), *differing], reason))
+
+    def _refuse(self, reasons: dict[int, str]) -> None:
+        """Do not read subjects here; a scene without their objects is made when it is needed next."""
+        if not reasons:
+            return
+        self.reasons |= reasons
+        self.is_known[list(reasons)] = False
+        self._scene.replace(self._index.uids[self.is_known].tolist())
+
+    def read(self, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,), all of them known, at any time."""
+        depsgraph = self._scene.evaluate(time)
+        present, matrices = _read_objects(depsgraph, self._index.uids[subjects])
+        reading = Reading(FramePoses(time, present, matrices), {}, [])
+        may_deform = present & self._index.may_deform[subjects]
+        if may_deform.any():
+            for sharing in self._index.rows_by_object(subjects, may_deform):
+                uid = int(self._index.uids[subjects[sharing[0]]])
+                evaluated = self._scene.original(uid).evaluated_get(depsgraph)
+                self._index.read_deforming(subjects, sharing, evaluated, reading)
+        return reading
+
+
+def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:
+    """Read objects: masks (m,) of visible ones, and world matrices (m, 4, 4); zeros if invisible."""
+    items: Any = depsgraph.objects
+    # Evaluated objects have no session_uid of their own.
+    shown = np.array([item.original.session_uid for item in items], dtype=np.int64)
+    matrices = np.zeros((len(shown) + 1, 4, 4), dtype=np.float32)
+    items.foreach_get("matrix_world", matrices[:-1].reshape(-1))
+    order = np.append(np.argsort(shown), -1)
+    rows = order[np.searchsorted(shown[order[:-1]], uids)]
+    is_visible = np.append(shown, -1)[rows] == uids
+    # Blender stores matrices by columns.
+    return is_visible, matrices[np.where(is_visible, rows, -1)].transpose(0, 2, 1).astype(np.float64)
+
+
+_FRAMES, _MATRICES = 8, 1 << 12
+"""Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
+
+_Steps = Generator[None, None, None]
+
+
+class PoseSources:
+    """Reads subjects at any time, each from the cheapest source that gives the same as the user's scene.
+
+    is_played : Whether frames are read from the user's scene, which is evaluated for each of them.
+    curves : Subjects that follow curves; None until `choose` has found any.
+    is_elsewhere : (n,) bool. Subjects that can be read without the user's scene.
+    follow_curves : Whether the poses of all subjects at all frames follow from curves.
+    reasons : Why subjects are read from the user's scene, by the index of each that is.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, reader: FrameReader, simulations: Simulations) -> None:
+        """Read all subjects from the user's scene."""
+        self._uid, self._reader, self._simulations = scene.session_uid, reader, simulations
+        self._last_time: float | None = None
+        self.is_played = True
+        self.curves: CurvePoses | None = None
+        # Times at which subjects that do not follow curves appear or disappear.
+        self._sampled_switches: Floats = np.empty(0)
+        # Times to come, and matrices of the subjects on curves at the next of them.
+        self._times: Floats = np.empty(0)
+        self._ahead: dict[float, Floats] = {}
+        self._private: PrivatePoses | None = None
+        self._alone: PrivateScene | None = None
+        self._all = np.arange(len(reader.subjects))
+        self.is_elsewhere: Bools = np.zeros(len(self._all), dtype=bool)
+        self.follow_curves = False
+        self.reasons: dict[int, str] = {}
+
+    def choose(
+        self, times: Sequence[float], is_selected: Callable[[str], bool], may_be_skinned: Bools | None = None
+    ) -> _Steps:
+        """Compare all sources at a few times, and choose; yields after each look at a scene.
+
+        times : Increasing times that will be read, in frames.
+        is_selected : Returns by its full name whether an object that is not shown yet would be a subject.
+        may_be_skinned : (n,) bool. Subjects of which boxes at any time are enough, as curves of bones give
+            them.
+        """
+        is_own = self._find_own()
+        if not is_own.any():
+            return
+        curves, expected = yield from self._compare_curves(times, is_own, may_be_skinned)
+        self.curves, self._times = curves, np.array(times)
+        self._read_switches(is_own & ~curves.is_known)
+        if (is_own & ~curves.is_known).any():
+            yield from self._choose_private(is_own & ~curves.is_known, expected)
+        for source in (self.curves, self._private):
+            if source is not None:
+                self.is_elsewhere |= source.is_known
+        scene = scene_by_uid(self._uid)
+        self.is_played = bool(
+            self._reader.needs_walk
+            or not self.is_elsewhere.all()
+            or may_show_more(scene, self._others(is_selected))
+        )
+        self.follow_curves = not self.is_played and bool(curves.is_known.all())
+
+    def _find_own(self) -> Bools:
+        """Mask (n,) of objects that may be read elsewhere; all others are refused, each for its reason."""
+        is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
+        is_own = ~(is_walked | is_simulated)
+        self._refuse(is_simulated, "it is simulated")
+        self._refuse(is_walked & ~is_simulated, "it is an instance, or several objects")
+        for needs_scene, reason in (
+            (self._simulations.first_frame is not None, "the scene has a simulation that is not baked"),
+            (bool(self._reader.animated_paddings), "a padding is animated"),
+        ):
+            if needs_scene:
+                self._refuse(is_own, reason)
+                return np.zeros(len(self._all), dtype=bool)
+        return is_own
+
+    def _compare_curves(
+        self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools | None
+    ) -> Generator[None, None, tuple[CurvePoses, list[ExpectedPoses]]]:
+        """Read the curves of objects (n,), and compare them with the user's scene at a few times.
+
+        Returns the curves, and what the scene shows at these times.
+        """
+        reader, span = self._reader, (times[0], times[-1])
+        is_rigid = is_own & ~reader.may_deform
+        skinned = None if may_be_skinned is None else may_be_skinned & is_own
+        curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, skinned)
+        expected: list[ExpectedPoses] = []
+        objects, compared = ObjectReader(reader.uids), times_to_compare(list(times))
+        curves.look_ahead(compared)
+        for time in compared:
+            scene = scene_by_uid(self._uid)
+            go_to_within_step(scene, time)
+            expected.append(ExpectedPoses.read(scene, time, reader, is_own, objects))
+            curves.compare(*expected[-1][:3], self._vertices(curves.skins.is_skinned & expected[-1].is_shown))
+            yield
+        return curves, expected
+
+    def _vertices(self, mask: Bools) -> dict[int, NDArray[np.float32]]:
+        """Read the vertices of subjects (n,) in the user's scene as it is now."""
+        if not mask.any():
+            return {}
+        objects = {item.session_uid: item for item in scene_by_uid(self._uid).objects}
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        return {
+            subject: vertex_positions(
+                objects[int(self._reader.uids[subject])].evaluated_get(depsgraph), "evaluated"
+            )
+            for subject in np.flatnonzero(mask).tolist()
+        }
+
+    def _read_switches(self, mask: Bools) -> None:
+        """Find the times at which keys hide or show subjects (n,) that do not follow curves."""
+        uids = set(self._reader.uids[mask].tolist())
+        objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in uids]
+        visibility = read_visibility(objects, (self._times[0].item(), self._times[-1].item()))
+        switches = visibility.switches(np.arange(len(objects)))
+        # Until they disappear they are sampled: what is absent at a sample stays where it was before.
+        self._sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
+
+    def _choose_private(self, is_candidate: Bools, expected: Sequence[ExpectedPoses]) -> _Steps:
+        """Compare subjects (n,) in a private scene with what the user's scene shows."""
+        private = PrivatePoses(scene_by_uid(self._uid), self._reader, is_candidate)
+        private.check_dependence(expected[0].time)
+        yield
+        for each in expected:
+            if private.is_known.any():
+                private.compare(each)
+                yield
+        self._private = private
+        self.reasons |= private.reasons
+
+    def _refuse(self, mask: Bools, reason: str) -> None:
+        self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
+
+    def _others(self, is_selected: Callable[[str], bool]) -> Callable[[bpy.types.Object], bool]:
+        """Make a filter of objects that would be subjects but are none."""
+        known = set(self._reader.uids.tolist())
+        return lambda item: item.session_uid not in known and is_selected(full_name_of(item))
+
+    def with_switches(self, times: Sequence[float]) -> list[float]:
+        """Add the times to come at which keys show or hide subjects, in frames.
+
+        Blender shows a key from a little before it on, so times that are nearer to each other are one.
+        """
+        if self.curves is None:
+            return list(times)
+        known = self.curves.switches(np.flatnonzero(self.curves.is_known))
+        switches = np.union1d(known, self._sampled_switches)
+        every = np.array(times)
+        for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
+            position = int(np.searchsorted(every, switch))
+            if every[position] - switch > NEAR_KEY and switch - every[position - 1] > NEAR_KEY:
+                every = np.insert(every, position, switch)
+        return [float(time) for time in every]
+
+    def expect(self, times: Sequence[float]) -> None:
+        """Say which increasing times in frames will be read in turn, so that poses are computed ahead."""
+        self._times = np.array(times)
+
+    def advance(self, time: float) -> Reading:
+        """Read all subjects at a frame after the last one."""
+        if not self.is_played:
+            return self._read_elsewhere(time, self._all, is_in_turn=True)
+        scene = scene_by_uid(self._uid)
+        advance_to(scene, time, self._simulations, self._last_time)
+        self._last_time = time
+        return self._reader.read(scene, time, self._all)
+
+    def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
+        """Read sorted `subjects` (m,) at any time.
+
+        is_current : whether to read the user's scene, which is at that time already
+        """
+        if not is_current and self.is_elsewhere[subjects].all():
+            return self._read_elsewhere(time, subjects)
+        scene = scene_by_uid(self._uid)
+        if not is_current:
+            go_to(scene, time)
+        return self._reader.read(scene, time, subjects)
+
+    def evaluated(self, time: float, subjects: Sequence[int]) -> Iterator[EvaluatedSubject]:
+        """Evaluate subjects that can be read without the user's scene, alone, and iterate over those shown.
+
+        They are valid until the next call.
+        """
+        uids = {int(self._reader.uids[subject]): subject for subject in subjects}
+        if self._alone is None:
+            self._alone = PrivateScene(scene_by_uid(self._uid), uids)
+        self._alone.replace(uids)
+        for item in self._alone.evaluate(time).objects:
+            yield EvaluatedSubject(uids[item.original.session_uid], item, np.array(item.matrix_world))
+
+    def _read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:
+        """Read sorted `subjects` (m,) from their curves, and in the private scene.
+
+        All subjects are read frame after frame, in turn, or some at any time.
+        """
+        follows = self.curves.is_known[subjects] if self.curves else np.zeros(len(subjects), dtype=bool)
+        on_curves: FramePoses | None = None
+        if follows.any():
+            matrices = self._curve_matrices(time, subjects[follows], is_in_turn)
+            assert self.curves is not None
+            is_shown = self.curves.are_shown(np.array([time]), subjects[follows])[0]
+            on_curves = FramePoses(time, is_shown, matrices)
+            if follows.all():
+                return Reading(on_curves, {}, [])
+        assert self._private is not None
+        reading = self._private.read(time, subjects[~follows])
+        if on_curves is None:
+            return reading
+        count = len(subjects)
+        poses = FramePoses(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4)))
+        for mask, part in ((follows, on_curves), (~follows, reading.poses)):
+            poses.present[mask], poses.matrices[mask] = part.present, part.matrices
+        return reading._replace(poses=poses)
+
+    def _curve_matrices(self, time: float, subjects: Ints, is_in_turn: bool) -> Floats:
+        """World matrices (m, 4, 4) of subjects (m,) on curves; those read in turn are computed ahead."""
+        assert self.curves is not None
+        if not is_in_turn:
+            return self.curves.matrices(np.full(len(subjects), time), subjects)
+        if time not in self._ahead:
+            count = max(_FRAMES, _MATRICES // len(subjects))
+            # A scan of two frames samples their middle too.
+            begin = int(np.searchsorted(self._times, time, side="right"))
+            times = np.append(time, self._times[begin : begin + count - 1])
+            matrices = self.curves.matrices_at(times, subjects)
+            self._ahead = dict(zip(times.tolist(), matrices, strict=True))
+        return self._ahead[time]

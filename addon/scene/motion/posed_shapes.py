@@ -1,0 +1,252 @@
+"""Shapes of subjects at their poses, of several frames together, and triangle meshes of obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Obstacle, Sample, Shape, Triangle, TriangleMesh
+from ...core.messages import message, template
+from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
+from ..blender.mesh_data import Geometry
+from ..errors import SceneError, describe_error
+from ..fitting.columns import nearest_rotation, uniform_scale_and_residual
+from ..fitting.fit_cache import FitCache, FitsInOwnFrames
+from ..subjects.subject import Subject
+from .frame_reader import FramePoses
+from .scan_records import Skip
+from .skin_poses import SkinPoses
+
+_OTHER_SHAPE = template(
+    "obstacle {name!r}: changes its shape at frame {time:g}; an obstacle must keep its shape, faces and "
+    "size: exclude it from the obstacles"
+)
+_OTHER_SIZE = template(
+    "obstacle {name!r}: changes its size at frame {time:g}; an obstacle must keep its shape, faces and "
+    "size: exclude it from the obstacles"
+)
+_OTHER_FACES = template(
+    "obstacle {name!r}: changes its faces at frame {time:g}; an obstacle must keep its shape, faces and "
+    "size: exclude it from the obstacles"
+)
+
+_MAX_RESIDUAL = 1e-4
+"""Deviation of an obstacle's motion from a rotation that single precision may cause."""
+
+
+class MeshObstacles:
+    """Obstacles of a scan. They may move and rotate, but not deform or change their scale.
+
+    indices : (k,) int. Subjects that are obstacles, sorted.
+    slots : Position of each in `indices`.
+    rest_matrices : (k, 4, 4) float64. World matrices at the first frame.
+    """
+
+    def __init__(self, subjects: Sequence[Subject], is_obstacle: Bools, one_sided: bool) -> None:
+        """Create obstacles without meshes.
+
+        is_obstacle : (n,) mask of the subjects
+        one_sided : whether contacts from behind a face are ignored
+        """
+        self.indices: Ints = np.flatnonzero(is_obstacle)
+        self.slots: dict[int, int] = {index: slot for slot, index in enumerate(self.indices.tolist())}
+        self._names = [subjects[index].name for index in self.indices]
+        self._one_sided = one_sided
+        self._meshes: dict[int, TriangleMesh] = {}
+        self._points: dict[int, NDArray[np.float32]] = {}
+        self.rest_matrices = np.tile(np.eye(4), (len(self.indices), 1, 1))
+
+    def set_mesh(self, index: int, geometry: Geometry, triangles: NDArray[np.int32]) -> None:
+        """Set the mesh of obstacle `index` in its rest pose.
+
+        index : The subject.
+        geometry : At the first frame.
+        triangles : (t, 3) int32. Indices of the geometry's vertices.
+        Raises SceneError: without triangles.
+        """
+        slot = self.slots[index]
+        corners = transform_points(geometry.matrix, geometry.points)[triangles]
+        if not len(corners):
+            raise SceneError(message("obstacle {name!r}: has no faces", name=self._names[slot]))
+        a, b, c = corners.transpose(1, 0, 2)
+        if self._one_sided and np.linalg.det(geometry.matrix[:3, :3]) < 0:
+            # A mirrored mesh has its faces inside out.
+            b, c = c, b
+        self._meshes[slot] = TriangleMesh(Triangle(a, b, c, one_sided=self._one_sided))
+        self._points[slot] = geometry.points
+        self.rest_matrices[slot] = geometry.matrix
+
+    @property
+    def for_scan(self) -> tuple[Obstacle, ...]:
+        """Obstacles for a scan. Raises SceneError for an obstacle that has no mesh."""
+        for slot, name in enumerate(self._names):
+            if slot not in self._meshes:
+                raise SceneError(message("obstacle {name!r}: is not there any more", name=name))
+        return tuple(Obstacle(index, self._meshes[slot]) for index, slot in self.slots.items())
+
+    def require_unchanged(
+        self, index: int, points: NDArray[np.float32], has_same_faces: bool, time: float
+    ) -> None:
+        """Raise SceneError for an obstacle with other faces, or whose vertices (n, 3) have moved locally."""
+        slot = self.slots[index]
+        if not np.array_equal(points, self._points[slot]):
+            raise self._changes(_OTHER_SHAPE, slot, time)
+        if not has_same_faces:
+            raise self._changes(_OTHER_FACES, slot, time)
+
+    def _changes(self, text: str, slot: int, time: float) -> SceneError:
+        """Error of an obstacle that has changed, by one of the templates."""
+        return SceneError(message(text, name=self._names[slot], time=time))
+
+    def poses(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
+        """Compute the rigid motion of each obstacle from its rest pose.
+
+        matrices : (k, 4, 4) float64. World matrices.
+        present : (k,) bool. Obstacles that are not present stay in their rest pose.
+        time : In frames, for messages.
+        Returns poses : (k, 4, 4) float64 or None. None while no obstacle has moved.
+        Raises SceneError: for an obstacle that changes its scale.
+        """
+        moved = np.flatnonzero(present & (matrices != self.rest_matrices).any(axis=(1, 2)))
+        if not len(moved):
+            return None
+        poses = np.tile(np.eye(4), (len(matrices), 1, 1))
+        try:
+            motion = matrices[moved] @ np.linalg.inv(self.rest_matrices[moved])
+        except np.linalg.LinAlgError:
+            motion = np.full((len(moved), 4, 4), np.nan)
+        scale, residual = uniform_scale_and_residual(motion[:, :3, :3])
+        is_scaled = ~((residual < _MAX_RESIDUAL) & (np.abs(scale - 1) < _MAX_RESIDUAL))
+        if is_scaled.any():
+            raise self._changes(_OTHER_SIZE, int(moved[int(is_scaled.argmax())]), time)
+        poses[moved] = motion
+        poses[moved, :3, :3] = nearest_rotation(motion[:, :3, :3])
+        return poses
+
+
+_MAX_COORDINATE = 1e15
+"""Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
+
+_MAX_SHAPES = 1 << 15
+"""Shapes that are computed together: more would block the window."""
+
+_MAX_BENT_BOXES = 96
+"""Boxes of bent meshes that are computed together in a window: about 40 ms for 20,000 vertices each."""
+
+
+class PosedShapes(NamedTuple):
+    """Shapes at the poses of one frame.
+
+    shapes : Shape, batch (N,). Of all parts of the subjects that are no obstacles.
+    present : (m,) bool. Subjects that have shapes, or are obstacles that are present.
+    obstacle_poses : (o, 4, 4) float64 or None
+    """
+
+    shapes: Shape
+    present: Bools
+    obstacle_poses: Floats | None
+    skips: list[Skip]
+
+
+class PoseBatcher:
+    """Computes shapes from poses: of several frames together where no subject is skipped.
+
+    queue : Poses of all subjects, to be computed together. They must be flushed before the fits change.
+    capacity : Number of poses from which on they should be flushed.
+    samples : Shapes at the times that were flushed, each of one or more times.
+    skins : Boxes of bent subjects, at their times.
+    """
+
+    def __init__(self, fits: FitCache | FitsInOwnFrames, obstacles: MeshObstacles, count: int) -> None:
+        """Create a batcher without poses; `count` is the number of subjects."""
+        self._fits = fits
+        self.capacity = _MAX_SHAPES // max(len(fits.owners), 1)
+        self._obstacles = obstacles
+        self._all = np.arange(count)
+        self._is_obstacle = np.isin(self._all, obstacles.indices)
+        self._has_obstacles = bool(self._is_obstacle.any())
+        self._reported_absent = np.zeros(count, dtype=bool)
+        self.queue: list[FramePoses] = []
+        self.samples: list[Sample] = []
+        self.skins: SkinPoses | None = None
+
+    def limit(self, costs: Floats) -> None:
+        """Compute fewer poses together where shapes (N,) take longer than others: see `KnownMotion.costs`."""
+        self.capacity = min(self.capacity, max(1, int(_MAX_SHAPES / max(costs.sum(), 1.0))))
+
+    def use_skins(self, skins: SkinPoses) -> None:
+        """Compute the boxes of bent subjects from their curves, in a window those of few times together."""
+        count = int(skins.is_skinned.sum())
+        if count:
+            self.skins = skins
+            if not bpy.app.background:
+                self.capacity = min(self.capacity, max(1, _MAX_BENT_BOXES // count))
+
+    def flush(self) -> list[Skip]:
+        """Compute the shapes of all queued poses; return the subjects skipped."""
+        frames = self.queue.copy()
+        self.queue.clear()
+        if not frames:
+            return []
+        present = np.concatenate([poses.present for poses in frames])
+        if present.all() and self._fits.is_fitted.all() and not self._has_obstacles:
+            matrices = np.concatenate([poses.matrices for poses in frames])
+            # Not a number compares as False.
+            if np.abs(matrices).max(initial=0) <= _MAX_COORDINATE:
+                subjects = np.tile(self._all, len(frames))
+                times = np.repeat([poses.time for poses in frames], len(self._all))
+                skins = None if self.skins is None else self.skins.boxes(subjects, times)
+                shapes, errors = self._fits.shapes_at(subjects, matrices, skins)
+                if not errors:
+                    moved = np.stack([poses.moved for poses in frames])
+                    self.samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
+                    return []
+        skips: list[Skip] = []
+        for poses in frames:
+            sample, frame_skips = self.sample_all(poses)
+            self.samples.append(sample.as_batch())
+            skips += frame_skips
+        return skips
+
+    def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
+        """Shapes of all subjects at one time, and the subjects skipped."""
+        shapes, present, obstacle_poses, skips = self.place(self._all, poses)
+        if not present.all():
+            absent = np.flatnonzero(~(present | self._reported_absent)).tolist()
+            skips += [Skip(index, poses.time, None) for index in absent]
+            self._reported_absent |= ~present
+        return Sample(shapes, present, obstacle_poses, poses.moved), skips
+
+    def place(self, subjects: Ints, poses: FramePoses) -> PosedShapes:
+        """Compute the shapes of sorted `subjects` (m,), all obstacles included, at poses of the same (m,)."""
+        time, present, matrices, _ = poses
+        present, skips = present.copy(), []
+        matrices = np.where(present[:, None, None], matrices, np.eye(4))
+        # Not a number compares as False.
+        is_finite = np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
+        if not is_finite.all():
+            reason = f"its location or scale is not a number up to {_MAX_COORDINATE:g}"
+            skips += [Skip(index, time, reason) for index in subjects[present & ~is_finite].tolist()]
+            present &= is_finite
+            matrices = np.where(is_finite[:, None, None], matrices, np.eye(4))
+        is_obstacle = self._is_obstacle[subjects]
+        has_shape = self._fits.is_fitted[subjects] | is_obstacle
+        if not has_shape.all():
+            unfitted = subjects[present & ~has_shape].tolist()
+            skips += [Skip(index, time, "it could not be fitted") for index in unfitted]
+            present &= has_shape
+        obstacle_poses = None
+        bodies, body_matrices = subjects, matrices
+        if is_obstacle.any():
+            obstacle_poses = self._obstacles.poses(matrices[is_obstacle], present[is_obstacle], time)
+            bodies, body_matrices = subjects[~is_obstacle], matrices[~is_obstacle]
+        skins = None if self.skins is None else self.skins.boxes(bodies, np.full(len(bodies), time))
+        shapes, errors = self._fits.shapes_at(bodies, body_matrices, skins)
+        for index, error in errors.items():
+            skips.append(Skip(index, time, describe_error(error)))
+            present[np.searchsorted(subjects, index)] = False
+        return PosedShapes(shapes, present, obstacle_poses, skips)

@@ -1,0 +1,535 @@
+"""The scene's animation as a motion: the shape of each subject at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core import Sample, Shape
+from ...core.messages import message
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.scan.scan import probed_times
+from ...formats import Skipped
+from ..blender.frames import scene_by_uid
+from ..blender.instances import InstanceKey
+from ..blender.mesh_data import Geometry
+from ..blender.names import full_name_of
+from ..blender.object_settings import object_padding
+from ..blender.parts.bones import ALONG_BONE
+from ..blender.simulation import Simulations, may_have_instances
+from ..errors import SceneError, describe_error
+from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
+from ..fitting.fit_cache import FitsInOwnFrames
+from ..fitting.moved_fits import new_fits
+from ..fitting.part_groups import part_vertices
+from ..fitting.tree_parts import TreeVertices
+from ..progress import run_to_end
+from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
+from ..subjects.geometry import SubjectGeometry, with_size
+from ..subjects.selection import instance_owner_filter, selection_filter
+from ..subjects.subject import Subject
+from .frame_reader import ChangedFaces, CurrentGeometry, FramePoses, FrameReader, Reading
+from .known_motion import KnownShapes
+from .pose_sources import PoseSources
+from .posed_shapes import MeshObstacles, PoseBatcher, PosedShapes
+from .scan_records import Skip, SkipLog
+
+_TURN = 1e-3
+"""Change of the direction of an axis, about in radians, from which on a subject rotates."""
+
+
+class _RotationLog:
+    """Subjects that rotate, by their matrices.
+
+    is_rotating : (n,) bool
+    """
+
+    def __init__(self, count: int) -> None:
+        self.is_rotating: Bools = np.zeros(count, dtype=bool)
+        self._first: Floats | None = None
+
+    def log(self, matrices: Floats, moved: Ints) -> None:
+        """Compare the axes of moved subjects (m,) in matrices (t, n, 4, 4) with the first ones."""
+        if self._first is None:
+            self._first = matrices[0, :, :3, :3].copy()
+        rows = moved[~self.is_rotating[moved]]
+        if len(rows):
+            change = np.abs(_axes(matrices[:, rows, :3, :3]) - _axes(self._first[rows]))
+            self.is_rotating[rows] = (change > _TURN).any(axis=(0, 2, 3))
+
+
+def _axes(linear: Floats) -> Floats:
+    """Return the unit vectors along the axes of linear maps (..., 3, 3), NaN for those that are collapsed."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(linear / np.linalg.norm(linear, axis=-2, keepdims=True))
+
+
+class FittedShapes(NamedTuple):
+    """Shapes of n subjects in world space, as they were when they were read.
+
+    parts : Shape, batch (N,)
+    owners : (N,) int. Subject that each is part of; the parts of a subject are adjacent. Subjects that are
+        not tested, or as triangle meshes, have none.
+    offsets : (n, 3) float64. Where the origins of the subjects are.
+    trees : By the index of each subject, if the parts are the leaves of sphere trees.
+    """
+
+    parts: Any
+    owners: Ints
+    offsets: Floats
+    trees: Mapping[int, TreeVertices]
+
+
+class SceneMotion:
+    """Motion of subjects: evaluates the scene at a time and gives each subject its shape.
+
+    Implements `SubframeMotion`, `RecordedMotion` and `DivisibleMotion` of `core.scan.motion`. A subject that
+    does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
+    geometry, is not present in that sample, and `skipped` has the reason. Must be created at the first frame.
+
+    shape : Shape of all subjects in each sample.
+    may_have_late_instances : Whether there is an object of the selection that may show instances at some
+        frame.
+    reader : Reader of the subjects.
+    sources : Sources of the subjects' poses.
+    skips : Log of the subjects that samples are without.
+    """
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        subjects: Sequence[Subject] | FrameReader,
+        selection: Selection,
+        shape: ShapeName,
+        settings: FitSettings,
+        obstacles: MeshObstacles,
+        late: Sequence[FrameReader] = (),
+    ) -> None:
+        """Read all subjects as they are now.
+
+        scene : The active scene, at the first frame.
+        subjects : Found at the first frame, or read there already, with the same settings.
+        selection : Objects that match it, but appear later, are reported as skipped.
+        shape : Requested shape. With boxes along objects' own axes, all are oriented boxes.
+        settings : For subjects without settings of their own.
+        obstacles : Gets the meshes of the subjects that are obstacles.
+        late : The last subjects, which appear after the first frame, read at that time.
+        Raises SceneError: for an obstacle without faces.
+        """
+        self._obstacles = obstacles
+        self._in_own_frames = False
+        self._scene_uid = scene.session_uid
+        reader: FrameReader | None = None
+        if isinstance(subjects, FrameReader):
+            reader, subjects = subjects, subjects.subjects
+        self.shape, self._settings = resolve_scanned_shape(
+            shape, {subject.axes for subject in subjects}, settings
+        )
+        self.skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
+        self._all = np.arange(len(subjects))
+        self._simulations = Simulations.of(scene)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        if reader is None:
+            with_triangles = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else obstacles.slots
+            reader = FrameReader(subjects, self._settings, with_triangles)
+            reader.read_first(depsgraph)
+        self.reader = reader
+        unfitted = reader.first_geometries() | reader.include(late)
+        reader.shared = []
+        self._unfitted = {row: with_size(source) for row, source in unfitted.items()}
+        # Instances that appeared at the last time that was sampled, and would be subjects.
+        self._arrived: list[InstanceKey] = []
+        self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
+        reader.needs_walk |= self.may_have_late_instances
+        self.skips.known |= reader.unknown_keys
+        self._take_obstacles()
+        self._reset()
+
+    def _take_obstacles(self) -> None:
+        """Give obstacles their meshes. Raises SceneError for an obstacle without faces."""
+        for index in self._obstacles.indices.tolist():
+            subject = self.reader.subjects[index]
+            if subject.override:
+                raise SceneError(
+                    message(
+                        "obstacle {name!r}: has a custom shape, which has no faces: remove it first",
+                        name=subject.name,
+                    )
+                )
+            if index in self._unfitted:
+                source = self._unfitted.pop(index)
+                self._obstacles.set_mesh(index, source.geometry, source.triangles)
+
+    def _reset(self) -> None:
+        """Create an empty fit cache for the shape, and what depends on it."""
+        count = len(self._all)
+        parts: list[PartVertices] | None = None
+        if self.shape in SHAPES_OF_TRIANGLES:
+            parts = [NO_PARTS] * count
+            for index, source in self._unfitted.items():
+                faces = self.reader.faces_of_triangles(index)
+                parts[index] = part_vertices(self.shape, source, faces)
+        settings = [self._settings] * count
+        for index, source in self._unfitted.items():
+            settings[index] = source.fit
+        self._last_matrices: Floats | None = None
+        self._last_time: float | None = None
+        self._rotations = _RotationLog(count)
+        # Subjects whose vertices or faces have changed since the last frame, or between frames.
+        self._changed: set[int] = set()
+        self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
+        self._known_shapes: KnownShapes | None = None
+        # Times whose poses all follow from curves, and are computed together.
+        self._unread: list[float] = []
+        self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
+        for index in self.reader.bones:
+            if self.reader.may_deform[index]:
+                self._fits.set_axis(index, ALONG_BONE)
+        fits = FitsInOwnFrames(self._fits) if self._in_own_frames else self._fits
+        self._batch = PoseBatcher(fits, self._obstacles, count)
+
+    def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
+        """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
+
+        It shares what was read of the scene, because reading takes as long as all that follows in a frame.
+
+        in_own_frames : whether shapes are in the frames of their subjects, see `FitsInOwnFrames`
+        """
+        other = copy(self)
+        other.shape, other._in_own_frames = shape, in_own_frames
+        other._unfitted, other.skips = dict(self._unfitted), self.skips.cleared_copy()
+        other._reset()
+        return other
+
+    def comparing(self, times: Sequence[float]) -> Generator[None, None, None]:
+        """Find the subjects that need not be read from the user's scene; yields after each look at a scene.
+
+        Without a call all are read from the user's scene, and no subject is known.
+
+        times : Increasing times of the samples to come, in frames.
+        """
+        yield from self.sources.choose(
+            times, lambda name: self.skips.accepts((name, name, ())), self._may_be_skinned()
+        )
+        curves = self.sources.curves
+        if curves is None or not curves.is_known.any():
+            return
+        self._batch.use_skins(curves.skins)
+        run_to_end(self.fitting())
+        is_eligible = np.array([subject.override is None for subject in self.reader.subjects], dtype=bool)
+        solid = self._obstacles.indices
+        if not self.refinable.all():
+            is_eligible &= ~curves.is_switched
+            solid = solid[~curves.is_switched[solid]]
+        at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
+        self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
+        self._batch.limit(self._known_shapes.costs)
+
+    def _may_be_skinned(self) -> Bools:
+        """Mask (n,) of subjects whose boxes at any time may follow from the curves of bones."""
+        is_wanted = self.shape == "aabb" and not self._in_own_frames and self._settings.vertex_group is None
+        subjects = self.reader
+        of_each = zip(subjects.subjects, subjects.modifiers, strict=True)
+        is_whole = [is_wanted and each.part is None and source == "evaluated" for each, source in of_each]
+        result: Bools = subjects.may_deform & np.array(is_whole, dtype=bool)
+        return result
+
+    def with_switches(self, times: Sequence[float]) -> list[float]:
+        """Add the times at which known subjects appear or disappear, so that samples show that.
+
+        Call it after `comparing`, with the same times.
+        """
+        every = self.sources.with_switches(times) if self.refinable.all() else list(times)
+        self.sources.expect(probed_times(np.array(every), self).tolist())
+        return every
+
+    def take_arrived(self) -> list[InstanceKey]:
+        """Return the instances that appeared in samples since the last call and would have been subjects."""
+        arrived, self._arrived = self._arrived, []
+        return arrived
+
+    def fitting(self) -> Generator[None, None, None]:
+        """Fit all subjects as they were at the first frame; yields after each batch.
+
+        Subjects that remain are fitted when the first sample is taken. Those that cannot be fitted are
+        reported when they are sampled.
+        """
+        while self._unfitted:
+            batch: list[tuple[int, SubjectGeometry]] = next(
+                in_batches(self._unfitted.items(), lambda entry: entry[1].geometry.points)
+            )
+            self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
+            for index, _ in batch:
+                del self._unfitted[index]
+            if not self._unfitted:
+                self.reader.keep_faces()
+                self._fits.keep_frames()
+            yield
+
+    def fitted(self) -> Generator[None, None, FittedShapes]:
+        """Fit all subjects as `fitting` does, and return the shapes around them as they were read."""
+        sources = dict(self._unfitted)
+        yield from self.fitting()
+        subjects = np.array(sorted(sources), dtype=np.int64)
+        subjects = subjects[self._fits.is_fitted[subjects]]
+        matrices = np.array([sources[index].geometry.matrix for index in subjects.tolist()]).reshape(-1, 4, 4)
+        shapes, errors = self._fits.shapes_at(subjects, matrices)
+        owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
+        kept = ~np.isin(owners, list(errors))
+        trees: dict[int, TreeVertices] = {}
+        if self.shape == "spheres":
+            for index in np.unique(owners[kept]).tolist():
+                geometry, groups = sources[index].geometry, self._fits.groups_of(index)
+                linear, padding = geometry.matrix[:3, :3], sources[index].fit.padding
+                trees[index] = TreeVertices(geometry.points, linear, groups, padding)
+        offsets = np.zeros((len(self._all), 3))
+        offsets[subjects] = matrices[:, :3, 3]
+        return FittedShapes(shapes[kept], owners[kept], offsets, trees)
+
+    @property
+    def owners(self) -> Ints | None:
+        """Subject (N,) that each shape of a sample is part of; None where each subject is one shape."""
+        return None if np.array_equal(self._fits.owners, self._all) else self._fits.owners
+
+    @property
+    def refinable(self) -> Bools:
+        """Subjects (n,) that can be evaluated between frames: not simulated ones.
+
+        None at all while a simulation is not baked, because going back and forth would spoil its cache.
+        """
+        if self._simulations.first_frame is not None:
+            return np.zeros(len(self._all), dtype=bool)
+        return ~self.reader.is_simulated(self._simulations)
+
+    @property
+    def known(self) -> Bools:
+        """Subjects (n,) whose shapes are known at any time, and bounded between frames: see `KnownMotion`."""
+        known = self._known_shapes
+        return np.zeros(len(self._all), dtype=bool) if known is None else known.known
+
+    @property
+    def costs(self) -> Floats:
+        """See `KnownMotion`. Python 3.11 reads properties to see whether this is one."""
+        known = self._known_shapes
+        return np.ones(len(self._fits.owners)) if known is None else known.costs
+
+    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.shapes_of(shapes, times, is_before)
+
+    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.deviations(shapes, begin, end)
+
+    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.successive_deviations(times)
+
+    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.next_jumps(shapes, begin, end)
+
+    @property
+    def is_divisible(self) -> bool:
+        """See `DivisibleMotion`: simulations that are not baked are played frame by frame."""
+        return self._simulations.first_frame is None
+
+    def restart(self) -> None:
+        """See `DivisibleMotion`: subjects that may deform are fitted again at the next sample of each."""
+        subjects = self.reader
+        deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
+        deforming -= self._obstacles.slots.keys()
+        subjects.restore_faces()
+        self._fits.restart(deforming)
+        self._last_matrices = self._last_time = None
+        self._changed.clear()
+
+    @property
+    def skipped(self) -> list[Skipped]:
+        """One record for each subject that a sample is without: the first time, and why."""
+        return self.skips.records
+
+    @property
+    def rotating(self) -> Ints:
+        """Indices of the subjects that rotate in the samples so far; none unless all are world boxes."""
+        return np.flatnonzero(self._rotations.is_rotating)
+
+    def sample(self, time: float) -> Sample:
+        """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
+        sample, skips = self._batch.sample_all(self._advance(time))
+        if skips:
+            self._log(skips)
+        return sample
+
+    def record(self, time: float) -> None:
+        """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
+        if self.sources.follow_curves:
+            self._unread.append(time)
+        else:
+            self._batch.queue.append(self._advance(time))
+        if max(len(self._unread), len(self._batch.queue)) >= self._batch.capacity:
+            self._flush()
+
+    def recorded(self) -> Sample:
+        """Shapes of all subjects at all times recorded since the last call, at least one."""
+        self._flush()
+        samples, self._batch.samples = self._batch.samples, []
+        return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
+
+    def sample_between(self, time: float, subjects: Ints, is_current: bool = False) -> Sample:
+        """Shapes of all parts of `subjects` (m,) at any time.
+
+        is_current : whether to read the user's scene, which is at that time already
+        """
+        every, posed = self._place(time, subjects, is_current)
+        if posed.skips:
+            self._log(posed.skips)
+        is_wanted = np.zeros(len(self._all), dtype=bool)
+        is_wanted[every] = True
+        owners = self._fits.owners[is_wanted[self._fits.owners]]
+        return Sample(posed.shapes, posed.present[np.searchsorted(every, owners)], posed.obstacle_poses)
+
+    def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
+        """See `SubframeSampler`: subjects that changed are fitted again at these shapes alone."""
+        is_wanted = None
+        # A subject is absent as soon as one of its parts vanishes.
+        if not self._fits.is_padding_negative:
+            is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
+            is_wanted[shapes] = True
+        every, posed = self._place(time, subjects, is_wanted=is_wanted)
+        if posed.skips:
+            self._log(posed.skips)
+        places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
+        present = posed.present[np.searchsorted(every, self._fits.owners[shapes])]
+        return Sample(posed.shapes[places], present, posed.obstacle_poses)
+
+    def are_present(self, time: float, subjects: Ints) -> Bools:
+        """See `SubframeSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
+        every, posed = self._place(time, subjects)
+        return np.asarray(posed.present[np.searchsorted(every, subjects)])
+
+    def _place(
+        self, time: float, subjects: Ints, is_current: bool = False, is_wanted: Bools | None = None
+    ) -> tuple[Ints, PosedShapes]:
+        """Compute shapes at any time of `subjects` (m,) and all obstacles; return these indices too."""
+        every = np.union1d(subjects, self._obstacles.indices)
+        reading = self.sources.read(time, every, is_current)
+        return every, self._batch.place(every, self._apply(reading, is_wanted))
+
+    def _flush(self) -> None:
+        """Compute the shapes of all recorded poses, with the current fits."""
+        times, self._unread = self._unread, []
+        if times:
+            if self._unfitted:
+                run_to_end(self.fitting())
+            curves = self.sources.curves
+            assert curves is not None
+            is_present = curves.are_shown(np.array(times), self._all)
+            matrices = curves.matrices_at(np.array(times), self._all)
+            moved = self._moved(matrices, times)
+            for frame, time in enumerate(times):
+                poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
+                self._batch.queue.append(poses)
+        if skips := self._batch.flush():
+            self._log(skips)
+
+    def _log(self, skips: Sequence[Skip]) -> None:
+        for index, time, reason in skips:
+            if reason is None:
+                self.skips.log_absent(index, time)
+            else:
+                self.skips.log(index, time, reason)
+
+    def _advance(self, time: float) -> FramePoses:
+        """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
+        poses = self._apply(self.sources.advance(time))
+        is_first = self._last_matrices is None
+        moved = self._moved(poses.matrices[None], [poses.time])[0]
+        if not is_first:
+            moved[list(self._changed)] = True
+        self._changed.clear()
+        return poses._replace(moved=moved)
+
+    def _moved(self, matrices: Floats, times: Sequence[float]) -> Bools:
+        """Mask (t, n) of subjects whose matrices (t, n, 4, 4), or bones, differ from the frame before."""
+        before = matrices[:1] if self._last_matrices is None else self._last_matrices[None]
+        self._last_matrices = matrices[-1]
+        # Sixteen bytes each, of which numpy would take any() one by one.
+        differs = (matrices != np.concatenate([before, matrices[:-1]])).reshape(len(matrices), -1, 16)
+        halves = differs.view(np.uint64)
+        moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
+        if self._batch.skins is not None:
+            before_first = times[0] if self._last_time is None else self._last_time
+            moved |= self._batch.skins.moved(np.array([before_first, *times]))
+        self._last_time = times[-1]
+        if self.shape == "aabb":
+            self._rotations.log(matrices, np.flatnonzero(moved.any(axis=0)))
+        return moved
+
+    def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:
+        """Fit subjects again whose vertices have changed, note what has come, and return the poses.
+
+        is_wanted : (N,) mask of the shapes that are fitted; all without one
+        """
+        if self._unfitted:
+            run_to_end(self.fitting())
+        time = reading.poses.time
+        if self.reader.animated_paddings:
+            self._flush()
+            self._read_paddings()
+        for key in reading.unknown:
+            if self.skips.log_late_arrival(key, time) and key[2]:
+                self._arrived.append(key)
+        if reading.geometry:
+            self._fit_again(time, reading.geometry, is_wanted)
+        return reading.poses
+
+    def _fit_again(
+        self, time: float, current: dict[int, CurrentGeometry], is_wanted: Bools | None = None
+    ) -> None:
+        """Fit subjects again that have changed. Raises SceneError for an obstacle that has."""
+        refits: dict[int, Geometry] = {}
+        changed: dict[int, ChangedFaces] = {}
+        for subject, (geometry, faces) in current.items():
+            if subject in self._obstacles.slots:
+                self._obstacles.require_unchanged(subject, geometry.points, faces is None, time)
+            elif faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
+                refits[subject] = geometry
+                if faces is not None:
+                    changed[subject] = faces
+        if refits:
+            self._flush()
+            self._changed |= refits.keys()
+            for subject, faces in changed.items():
+                self._fits.set_triangles(subject, refits[subject].points, *faces)
+            errors = self._fits.fit(list(refits), list(refits.values()), is_wanted)
+            for subject, error in errors.items():
+                self.skips.log(subject, time, describe_error(error))
+
+    def _read_paddings(self) -> None:
+        """Apply the paddings at the current frame."""
+        items = {full_name_of(item): item for item in bpy.data.objects}
+        for subject, name in self.reader.animated_paddings.items():
+            if name in items:
+                self._fits.set_padding(subject, object_padding(items[name]))
+
+
+def _may_have_late_instances(
+    scene: bpy.types.Scene, selection: Selection, depsgraph: bpy.types.Depsgraph
+) -> bool:
+    """Decide whether an object of the selection may show instances at some frame."""
+    may_be_owner = instance_owner_filter(scene, selection)
+    return any(
+        isinstance(block, bpy.types.Object)
+        and may_be_owner(full_name_of(block.original))
+        and may_have_instances(block.original)
+        for block in depsgraph.ids
+    )

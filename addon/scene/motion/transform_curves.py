@@ -1,0 +1,427 @@
+"""Objects and bones whose world matrices follow from F-curves and from drivers of the frame alone, as arrays.
+
+Such an object and its parents have keyed, driven or constant transform channels, and nothing else that moves
+them: no NLA, no physics, and no constraint but a copied location. Such a bone and its parents inherit all of
+their parents' motion, and no constraint moves them, not even one of another bone. Blender computes nothing
+for them that `core.curves` does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import bpy
+import numpy as np
+
+from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
+from ...core.curves.segments import Singles
+from ...core.curves.transforms import (
+    CHANNELS,
+    DELTA_LOCATION,
+    DELTA_ROTATION,
+    DELTA_SCALE,
+    LOCATION,
+    ROTATION,
+    SCALE,
+    AnimatedValues,
+    Transforms,
+)
+from ...core.numeric.arrays import Floats
+from ..blender.animated.switches import (
+    BONE_CONSTRAINTS,
+    BONE_TRANSFORMS,
+    INSTANCING,
+    REST_BONES,
+    VISIBILITY,
+    changing,
+)
+from ..blender.names import are_names_readable
+from .channels import (
+    BONES,
+    HIDING,
+    ROTATION_MODES,
+    ROTATION_PATHS,
+    Channel,
+    CurveKeys,
+    FrameDriver,
+    Visibility,
+    applied_curves,
+    channels_of_object,
+    channels_of_paths,
+    frame_driver,
+    is_switch,
+    joined_curves,
+    joined_expressions,
+    known_keys,
+)
+
+_PATH = re.compile(re.escape(BONES) + r'((?:[^"\\]|\\.)*)"\]\.(.+)')
+"""Data path of a bone: its name, with escapes, and the path below it."""
+
+
+class PoseBone(NamedTuple):
+    """A bone, as `Transforms` has objects.
+
+    parent : Bone, or the armature's object.
+    rest : (CHANNELS,) float32
+    offset : (4, 4) float32. Matrix at rest, in the space of its parent at rest.
+    """
+
+    name: str
+    parent: str | None
+    rest: Singles
+    offset: Singles
+    mode: int
+    channels: list[Channel]
+
+
+def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
+    """Read the bones of an armature's object that nothing but curves may move, parents before children."""
+    armature: Any = item.data
+    pose: Any = item.pose
+    if not are_names_readable(armature.bones):
+        return []
+    curves = _curves_by_bone(item)
+    if curves is None or changing(armature, REST_BONES) or armature.is_editmode:
+        return []
+    if armature.pose_position != "POSE":
+        return []
+    constrained = _constrained_bones(item)
+    found: dict[str, PoseBone] = {}
+    for bone in armature.bones:
+        posed, parent = pose.bones[bone.name], bone.parent
+        is_free = bone.name not in constrained and _inherits_all(bone)
+        if not is_free or (parent is not None and parent.name not in found):
+            continue
+        mode = ROTATION_MODES[posed.rotation_mode]
+        channels = channels_of_paths(curves.get(bone.name, []), mode)
+        if channels is None or any(channel >= DELTA_LOCATION.start for channel, _ in channels):
+            continue
+        rest = _rest_values_of_bone(posed, mode)
+        if bone.use_connect:
+            # Blender ignores the location of a bone whose head stays at the tail of its parent.
+            rest[LOCATION] = 0
+            channels = [each for each in channels if not LOCATION.start <= each[0] < LOCATION.stop]
+        offset: Floats = np.array(bone.matrix_local, dtype=np.float64)
+        if parent is not None:
+            offset = np.asarray(np.linalg.solve(np.array(parent.matrix_local, dtype=np.float64), offset))
+        name = None if parent is None else parent.name
+        found[bone.name] = PoseBone(bone.name, name, rest, offset.astype(np.float32), mode, channels)
+    return list(found.values())
+
+
+def _curves_by_bone(item: bpy.types.Object) -> dict[str, list[tuple[str, bpy.types.FCurve]]] | None:
+    """Return the curves of each bone with their paths below the bone; None if they are not all there is."""
+    animation, pose = item.animation_data, item.pose
+    if animation is None:
+        return {}
+    curves = applied_curves(animation)
+    if curves is None:
+        return None
+    names = {bpy.utils.escape_identifier(bone.name): bone.name for bone in pose.bones}
+    result: dict[str, list[tuple[str, bpy.types.FCurve]]] = {}
+    for curve in curves:
+        if not curve.data_path.startswith("pose."):
+            continue
+        found = _PATH.fullmatch(curve.data_path)
+        if found is not None and found[1] in names:
+            if BONE_TRANSFORMS.has(curve.data_path):
+                result.setdefault(names[found[1]], []).append((found[2], curve))
+        elif not curve.data_path.endswith('"]'):
+            return None
+    return result
+
+
+def _constrained_bones(item: bpy.types.Object) -> set[str]:
+    """Return the names of the bones that constraints may move, at any time."""
+    pose: Any = item.pose
+    found = (_PATH.fullmatch(path) for path in changing(item, BONE_CONSTRAINTS))
+    switched = {match[1] for match in found if match is not None}
+    names = set()
+    for bone in pose.bones:
+        is_switched = bool(switched) and bpy.utils.escape_identifier(bone.name) in switched
+        for constraint in bone.constraints:
+            if constraint.mute and not is_switched:
+                continue
+            names.add(bone.name)
+            if constraint.type in ("IK", "SPLINE_IK"):
+                above = bone.parent_recursive
+                # A chain begins at the bone, or at its parent. Another solver may move all.
+                is_fixed = pose.ik_solver == "LEGACY" and not is_switched
+                count = constraint.chain_count if is_fixed else 0
+                begins_here = getattr(constraint, "use_tail", True)
+                above = above[: count - begins_here if count else len(above)]
+                names.update(parent.name for parent in above)
+    return names
+
+
+def _inherits_all(bone: Any) -> bool:
+    """Return whether a bone is a single segment and moves with all its parent does."""
+    return bool(
+        bone.use_inherit_rotation
+        and bone.inherit_scale == "FULL"
+        and bone.use_local_location
+        and bone.bbone_segments == 1
+    )
+
+
+def _rest_values_of_bone(bone: Any, mode: int) -> Singles:
+    """Return the values (CHANNELS,) of all channels of a bone now."""
+    values: Singles = np.zeros(CHANNELS, dtype=np.float32)
+    values[LOCATION], values[SCALE], values[DELTA_SCALE] = bone.location, bone.scale, 1
+    rotation = getattr(bone, ROTATION_PATHS.get(mode, "rotation_euler"))
+    values[ROTATION][: len(rotation)] = rotation
+    if mode == QUATERNION:
+        values[DELTA_ROTATION] = 1, 0, 0, 0
+    return values
+
+
+_Added: TypeAlias = dict[int, tuple[bpy.types.Object, list[Channel]]]
+"""Objects that nothing but curves may move, after their parents, and their channels, by session_uid."""
+
+_Source: TypeAlias = tuple[int, CurveKeys | FrameDriver | None]
+"""A channel, and what animates it; None if it is unknown."""
+
+_UNKNOWN_PARENT = -2
+
+
+class TransformCurves:
+    """Reads objects whose motion is known from curves, some at a time.
+
+    No reference to an object of Blender is kept.
+
+    index_of : Index of each known object in the transforms, by its session_uid; of a bone that was read, by
+        that of the armature's object and its name.
+    hidden_by : list of (CurveKeys or None). The curve that hides and shows each known object, if there is
+        one.
+    """
+
+    def __init__(self) -> None:
+        self.index_of: dict[int | tuple[int, str], int] = {}
+        self.hidden_by: list[CurveKeys | None] = []
+        self._unknown: set[int] = set()
+        # Armatures' objects whose bones were read.
+        self._with_bones: set[int] = set()
+        self._rest: list[Singles] = []
+        self._inverses: list[Singles] = []
+        self._modes: list[int] = []
+        self._parents: list[int] = []
+        self._curves: list[tuple[int, int, CurveKeys]] = []
+        self._drivers: list[tuple[int, int, FrameDriver]] = []
+
+    def read(
+        self, scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], times: tuple[float, float]
+    ) -> None:
+        """Read original objects and all their parents, as far as their motion between `times` is known."""
+        if scene.render.frame_map_old != scene.render.frame_map_new:
+            return
+        added: _Added = {}
+        for item in objects:
+            self._add(item, added)
+        for (item, _), sources in zip(
+            added.values(), _sources([channels for _, channels in added.values()], times), strict=True
+        ):
+            self._index(item, sources, times)
+
+    def read_bones(self, item: bpy.types.Object, times: tuple[float, float]) -> None:
+        """Read the bones of an armature's object, if it is known, as far as their motion is."""
+        uid = item.session_uid
+        if uid not in self.index_of or uid in self._with_bones:
+            return
+        self._with_bones.add(uid)
+        bones = movable_bones(item)
+        for bone, sources in zip(bones, _sources([bone.channels for bone in bones], times), strict=True):
+            above = uid if bone.parent is None else (uid, bone.parent)
+            if above in self.index_of and all(source is not None for _, source in sources):
+                self.index_of[uid, bone.name] = len(self._rest)
+                self._append(bone.rest, bone.offset, bone.mode, self.index_of[above], sources)
+
+    def _add(self, item: bpy.types.Object, added: _Added) -> bool:
+        """Add an object after its parents; return whether nothing but curves may move it."""
+        uid = item.session_uid
+        if uid in self.index_of or uid in added or uid in self._unknown:
+            return uid not in self._unknown
+        # In case of a circle of parents the object is unknown until all of them are.
+        self._unknown.add(uid)
+        channels = None
+        if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent, added)):
+            channels = _channels_with_location(item)
+        if channels is None:
+            return False
+        self._unknown.discard(uid)
+        added[uid] = item, channels
+        return True
+
+    def _index(self, item: bpy.types.Object, sources: Sequence[_Source], times: tuple[float, float]) -> None:
+        """Index an object after its parent, if the source of each of its channels is known."""
+        uid, parent = item.session_uid, -1
+        inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
+        if item.parent is not None and item.parent_type == "BONE":
+            self.read_bones(item.parent, times)
+            parent = self.index_of.get((item.parent.session_uid, item.parent_bone), _UNKNOWN_PARENT)
+            inverse = _from_tail(item) @ inverse
+        elif item.parent is not None:
+            parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
+        if parent == _UNKNOWN_PARENT or any(
+            source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
+        ):
+            self._unknown.add(uid)
+            return
+        self.index_of[uid] = len(self._rest)
+        self._append(_rest_values(item), inverse, ROTATION_MODES[item.rotation_mode], parent, sources)
+
+    def _append(
+        self, rest: Singles, inverse: Singles, mode: int, parent: int, sources: Sequence[_Source]
+    ) -> None:
+        """Append an object or bone after its parent."""
+        row = len(self._rest)
+        self.hidden_by.append(None)
+        self._rest.append(rest)
+        self._inverses.append(inverse)
+        self._modes.append(mode)
+        self._parents.append(parent)
+        for channel, source in sources:
+            if isinstance(source, FrameDriver):
+                self._drivers.append((row, channel, source))
+            elif channel == HIDING:
+                self.hidden_by[-1] = source
+            elif source is not None:
+                self._curves.append((row, channel, source))
+
+    def transforms(self) -> Transforms:
+        """Return the transforms of all known objects."""
+        count = len(self._rest)
+        rest = np.array(self._rest, dtype=np.float32).reshape(count, CHANNELS)
+        inverse = np.array(self._inverses, dtype=np.float32).reshape(count, 4, 4)
+        curve_of = np.full((count, CHANNELS), -1)
+        for number, (row, channel, _) in enumerate([*self._curves, *self._drivers]):
+            curve_of[row, channel] = number
+        modes, parents = np.array(self._modes, dtype=np.int64), np.array(self._parents, dtype=np.int64)
+        curves = joined_curves([keys for *_, keys in self._curves])
+        animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
+        return Transforms(rest, curve_of, modes, parents, inverse, animated)
+
+
+def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> list[list[_Source]]:
+    """Read what animates the channels of each of some objects or bones between `times`."""
+    curves = [curve for each in channels for _, curve in each]
+    found = (
+        keys if curve.driver is None else frame_driver(curve, keys)
+        for curve, keys in zip(curves, known_keys(curves, times), strict=True)
+    )
+    return [[(channel, next(found)) for channel, _ in each] for each in channels]
+
+
+def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
+    """Return whether wanted objects of a scene may appear or disappear while it plays."""
+    return any(
+        is_wanted(item) and (changing(item, VISIBILITY) or changing(item, INSTANCING))
+        for item in scene.objects
+        if item.animation_data is not None
+    )
+
+
+def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, float]) -> Visibility:
+    """Read the keys that hide and show objects between `times`, whatever moves these objects.
+
+    An object that something else may hide as well counts as always shown.
+    """
+    curves = [_hiding_curve(item) for item in objects]
+    keys = iter(known_keys([curve for curve in curves if curve is not None], times))
+    hidden_by = [None if curve is None else next(keys) for curve in curves]
+    return Visibility([source if source is not None and is_switch(source) else None for source in hidden_by])
+
+
+def _hiding_curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
+    """Return the curve that hides and shows an object, if nothing else does."""
+    animation = item.animation_data
+    curves = applied_curves(animation) if animation is not None else None
+    hiding = [curve for curve in curves or () if curve.data_path == "hide_viewport"]
+    return hiding[0] if len(hiding) == 1 and hiding[0].driver is None else None
+
+
+def _is_moved_by_others(item: bpy.types.Object) -> bool:
+    """Return whether something else than an object's channels and its parent may move it."""
+    parent = item.parent
+    return bool(
+        _source_of_location(item) is None
+        or item.rigid_body is not None
+        or item.rigid_body_constraint is not None
+        or (parent is not None and (item.parent_type not in ("OBJECT", "BONE") or parent.type == "CURVE"))
+        or (item.parent_type == "BONE" and not _is_child_of_tail(item))
+    )
+
+
+def _is_child_of_tail(item: bpy.types.Object) -> bool:
+    """Return whether an object whose parent is a bone moves with the tail of that bone."""
+    parent: Any = item.parent
+    bones = parent.data.bones if parent is not None and parent.type == "ARMATURE" else {}
+    return item.parent_bone in bones and not bones[item.parent_bone].use_relative_parent
+
+
+def _from_tail(item: bpy.types.Object) -> Singles:
+    """Return the matrix (4, 4) from the tail of the bone that is the parent of an object to its head."""
+    parent: Any = item.parent
+    matrix = np.eye(4, dtype=np.float32)
+    if item.parent_bone in parent.data.bones:
+        matrix[1, 3] = parent.data.bones[item.parent_bone].length
+    return matrix
+
+
+def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
+    """Return the object whose channels give an object its location; None if a constraint changes more.
+
+    The object itself without constraints, or the target of one that copies the location.
+    """
+    constraints: list[Any] = [constraint for constraint in item.constraints if not constraint.mute]
+    if not constraints:
+        return item
+    constraint = constraints[0]
+    if len(constraints) > 1 or constraint.type != "COPY_LOCATION" or constraint.influence != 1:
+        return None
+    is_whole = constraint.use_x and constraint.use_y and constraint.use_z and not constraint.use_offset
+    is_inverted = constraint.invert_x or constraint.invert_y or constraint.invert_z
+    in_world = constraint.owner_space == constraint.target_space == "WORLD"
+    target: bpy.types.Object | None = constraint.target
+    if not (is_whole and in_world and target) or is_inverted or constraint.subtarget:
+        return None
+    # With parents, a location in the world is not that of the channels.
+    is_alone = item.parent is None and target.parent is None
+    is_free = all(other.mute for other in target.constraints) and not _is_moved_by_others(target)
+    return target if is_alone and is_free else None
+
+
+def _channels_with_location(item: bpy.types.Object) -> list[Channel] | None:
+    """Return the animated channels of an object, those of its location from the object that gives it."""
+    channels, source = channels_of_object(item), _source_of_location(item)
+    if channels is None or source is None or source == item:
+        return channels
+    of_source = channels_of_object(source)
+    if of_source is None:
+        return None
+    is_location = [[_is_location(channel) for channel, _ in each] for each in (channels, of_source)]
+    return [each for each, is_it in zip(channels, is_location[0], strict=True) if not is_it] + [
+        each for each, is_it in zip(of_source, is_location[1], strict=True) if is_it
+    ]
+
+
+def _is_location(channel: int) -> bool:
+    return any(group.start <= channel < group.stop for group in (LOCATION, DELTA_LOCATION))
+
+
+def _rest_values(item: Any) -> Singles:
+    """Return the values (CHANNELS,) of all channels of an object now."""
+    values: Singles = np.zeros(CHANNELS, dtype=np.float32)
+    mode = ROTATION_MODES[item.rotation_mode]
+    source: Any = _source_of_location(item)
+    values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
+    values[SCALE], values[DELTA_SCALE] = item.scale, item.delta_scale
+    rotation = getattr(item, ROTATION_PATHS.get(mode, "rotation_euler"))
+    values[ROTATION][: len(rotation)] = rotation
+    if mode == QUATERNION:
+        values[DELTA_ROTATION] = item.delta_rotation_quaternion
+    elif mode != AXIS_ANGLE:
+        values[DELTA_ROTATION][:3] = item.delta_rotation_euler
+    return values
