@@ -11,7 +11,7 @@ change. Vertices are read again only of colliders whose mesh was updated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import gpu
@@ -27,6 +27,7 @@ from ...scene.blender.object_settings import is_collider
 from ...scene.live.staleness import ViewLayerKey
 from .painter import LIFT
 from .state import object_by_uid, shows_all, view_layer_key
+from .unit_meshes import SurfaceMesh
 
 _LIGHT = np.array((0.36, -0.48, 0.8))
 """Direction to the light, of length 1, which keeps a sphere from being seen as a disc."""
@@ -34,56 +35,43 @@ _DARKEST = 0.55
 """Brightness of faces that the light does not reach."""
 
 
-class ColliderSurface(NamedTuple):
-    """Surface of a collider: points (m, 3) in the space of its object, and triangles (t, 3) of them."""
-
-    points: NDArray[np.float32]
-    triangles: NDArray[np.int32]
-
-
-class DrawnTriangles(NamedTuple):
-    """Corners (3 t, 3) of triangles in world space, and a color (3 t, 4) for each corner."""
-
-    corners: NDArray[np.float32]
-    colors: NDArray[np.float32]
-
-
 def shaded_triangles(
-    surfaces: Sequence[ColliderSurface], matrices: Floats, color: Sequence[float]
-) -> DrawnTriangles:
-    """Return the triangles of surfaces in world space, counter-clockwise seen from outside, with shading.
+    surfaces: Sequence[SurfaceMesh], matrices: Floats, color: Sequence[float]
+) -> dict[str, NDArray[np.float32]]:
+    """Return corners `pos` (3 t, 3) of triangles in world space, and a shaded `color` (3 t, 4) of each.
 
-    `matrices` (n, 4, 4) are those of the objects of the surfaces, of which there is at least one.
+    Triangles are counter-clockwise seen from outside. Surfaces are in the spaces of objects with the matrices
+    (n, 4, 4). There is at least one.
     """
     axes, offsets = matrices[:, :3, :3].transpose(0, 2, 1), matrices[:, :3, 3]
-    placed = [surface.points @ axes[k] + offsets[k] for k, surface in enumerate(surfaces)]
-    first_points = np.cumsum([0, *map(len, placed[:-1])], dtype=np.int32)
-    points = np.concatenate(placed)
-    triangles = np.concatenate([surface.triangles + first_points[k] for k, surface in enumerate(surfaces)])
-    owners = np.arange(len(surfaces)).repeat([len(surface.triangles) for surface in surfaces])
     # A mirrored object has its triangles clockwise.
-    is_mirrored = (np.linalg.det(axes) < 0)[owners]
-    corners = points[np.where(is_mirrored[:, None], triangles[:, ::-1], triangles)]
+    orders = np.where(np.linalg.det(axes) < 0, -1, 1).tolist()
+    corners = np.concatenate(
+        [
+            (surface.points @ axes[k] + offsets[k])[surface.triangles[:, :: orders[k]]]
+            for k, surface in enumerate(surfaces)
+        ]
+    )
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sizes = np.linalg.norm(normals, axis=1)
     lit = np.maximum(normals @ _LIGHT, 0) / np.where(sizes > 0, sizes, 1)
     colors = np.tile(np.array(color, dtype=np.float32), (len(corners), 1))
     colors[:, :3] *= (_DARKEST + (1 - _DARKEST) * lit)[:, None]
-    return DrawnTriangles(corners.reshape(-1, 3).astype(np.float32), colors.repeat(3, axis=0))
+    return {"pos": corners.reshape(-1, 3).astype(np.float32), "color": colors.repeat(3, axis=0)}
 
 
 class ColliderPainter:
     """Draws the colliders of a scene into 3D views, and caches what it has read of them."""
 
     def __init__(self) -> None:
-        self._revision = 0
         self._members: dict[ViewLayerKey, list[int]] = {}
-        self._surfaces: dict[int, ColliderSurface] = {}
-        self._batches: dict[int, tuple[object, Any]] = {}
+        self._surfaces: dict[int, SurfaceMesh] = {}
+        # Batches of views that show all objects, and their colors.
+        self._batches: dict[ViewLayerKey, tuple[Sequence[float], Any]] = {}
 
     def on_frame(self) -> None:
         """Read the matrices again at the next drawing."""
-        self._revision += 1
+        self._batches.clear()
 
     def on_update(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Look for colliders again at the next drawing, and read those whose mesh was updated."""
@@ -95,7 +83,6 @@ class ColliderPainter:
 
     def clear(self) -> None:
         """Drop everything that was read."""
-        self.on_frame()
         for cache in (self._members, self._surfaces, self._batches):
             cache.clear()
 
@@ -107,12 +94,12 @@ class ColliderPainter:
             self._members[key] = [item.session_uid for item in items if item.type == "MESH"]
         if not self._members[key]:
             return
-        view = context.space_data
-        signature = (self._revision, key, tuple(color)) if shows_all(view) else None
-        signature_before, batch = self._batches.get(view.as_pointer(), (None, None))
-        if signature is None or signature != signature_before:
+        color, is_whole = tuple(color), shows_all(context.space_data)
+        known_color, batch = self._batches.get(key, (None, None))
+        if not is_whole or known_color != color:
             batch = self._make_batch(context, self._members[key], color)
-            self._batches[view.as_pointer()] = signature, batch
+        if is_whole:
+            self._batches[key] = color, batch
         if batch is not None:
             _draw(batch)
 
@@ -124,23 +111,19 @@ class ColliderPainter:
             evaluated = None if item is None else item.evaluated_get(context.view_layer.depsgraph)
             if evaluated is not None and is_visible_in(evaluated, context.space_data):
                 if uid not in self._surfaces:
-                    self._surfaces[uid] = _read_surface(evaluated)
+                    points = vertex_positions(evaluated, "evaluated")
+                    self._surfaces[uid] = SurfaceMesh(points, triangle_indices(evaluated, "evaluated"))
                 surfaces.append(self._surfaces[uid])
                 matrices.append(np.array(evaluated.matrix_world))
         if not surfaces:
             return None
-        drawn = shaded_triangles(surfaces, np.array(matrices), color)
-        columns: dict[str, Any] = {"pos": drawn.corners, "color": drawn.colors}
+        columns: Any = shaded_triangles(surfaces, np.array(matrices), color)
         return batch_for_shader(_shader(), "TRIS", columns)
 
 
 def is_visible_in(evaluated: bpy.types.Object, view: Any) -> bool:
     """Return whether a 3D view shows an evaluated object."""
     return evaluated.visible_in_viewport_get(view)
-
-
-def _read_surface(evaluated: bpy.types.Object) -> ColliderSurface:
-    return ColliderSurface(vertex_positions(evaluated, "evaluated"), triangle_indices(evaluated, "evaluated"))
 
 
 def _shader() -> gpu.types.GPUShader:

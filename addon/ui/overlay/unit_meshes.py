@@ -142,7 +142,7 @@ LINES: dict[UnitMesh, Callable[[int], UnitLines]] = {
 
 
 class SurfaceMesh(NamedTuple):
-    """Surface of triangles, counter-clockwise seen from outside.
+    """Surface of triangles, counter-clockwise seen from outside; of a unit mesh or of a collider.
 
     points : (m, 3) float32
     triangles : (t, 3) int32

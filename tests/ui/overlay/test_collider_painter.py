@@ -30,7 +30,7 @@ class Recorder:
     def spans(self):
         """Return the lower and upper ends along x of what a view draws; None if it draws nothing."""
         self.columns = None
-        view = SimpleNamespace(local_view=None, use_local_collections=False, as_pointer=lambda: 1)
+        view = SimpleNamespace(local_view=None, use_local_collections=False)
         context = SimpleNamespace(
             scene=bpy.context.scene,
             view_layer=bpy.context.view_layer,

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.ui.overlay.collider_surfaces import ColliderSurface, shaded_triangles
-from addon.ui.overlay.unit_meshes import box_faces
+from addon.ui.overlay.collider_surfaces import shaded_triangles
+from addon.ui.overlay.unit_meshes import SurfaceMesh, box_faces
 
 VIOLET = (0.8, 0.4, 1.0, 0.3)
-BOX = ColliderSurface(*box_faces())
+BOX = box_faces()
 
 
 def triangles_of(matrix):
     drawn = shaded_triangles([BOX], np.array([matrix]), VIOLET)
-    return drawn.corners.reshape(-1, 3, 3).astype(float), drawn.colors.reshape(-1, 3, 4)
+    return drawn["pos"].reshape(-1, 3, 3).astype(float), drawn["color"].reshape(-1, 3, 4)
 
 
 @pytest.mark.parametrize("scale", [(1, 2, 3), (-1, 2, 3)], ids=["plain", "mirrored"])
@@ -41,12 +41,12 @@ def test_faces_have_the_color_shaded_by_direction_and_its_opacity():
 
 
 def test_flat_triangle_without_area_has_a_finite_color():
-    line = ColliderSurface(np.zeros((3, 3), dtype=np.float32), np.array([[0, 1, 2]], dtype=np.int32))
-    assert np.isfinite(shaded_triangles([line], np.eye(4)[None], VIOLET).colors).all()
+    line = SurfaceMesh(np.zeros((3, 3), dtype=np.float32), np.array([[0, 1, 2]], dtype=np.int32))
+    assert np.isfinite(shaded_triangles([line], np.eye(4)[None], VIOLET)["color"]).all()
 
 
 def test_joined_surfaces_are_drawn_as_each_by_itself():
-    wedge = ColliderSurface(
+    wedge = SurfaceMesh(
         np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=np.float32),
         np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)], dtype=np.int32),
     )
@@ -61,5 +61,5 @@ def test_joined_surfaces_are_drawn_as_each_by_itself():
         shaded_triangles([surface], np.array([matrix]), VIOLET)
         for surface, matrix in zip(surfaces, matrices, strict=True)
     ]
-    np.testing.assert_allclose(drawn.corners, np.concatenate([one.corners for one in alone]), rtol=1e-6)
-    np.testing.assert_allclose(drawn.colors, np.concatenate([one.colors for one in alone]), rtol=1e-6)
+    for name in ("pos", "color"):
+        np.testing.assert_allclose(drawn[name], np.concatenate([one[name] for one in alone]), rtol=1e-6)
