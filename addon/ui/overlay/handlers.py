@@ -6,8 +6,8 @@ passes finished arrays to the graphics card. No bpy object is kept between two c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
@@ -29,10 +29,12 @@ from .charts.timeline import draw_bars
 from .collider_surfaces import ColliderPainter
 from .labels import draw_labels
 from .painter import Painter, Style
-from .state import CachedOverlay, find_overlay, on_edit, on_undo, record_snapshot, redraw, state
+from .state import find_overlay, on_edit, on_undo, record_snapshot, redraw, state
 from .update import update_all_overlays, update_overlay
 
 _colliders = ColliderPainter()
+_attached = ExitStack()
+"""Removes all handlers."""
 
 
 @contextmanager
@@ -53,52 +55,39 @@ def refresh(context: bpy.types.Context) -> None:
 
 def attach() -> None:
     """Add all handlers."""
-    for listeners, listener in _subscriptions():
-        listeners.append(listener)
-    for space, draw, when in (
-        (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
-        (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
-        (bpy.types.SpaceView3D, draw_large_graph, "POST_PIXEL"),
-        (bpy.types.SpaceDopeSheetEditor, draw_bars, "POST_PIXEL"),
-    ):
-        state.draw_handles.append((space, space.draw_handler_add(draw, (), "WINDOW", when)))
-
-
-def detach() -> None:
-    """Remove all handlers, and drop results and draw data."""
-    for space, handle in state.draw_handles:
-        space.draw_handler_remove(handle, "WINDOW")
-    for listeners, listener in _subscriptions():
-        listeners.remove(listener)
-    state.reset()
-    _colliders.clear()
-    result_store.clear()
-    redraw()
-
-
-def _subscriptions() -> tuple[tuple[list[Any], Any], ...]:
-    """Return lists of listeners, and the function of this module in each."""
     handlers: Any = bpy.app.handlers
-    return (
-        (property_events.display_changed, _on_display_changed),
-        (property_events.style_changed, _on_style_changed),
+    subscriptions: tuple[tuple[list[Any], Callable[..., None]], ...] = (
+        (property_events.display_changed, lambda _owner, context: refresh(context)),
+        (property_events.style_changed, lambda _owner, _context: redraw()),
         (handlers.frame_change_post, _on_frame),
         (handlers.depsgraph_update_post, _on_update),
         (handlers.undo_post, _on_undo),
         (handlers.redo_post, _on_undo),
         (handlers.load_post, _on_load),
     )
+    for listeners, listener in subscriptions:
+        listeners.append(listener)
+        _attached.callback(listeners.remove, listener)
+    for space, draw, when in (
+        (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
+        (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
+        (bpy.types.SpaceView3D, draw_large_graph, "POST_PIXEL"),
+        (bpy.types.SpaceDopeSheetEditor, draw_bars, "POST_PIXEL"),
+    ):
+        handle = space.draw_handler_add(draw, (), "WINDOW", when)
+        _attached.callback(space.draw_handler_remove, handle, "WINDOW")
 
 
-# ---- Changes of properties, of the scene, and of the file
-
-
-def _on_display_changed(_owner: Any, context: bpy.types.Context) -> None:
-    refresh(context)
-
-
-def _on_style_changed(_owner: Any, _context: bpy.types.Context) -> None:
+def detach() -> None:
+    """Remove all handlers, and drop results and draw data."""
+    _attached.close()
+    state.clear()
+    _colliders.clear()
+    result_store.clear()
     redraw()
+
+
+# ---- Changes of the scene, and of the file
 
 
 @persistent
@@ -142,21 +131,15 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
     # Blender reports bodies that physics has moved again after the frame change, which has read them.
     is_after_physics = was_frame_changed and not (moved and was_valid)
-    has_other_physics = _has_other_physics(scene)
+    physics = physics_settings(scene)
+    has_other_physics = state.physics.get(scene.session_uid, physics) != physics
+    state.physics[scene.session_uid] = physics
     is_click = not moved and is_scene_edited(depsgraph) and not has_other_physics
     edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
     if edited_uids and (scan := job_state.running()):
         scan.was_scene_edited = True
     if not was_undone and on_edit(scene, depsgraph.view_layer, edited_uids, moved):
         update_overlay(scene, depsgraph, (), keep_flags=True)
-
-
-def _has_other_physics(scene: bpy.types.Scene) -> bool:
-    """Return whether settings of a scene's physics are others than at the last call."""
-    now = physics_settings(scene)
-    before = state.physics.setdefault(scene.session_uid, now)
-    state.physics[scene.session_uid] = now
-    return now != before
 
 
 @persistent
@@ -196,32 +179,29 @@ def _skip_while_paused() -> bool:
 
 def _draw_shapes() -> None:
     context: Any = bpy.context
-    if _shows_overlays(context):
-        settings = settings_on(context.scene)
-        if settings.display.show_overlay and settings.colliders.show_surfaces:
-            _colliders.draw(context, preferences().collider_color)
-    cached = _overlay_in(context)
-    if cached is not None:
-        style = Style.of(settings_on(context.scene).display, context.preferences.system.ui_scale)
+    if not _shows_overlays(context):
+        return
+    settings = settings_on(context.scene)
+    if settings.display.show_overlay and settings.colliders.show_surfaces:
+        _colliders.draw(context, preferences().collider_color)
+    if (cached := find_overlay(context.scene, context.view_layer)) is not None:
+        style = Style.of(settings.display, context.preferences.system.ui_scale)
         painter = state.painter = state.painter or Painter()
         painter.draw(cached.in_view(context), style, (context.region.width, context.region.height))
 
 
 def _draw_labels() -> None:
-    cached = _overlay_in(bpy.context)
+    context: Any = bpy.context
+    cached = find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
     if cached is not None and len(cached.draw_data.labels.owners):
-        draw_labels(cached.in_view(bpy.context).labels, bpy.context)
-
-
-def _overlay_in(context: Any) -> CachedOverlay | None:
-    """Return the overlay of the view that is being drawn; None if it has none, or hides overlays.
-
-    None while a job runs too, because the results are of before, and the job may go to other frames.
-    """
-    return find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
+        draw_labels(cached.in_view(context).labels, context)
 
 
 def _shows_overlays(context: Any) -> bool:
+    """Return whether the view that is being drawn shows overlays.
+
+    While a job runs, it shows none: the results are of before, and the job may go to other frames.
+    """
     return (
         context.scene is not None and context.space_data.overlay.show_overlays and job_state.running() is None
     )

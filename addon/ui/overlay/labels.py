@@ -72,7 +72,9 @@ def place_labels(
         has_room = ~is_taken & (boxes[:, 2:] <= free[2:]).all(axis=1)
         # The middle itself may be below a label that is more important.
         if has_room.any() and not _overlap(around[None], labels)[0]:
-            placed[number] = boxes[int(np.argmin(np.where(has_room, _covered(boxes, all_middles), np.inf)))]
+            is_covered = (boxes[:, None, :2] < all_middles) & (all_middles < boxes[:, None, 2:])
+            counts = np.count_nonzero(is_covered.all(axis=2), axis=1)
+            placed[number] = boxes[int(np.argmin(np.where(has_room, counts, np.inf)))]
             labels, middles = np.vstack([labels, placed[number]]), np.vstack([middles, around])
         if len(labels) == _MAX_LABELS:
             break
@@ -92,12 +94,6 @@ def _overlap(boxes: Floats, taken: Floats) -> Bools:
     """Return which boxes (n, 4) overlap any of the boxes (m, 4) that are taken."""
     is_apart = (boxes[:, None, :2] >= taken[:, 2:]) | (boxes[:, None, 2:] <= taken[:, :2])
     return np.asarray(np.any(~np.any(is_apart, axis=2), axis=1))
-
-
-def _covered(boxes: Floats, points: Floats) -> Ints:
-    """Return how many of the points (m, 2) each of the boxes (n, 4) covers."""
-    is_inside = (boxes[:, None, :2] < points) & (points < boxes[:, None, 2:])
-    return np.asarray(np.count_nonzero(is_inside.all(axis=2), axis=1))
 
 
 def draw_labels(labels: Labels, context: Any) -> None:

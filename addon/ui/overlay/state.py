@@ -45,10 +45,9 @@ class CachedOverlay:
 
     result : The result whose subjects are drawn.
     subjects : LiveSubjects
-    live : Shapes at the last update.
+    live : Shapes at the last update; None before the first.
     draw_data : Everything that is drawn of the view layer.
     is_invalid : Whether vertices may have changed that no update has read.
-    is_new : Whether there was no update yet.
     deforms : Whether vertices of any subject may change from frame to frame; None until it is known.
     ghosts : ((int, int), Instances) or None. The subjects of a contact, and their bounds at its first frame.
     envelopes : (Result, shapes, Instances) or None. A result, and its envelopes of the shapes shown.
@@ -58,7 +57,6 @@ class CachedOverlay:
     subjects: LiveSubjects
     draw_data: DrawData = field(default_factory=DrawData)
     is_invalid: bool = True
-    is_new: bool = True
     deforms: bool | None = None
     live: LiveShapes | None = None
     ghosts: tuple[tuple[int, int], Instances] | None = None
@@ -97,7 +95,6 @@ class OverlayState:
     was_frame_changed, was_undone : Whether the next depsgraph update is the outcome of a frame change or an
         undo, and not an edit by the user: after a frame change, bodies that physics has moved are reported;
         after an undo, all objects.
-    draw_handles : list of (type, handle). The types of the editors that draw, and their handles.
     """
 
     def __init__(self) -> None:
@@ -112,7 +109,6 @@ class OverlayState:
         self.is_paused = False
         self.was_frame_changed = False
         self.was_undone = False
-        self.draw_handles: list[tuple[Any, object]] = []
 
     def invalidate(self) -> None:
         """Make the next update of each overlay read all vertices."""
@@ -120,15 +116,8 @@ class OverlayState:
             cached.is_invalid = True
 
     def clear(self) -> None:
-        """Drop everything about the file that was open."""
-        kept = ("is_paused", "was_frame_changed", "was_undone", "draw_handles")
-        values = {name: getattr(self, name) for name in kept}
-        self.reset()
-        vars(self).update(values)
-
-    def reset(self) -> None:
-        """Return to the state before anything was drawn, after all handlers have been removed."""
-        vars(self).update(vars(OverlayState()))
+        """Drop everything about the file that was open. A pause goes on."""
+        vars(self).update(vars(OverlayState()), is_paused=self.is_paused)
 
 
 state = OverlayState()
@@ -215,7 +204,9 @@ def on_edit(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, edited_uids: set
     if not edited_uids:
         record_snapshot(scene, layer)
         return False
-    if not moved and edited_uids.isdisjoint(_subject_uids(result_id)):
+    subjects = state.identities.get(result_id, ())
+    parts = (*subjects, *(member for identity in subjects for member in identity.members))
+    if not moved and edited_uids.isdisjoint(uid for identity in parts for uid in identity[:2]):
         return False
     machine = _machine_of(result_id)
     key, now = view_layer_key(scene, layer), _snapshot(scene, layer)
@@ -269,13 +260,6 @@ def after_export() -> None:
         state.staleness[before[0]] = StalenessMachine(Staleness.FRESH)
         _apply(before[0], False)
         record_snapshot(scene, layer)
-
-
-def _subject_uids(result_id: str) -> set[int]:
-    """Return the session_uids of all objects that the subjects of a result consist of."""
-    subjects = state.identities.get(result_id, ())
-    identities = (*subjects, *(member for identity in subjects for member in identity.members))
-    return {uid for identity in identities for uid in identity[:2]}
 
 
 def _snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> FrameSnapshot | None:

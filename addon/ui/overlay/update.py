@@ -83,6 +83,7 @@ def update_overlay(
         keys = {view_layer_key(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers}
         for removed in set(state.overlays) - keys:
             del state.overlays[removed]
+    is_new = cached.live is None
     live = cached.live = cached.subjects.update(
         depsgraph,
         replace(fit_settings(settings), vertex_group=cached.result.group),
@@ -94,9 +95,8 @@ def update_overlay(
     )
     cached.is_invalid = False
     cached.draw_data = _build_draw_data(cached, live, settings, playhead(scene))
-    if cached.is_new:
+    if is_new:
         record_snapshot(scene, depsgraph.view_layer)
-    cached.is_new = False
     redraw()
     return live.moved
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from bpy.types import Context, Menu, Panel, UILayout
 
@@ -17,6 +17,7 @@ from ..texts import length_text
 from ..translation import iface_, iface_count
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import (
+    BoundsTab,
     Popover,
     Tab,
     draw_note_button,
@@ -60,12 +61,10 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
             _draw_state(results, settings)
 
 
-class COLLISION_BOUNDS_PT_fit_settings(Tab, Panel):
+class COLLISION_BOUNDS_PT_fit_settings(BoundsTab, Panel):
     """Panel of the options of the shapes that are fitted."""
 
     bl_label = "Fit Settings"
-    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw_header_preset(self, context: Context) -> None:
         """Draw the options that are not at their defaults, which is seen while the panel is folded."""
@@ -112,12 +111,10 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
             entry.group = name
 
 
-class COLLISION_BOUNDS_PT_swept_bounds(Tab, Panel):
+class COLLISION_BOUNDS_PT_swept_bounds(BoundsTab, Panel):
     """Panel to fit bounds around whole animations."""
 
     bl_label = "Swept Bounds"
-    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Draw the button, and how many objects have swept bounds."""

@@ -96,15 +96,11 @@ def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
         if line and not fits(longer):
             yield line
             longer = word
-        while not fits(longer) and _has_no_spaces(longer):
+        # Japanese, for example, is written without spaces.
+        while len(longer) > 1 and not fits(longer) and any("\u3040" <= each <= "\u9fff" for each in longer):
             count = next((end for end in range(len(longer) - 1, 1, -1) if fits(longer[:end])), 1)
             yield longer[:count]
             longer = longer[count:]
         line = longer
     if line:
         yield line
-
-
-def _has_no_spaces(word: str) -> bool:
-    """Return whether a word is of a language that writes none, such as Japanese."""
-    return len(word) > 1 and any("\u3040" <= character <= "\u9fff" for character in word)

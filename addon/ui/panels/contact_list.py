@@ -47,19 +47,23 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         """Draw both names, frame, and depth or gap; the icon shows which."""
         line = layout.row(align=True)
         line.active = not item.hidden
-        width, has_value = _widths(context)
+        width, has_room = _widths(context)
         fits, prefixes = measure_texts(context, width), prefixes_of_names(data)
-        first, second, frame, value = _columns(line, has_value)
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
-        first.label(text=a, translate=False, icon=_icon_of(item))
-        second.label(text=b, translate=False)
-        # With room for one number, it is the one that the list is sorted by.
-        is_by_value = data.contact_list.sort_by == "VALUE"
-        if value is not None or not is_by_value:
-            text = iface_("start") if item.at_start else _frame_text(item)
-            frame.label(text=text, translate=False)
-        if value is not None or is_by_value:
-            (frame if value is None else value).label(text=_value_text(abs(item.value)), translate=False)
+        names = line.split(factor=0.5, align=True)
+        names.row(align=True).label(text=a, translate=False, icon=_icon_of(item))
+        names.row(align=True).label(text=b, translate=False)
+        # At most six characters, up to a million, as far as the frame is certain.
+        decimals = 2 if abs(item.frame) < 100 else 1 if abs(item.frame) < 1000 else 0
+        frame = frame_text(item.frame, item.uncertainty, decimals).split(" ")[0]
+        numbers = [iface_("start") if item.at_start else frame, _value_text(abs(item.value))]
+        if not has_room:
+            # It is the one that the list is sorted by.
+            numbers = numbers[1:] if data.contact_list.sort_by == "VALUE" else numbers[:1]
+        for text, units in zip(numbers, (_FRAME_UNITS, _VALUE_UNITS), strict=False):
+            cell = line.row(align=True)
+            cell.ui_units_x = units
+            cell.label(text=text, translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""
@@ -128,20 +132,8 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
         part.operator(sort, text=text, translate=False, depress=is_active).column = name
 
 
-def _columns(line: UILayout, has_value: bool) -> tuple[UILayout, UILayout, UILayout, UILayout | None]:
-    """Divide a row into both names, which share what is left, frame and value."""
-    names = line.split(factor=0.5, align=True)
-    first, second, frame = names.row(align=True), names.row(align=True), line.row(align=True)
-    frame.ui_units_x = _FRAME_UNITS
-    if not has_value:
-        return first, second, frame, None
-    value = line.row(align=True)
-    value.ui_units_x = _VALUE_UNITS
-    return first, second, frame, value
-
-
 def _widths(context: Context) -> tuple[float, bool]:
-    """Return the pixels of a name, and whether there is room for the depth."""
+    """Return the pixels of a name, and whether there is room for both numbers."""
     scale = context.preferences.system.ui_scale
     inside = sidebar_width(context) - _SURROUNDINGS - _UNIT * _FRAME_UNITS
     # The icon takes a part of the first column alone.
@@ -149,12 +141,6 @@ def _widths(context: Context) -> tuple[float, bool]:
     if with_value >= _NARROWEST_NAME:
         return with_value * scale, True
     return max(inside / 2 - _UNIT - _NAME_MARGIN, 1.0) * scale, False
-
-
-def _frame_text(row: ContactRow) -> str:
-    """Format the frame of a row in at most six characters, up to a million, as far as it is certain."""
-    decimals = 2 if abs(row.frame) < 100 else 1 if abs(row.frame) < 1000 else 0
-    return frame_text(row.frame, row.uncertainty, decimals).split(" ")[0]
 
 
 def _value_text(value: float) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bpy.types import Context, Panel, UILayout
+from bpy.types import Context, Panel
 
-from ..properties.display import SWITCHES, COLLISION_BOUNDS_PG_display
+from ..properties.display import SWITCHES
 from ..properties.scene import settings_of
 from ..translation import n_
 from .sidebar import Tab, folded
@@ -38,34 +38,22 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
         body.row().prop(display, "draw_as", expand=True)
         for option in ("in_front", "only_selected", "show_names", "show_timeline", "show_separation"):
             body.prop(display, option)
-        _draw_style(layout, display)
-        _draw_contact(layout, display, bool(settings.rows))
-
-
-def _draw_style(layout: UILayout, display: COLLISION_BOUNDS_PG_display) -> None:
-    """Draw style settings, folded because few change them."""
-    body = folded(layout, "collision_bounds_style", n_("Style"))
-    if body is None:
-        return
-    body.active = display.show_overlay
-    lines = body.column(align=True)
-    lines.enabled = display.draw_as != "FACES"
-    lines.prop(display, "line_width")
-    lines.prop(display, "line_opacity", text="Opacity")
-    faces = body.row()
-    faces.enabled = display.draw_as != "WIRE"
-    faces.prop(display, "face_opacity")
-
-
-def _draw_contact(layout: UILayout, display: COLLISION_BOUNDS_PG_display, has_rows: bool) -> None:
-    """Draw the options of the active contact, folded."""
-    body = folded(layout, "collision_bounds_active_contact", n_("Active Contact"))
-    if body is None:
-        return
-    body.active = display.show_overlay
-    column = body.column()
-    column.enabled = has_rows
-    column.prop(display, "show_contact")
-    column.prop(display, "show_ghosts")
-    if not has_rows:
-        body.label(text="Find contacts, then click a row", icon="INFO")
+        # Folded, because few change them.
+        if (style := folded(layout, "collision_bounds_style", n_("Style"))) is not None:
+            style.active = display.show_overlay
+            lines = style.column(align=True)
+            lines.enabled = display.draw_as != "FACES"
+            lines.prop(display, "line_width")
+            lines.prop(display, "line_opacity", text="Opacity")
+            faces = style.row()
+            faces.enabled = display.draw_as != "WIRE"
+            faces.prop(display, "face_opacity")
+        contact = folded(layout, "collision_bounds_active_contact", n_("Active Contact"))
+        if contact is not None:
+            contact.active = display.show_overlay
+            column = contact.column()
+            column.enabled = bool(settings.rows)
+            column.prop(display, "show_contact")
+            column.prop(display, "show_ghosts")
+            if not settings.rows:
+                contact.label(text="Find contacts, then click a row", icon="INFO")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from bpy.types import Context, Panel, UILayout
 
 from ...scene.blender.names import name_of
@@ -17,7 +18,7 @@ from ..fit_measurements import active_with_geometry, find_measurement
 from ..properties.scene import settings_of
 from ..texts import length_text
 from ..translation import iface_, iface_count, meaning_, n_
-from .sidebar import Tab, draw_note
+from .sidebar import BoundsTab, draw_note
 
 _DIGITS = 3
 """Digits of a length, so that three fit into a line. The copied numbers have more."""
@@ -26,7 +27,6 @@ _DIGITS = 3
 class _OfActive:
     """Base of panels with settings of the active object."""
 
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
     if TYPE_CHECKING:
         layout: UILayout
 
@@ -141,20 +141,17 @@ def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
     entries = [(settings, settings.override), *((entry, entry.shape) for entry in settings.more_shapes)]
     for number, (entry, shape) in enumerate(entries):
         if settings.more_shapes:
-            _draw_shape_title(layout, number, shape)
+            row = layout.row()
+            text = iface_("Box {number}" if shape == "box" else "Sphere {number}", number=number + 1)
+            row.label(text=text, translate=False)
+            name = "collision_bounds.remove_custom_shape"
+            row.operator(name, text="", icon="X", emboss=False).index = number
         layout.prop(entry, "center")
         layout.prop(entry, "half_extents" if shape == "box" else "radius")
     row = layout.row(align=True)
     for shape, label in (("box", iface_("Add Box")), ("sphere", iface_("Add Sphere"))):
         name = "collision_bounds.add_custom_shape"
         row.operator(name, text=label, translate=False, icon="ADD").shape = shape
-
-
-def _draw_shape_title(layout: UILayout, number: int, kind: str) -> None:
-    row = layout.row()
-    text = iface_("Box {number}" if kind == "box" else "Sphere {number}", number=number + 1)
-    row.label(text=text, translate=False)
-    row.operator("collision_bounds.remove_custom_shape", text="", icon="X", emboss=False).index = number
 
 
 class _CollisionResponse(_OfActive):
@@ -188,22 +185,16 @@ class _Physics:
         return active_with_geometry(context) is not None
 
 
-class COLLISION_BOUNDS_PT_object_settings(_ObjectSettings, Tab, Panel):
+class COLLISION_BOUNDS_PT_object_settings(_ObjectSettings, BoundsTab, Panel):
     """Settings of the active object that replace those of the scene."""
 
-    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
 
-
-class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, Tab, Panel):
+class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, BoundsTab, Panel):
     """Custom shape of the active object."""
 
-    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
 
-
-class COLLISION_BOUNDS_PT_collision_response(_CollisionResponse, Tab, Panel):
+class COLLISION_BOUNDS_PT_collision_response(_CollisionResponse, BoundsTab, Panel):
     """Collision response of the active object."""
-
-    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
 
 
 class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
@@ -215,31 +206,28 @@ class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
         """Draw nothing: the panels below have the settings."""
 
 
-class COLLISION_BOUNDS_PT_physics_object_settings(_ObjectSettings, _Physics, Panel):
+class _InPhysics(_Physics):
+    """Mixin of the panels in that one."""
+
+    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
+
+
+class COLLISION_BOUNDS_PT_physics_object_settings(_ObjectSettings, _InPhysics, Panel):
     """Object settings in the Properties editor."""
 
-    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
-
-class COLLISION_BOUNDS_PT_physics_custom_shape(_CustomShape, _Physics, Panel):
+class COLLISION_BOUNDS_PT_physics_custom_shape(_CustomShape, _InPhysics, Panel):
     """Custom shape in the Properties editor."""
 
-    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
-
-class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _Physics, Panel):
+class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _InPhysics, Panel):
     """Collision response in the Properties editor."""
 
-    bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
-
-class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
+class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
     """Sizes, positions and tightness of the bounds of the active object."""
 
     bl_label = "Measurements"
-    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
-    # Closed at first, so that the list of contacts is on the screen.
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Draw the measurements, or a button to measure."""
@@ -266,10 +254,13 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
     """Draw radius or size, length, and center, of each shape, with buttons that copy the numbers."""
     for shape in quality.shapes:
-        is_radius = isinstance(shape.size, float)
-        numbers = [shape.size] if isinstance(shape.size, float) else shape.size.tolist()
+        numbers = np.ravel(shape.size).tolist()
         _draw_value(
-            layout, meaning_(shape.label), numbers, units, n_("Radius {value}") if is_radius else "{value}"
+            layout,
+            meaning_(shape.label),
+            numbers,
+            units,
+            n_("Radius {value}") if isinstance(shape.size, float) else "{value}",
         )
         if shape.length is not None:
             _draw_value(layout, iface_("Length"), [shape.length], units)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import blf
 import bpy
-from bpy.types import Context, UILayout
+from bpy.types import Context, Panel, UILayout
 
 from .. import job_state, property_events
 from ..properties.preferences import NAME, Preferences, preferences
@@ -23,12 +23,20 @@ class Tab:
     bl_category = NAME
 
 
+class BoundsTab(Tab):
+    """Mixin of panels in the Bounds panel, closed at first so that the list of contacts is on the screen."""
+
+    bl_parent_id = "COLLISION_BOUNDS_PT_bounds"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+
 def rename(name: str) -> None:
     """Move the registered panels into the tab of that name; an empty name is the default."""
     name = name.strip() or NAME
     if Tab.bl_category == name:
         return
-    panels: list[Any] = [panel for panel in Tab.__subclasses__() if panel.is_registered]  # type: ignore[attr-defined]
+    known: list[Any] = Panel.__subclasses__()
+    panels = [panel for panel in known if issubclass(panel, Tab) and panel.is_registered]
     for panel in reversed(panels):
         bpy.utils.unregister_class(panel)
     Tab.bl_category = name

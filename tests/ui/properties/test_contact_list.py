@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
 from addon.ui.contact_rows import counts_of_rows, sorted_and_filtered
 from addon.ui.operators.contacts import rows as contact_list_operators
 from addon.ui.operators.contacts.pair_selection import selection_problems
+from addon.ui.panels import contact_list as contact_list_ui
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
 from tests.ui import scanned_scene
-from tests.ui.drawn_panel import Page
+from tests.ui.drawn_panel import Layout, Page
 
 
 @pytest.fixture
@@ -52,6 +55,23 @@ def test_list_is_sorted_by_each_column_and_reversed(rows):
     assert shown(rows)[:2] == ["Aside Slider", "Bullet Pane"]
     contact_list.reverse = False
     assert shown(rows)[2:] == ["Bullet Pane", "Aside Slider"]
+
+
+@pytest.mark.parametrize(
+    ("width", "column", "numbers"),
+    [(400, "NAME", ["14.00", "1.00"]), (150, "FRAME", ["14.00"]), (150, "VALUE", ["1.00"])],
+)
+def test_row_has_both_numbers_or_the_one_that_the_list_is_sorted_by(
+    rows, monkeypatch, width, column, numbers
+):
+    monkeypatch.setattr(contact_list_ui, "sidebar_width", lambda _context: width)
+    monkeypatch.setattr(contact_list_ui, "measure_texts", lambda _context, _width: lambda _text: True)
+    rows.contact_list.sort_by, far = column, rows.rows[2]
+    page = SimpleNamespace(labels=[], greyed_labels=[])
+    contact_list_ui.COLLISION_BOUNDS_UL_contacts.draw_item(
+        None, bpy.context, Layout(page), rows, far, 0, rows, "active_row"
+    )
+    assert page.labels == [far.a, far.b, *numbers]
 
 
 def sort_by(column):

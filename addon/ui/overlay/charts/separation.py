@@ -162,7 +162,7 @@ def draw_large_graph() -> None:
         return
     axes = GraphAxes.of(curve)
     _draw_axes(place, axes, context, text_color)
-    above, below = segments(curve)
+    above, below = (place.pixels(axes, part) for part in segments(curve))
     contact = tuple(preferences().contact_color)
     scale = context.preferences.system.ui_scale
     # Below the curve, because it would hide a contact between two frames.
@@ -171,10 +171,12 @@ def draw_large_graph() -> None:
         points = np.array([[now, axes.low], [now, axes.high]])
         color = (*flat.playhead_color(context), 1.0)
         flat.draw_lines(place.pixels(axes, points), color, 2.0 * scale, context)
-    zero = float(place.pixels(axes, np.array([axes.first, 0.0]))[1])
-    _draw_area(place.pixels(axes, below), zero, (*contact[:3], 0.4))
-    flat.draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
-    flat.draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
+    # The area between segments below zero and zero.
+    on_zero = below * (1, 0) + place.pixels(axes, np.array([axes.first, 0.0])) * (0, 1)
+    corners = [below[:, 0], below[:, 1], on_zero[:, 1], below[:, 0], on_zero[:, 1], on_zero[:, 0]]
+    flat.draw_triangles(np.stack(corners, axis=1).reshape(-1, 2), (*contact[:3], 0.4))
+    flat.draw_lines(above.reshape(-1, 2), text_color, 1.5 * scale, context)
+    flat.draw_lines(below.reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
     _draw_title(place, curve, now, context, text_color)
 
 
@@ -184,19 +186,15 @@ def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float,
     left, bottom, right, top = place.plot
     values = ticks(axes.low, axes.high, max(int((top - bottom) / (_VALUE_SPACE * scale)), 1))
     frames = ticks(axes.first, axes.last, max(int((right - left) / (_FRAME_SPACE * scale)), 1))
-    ends = [[[axes.first, value], [axes.last, value]] for value in values]
-    ends += [[[frame, axes.low], [frame, axes.high]] for frame in frames]
-    points = place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2))
-    flat.draw_lines(points, (*color[:3], _FAINT), scale, context)
-    zero = np.array([[axes.first, 0.0], [axes.last, 0.0]])
-    flat.draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
-    half = 4 * scale
-    for value in values:
-        height = float(place.pixels(axes, np.array([axes.first, value]))[1])
+    zero, *heights = (bottom + axes.up(np.array([0.0, *values])) * (top - bottom)).tolist()
+    columns = (left + axes.across(np.array(frames)) * (right - left)).tolist()
+    ends = [((left, y), (right, y)) for y in heights] + [((x, bottom), (x, top)) for x in columns]
+    flat.draw_lines(np.array(ends).reshape(-1, 2), (*color[:3], _FAINT), scale, context)
+    flat.draw_lines(np.array([(left, zero), (right, zero)]), (*color[:3], 0.7), scale, context)
+    for value, y in zip(values, heights, strict=True):
         text = length_text(value, context.scene.unit_settings, digits=3)
-        flat.draw_text(text, (left - 6 * scale, height - half), color, 1.0)
-    for frame in frames:
-        x = float(place.pixels(axes, np.array([frame, 0.0]))[0])
+        flat.draw_text(text, (left - 6 * scale, y - 4 * scale), color, 1.0)
+    for frame, x in zip(frames, columns, strict=True):
         flat.draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
     flat.draw_text(iface_("frame"), (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
 
@@ -219,10 +217,3 @@ def _draw_title(
         names = (valid_text(name) for name in curve.names)
         a, b = (shortened(name, "", lambda part: flat.text_size(part)[0] <= room) for name in names)
         flat.draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color)
-
-
-def _draw_area(ends: Floats, zero: float, color: tuple[float, ...]) -> None:
-    """Fill between segments (n, 2, 2), in pixels, and the height of zero."""
-    below = ends * (1, 0) + (0, zero)
-    corners = np.stack([ends[:, 0], ends[:, 1], below[:, 1], ends[:, 0], below[:, 1], below[:, 0]], axis=1)
-    flat.draw_triangles(corners.reshape(-1, 2), color)

@@ -90,7 +90,9 @@ def graph_icons(
         _Icons.previews = bpy.utils.previews.new()
     names = [f"{_NAME} {number}" for number in range(count)]
     icons = [_Icons.previews.get(name) or _Icons.previews.new(name) for name in names]
-    colors, scale = _theme_colors(context), context.preferences.system.ui_scale
+    text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
+    colors = text, tuple(preferences().contact_color)[:3], playhead_color(context)
+    scale = context.preferences.system.ui_scale
     key = curve, side, count, playhead, colors, scale
     if _Icons.key != key:
         _Icons.key = key
@@ -104,12 +106,6 @@ def graph_icons(
             part = np.ascontiguousarray(pixels[:, number * side : (number + 1) * side])
             icon.image_pixels_float.foreach_set(part.ravel())
     return [int(icon.icon_id) for icon in icons]
-
-
-def _theme_colors(context: Any) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-    """Return the colors of lines, of contact and of the playhead."""
-    text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
-    return text, tuple(preferences().contact_color)[:3], playhead_color(context)
 
 
 def detach() -> None:
