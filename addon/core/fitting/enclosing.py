@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import EmptyGeometryError, InvalidShapeError
-from ..numeric.arguments import require_choice, require_type
+from ..numeric.arguments import as_flag, require_choice, require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_array, as_point_sets, length, require_finite
 from ..numeric.tolerances import LENGTH_ROUNDING
 from ..shapes import Aabb, Sphere, stacked
-from .farthest_point import farthest_point, largest_distance
+from .farthest_point import farthest_point, largest_distance, offset_chunks
 from .minimal_sphere import minimal_sphere
 from .minimal_sphere_batch import PointGroups, minimal_spheres
 
@@ -127,19 +127,17 @@ def aabbs_from_groups(points: ArrayLike, offsets: ArrayLike) -> Aabb:
     """
     p, bounds = _groups(points, offsets)
     counts = np.diff(bounds)
-    if counts.min(initial=_FOLD_FROM) >= _FOLD_FROM:
+    if len(counts) and counts.min() >= _FOLD_FROM:
         # Fit large groups one by one, because folding makes that faster.
-        boxes = [aabb_from_points(p[begin:end]) for begin, end in pairwise(bounds.tolist())]
-        low, high = np.empty((len(boxes), 3)), np.empty((len(boxes), 3))
-        for k, box in enumerate(boxes):
-            low[k], high[k] = box.min, box.max
-        return Aabb.unchecked(low, high)
+        return stacked(aabb_from_points(p[begin:end]) for begin, end in pairwise(bounds.tolist()))
     columns = np.ascontiguousarray(p[: bounds[-1]].T)
     low, high = (reduce.reduceat(columns, bounds[:-1], axis=1).T for reduce in (np.minimum, np.maximum))
     return Aabb.unchecked(low, high)
 
 
-def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
+def spheres_from_groups(
+    points: ArrayLike, offsets: ArrayLike, method: SphereMethod = "minimal", is_sorted: bool = False
+) -> Sphere:
     """Fit one enclosing sphere to each group of points, without a loop over the groups.
 
     Exact like `sphere_from_points` of each group, to 1e-12 of the radius; no point is outside of its sphere.
@@ -152,6 +150,9 @@ def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMet
         Group k is `points[offsets[k]:offsets[k + 1]]`; from 0 to n, strictly increasing.
     method : {"minimal", "ritter", "centroid", "box"}
         Of `sphere_from_points`.
+    is_sorted : bool
+        Whether the points that determine the smallest sphere of a group are likely to be in its first
+        quarter, so that it is found sooner. The result is as exact in any order.
 
     Returns
     -------
@@ -166,29 +167,13 @@ def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMet
         For offsets that do not fit the points.
     """
     _require_method(method)
+    is_sorted = as_flag(is_sorted, "is_sorted")
     p, bounds = _groups(points, offsets)
     if len(bounds) < 2:
         return Sphere.unchecked(np.empty((0, 3)), np.empty(0))
     if method != "minimal":
         return stacked(sphere_from_points(p[begin:end], method) for begin, end in pairwise(bounds.tolist()))
-    centers, radii = minimal_spheres(p, bounds)
-    require_finite(radii, "sphere radius")
-    return Sphere.unchecked(centers, radii)
-
-
-def spheres_from_sorted_groups(points: ArrayLike, offsets: ArrayLike) -> Sphere:
-    """Fit the smallest enclosing sphere to each group of points, which are sorted so that it is found sooner.
-
-    As exact as `spheres_from_groups`, whatever the order.
-
-    points, offsets. As for `spheres_from_groups`; the same errors are raised. The points that determine the
-        sphere of a group are likely to be in its first quarter.
-    Returns spheres : Sphere, batch (g,)
-    """
-    p, bounds = _groups(points, offsets)
-    if len(bounds) < 2:
-        return Sphere.unchecked(np.empty((0, 3)), np.empty(0))
-    centers, radii = minimal_spheres(p, bounds, is_sorted=True)
+    centers, radii = minimal_spheres(p, bounds, is_sorted)
     require_finite(radii, "sphere radius")
     return Sphere.unchecked(centers, radii)
 
@@ -317,12 +302,7 @@ def _min_max_folded(points: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 def _mean_offset(points: NDArray[Any], center: Floats) -> Floats:
     """Return the mean (3,) of points (n, 3) relative to a center among them, without overflow."""
     total = np.zeros(3)
-    buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
-    for start in range(0, len(points), CHUNK_ROWS):
-        chunk = points[start : start + CHUNK_ROWS]
-        offset = buffer[:, : len(chunk)]
-        np.copyto(offset, chunk.T)
-        offset -= center[:, None]
+    for _, offset in offset_chunks(points, center, np.float64):
         offset /= len(points)
         total += offset.sum(axis=1)
     return total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,35 @@ from ..numeric.tolerances import SAME_DISTANCE
 
 SMALLEST_SAFE_SQUARE, LARGEST_SAFE_SQUARE = 1e-270, 1e290
 """Sums of squares between these lost nothing to over- or underflow."""
+
+
+def offset_chunks(
+    points: NDArray[Any], center: Floats, dtype: type[Any]
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the first row of each chunk of points, and the offsets of these from a center.
+
+    points : (n, 3) float32 or float64
+    center : (3,) float64. Rounded to `dtype` first.
+    dtype : Of the arithmetic.
+    Yields offset : (3, k) of `dtype`. Overwritten by the next chunk.
+    """
+    rounded = center.astype(dtype)[:, None]
+    buffer = np.empty((3, min(CHUNK_ROWS, len(points))), dtype)
+    for start in range(0, len(points), CHUNK_ROWS):
+        chunk = points[start : start + CHUNK_ROWS].T
+        offset = buffer[:, : chunk.shape[1]]
+        if points.dtype != dtype:
+            # Cast first, because a cast within the subtraction is slower.
+            np.copyto(offset, chunk)
+            chunk = offset
+        yield start, np.subtract(chunk, rounded, out=offset)
+
+
+def squared_lengths(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Compute the squared lengths (n,) of vectors (3, n), which are overwritten."""
+    np.multiply(vectors, vectors, out=vectors)
+    squared = np.add(vectors[0], vectors[1], out=vectors[0])
+    return np.add(squared, vectors[2], out=squared)
 
 
 class FarPoints:
@@ -28,30 +58,17 @@ class FarPoints:
     """Largest squared distance; NaN or infinite if any coordinate is, or where squares overflow."""
 
     def __init__(self, points: NDArray[Any], center: Floats, least: float, dtype: type[Any]) -> None:
-        rounded = center.astype(dtype)[:, None]
-        self.center = rounded[:, 0].astype(np.float64)
+        self.center = center.astype(dtype).astype(np.float64)
         self.least = least
         # A difference, a square and two sums: at most five relative roundings.
         self._margin = 1 - 8 * float(np.finfo(dtype).eps)
         limit = dtype(least * least * self._margin)
-        rows = CHUNK_ROWS * 4 // np.dtype(dtype).itemsize
-        buffer = np.empty((3, min(rows, len(points))), dtype)
         indices: list[Ints] = []
         squares: list[NDArray[Any]] = []
         self.largest = 0.0
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            for start in range(0, len(points), rows):
-                chunk = points[start : start + rows]
-                offset = buffer[:, : len(chunk)]
-                if points.dtype == dtype:
-                    np.subtract(chunk.T, rounded, out=offset)
-                else:
-                    # Cast first, because a cast within the subtraction is slower.
-                    np.copyto(offset, chunk.T)
-                    np.subtract(offset, rounded, out=offset)
-                np.multiply(offset, offset, out=offset)
-                squared = np.add(offset[0], offset[1], out=offset[0])
-                np.add(squared, offset[2], out=squared)
+            for start, offset in offset_chunks(points, center, dtype):
+                squared = squared_lengths(offset)
                 # Keep all that are not less, because comparisons with NaN are false.
                 far = (~(squared < limit)).nonzero()[0]
                 indices.append(far + start)
@@ -84,12 +101,7 @@ def largest_distance(points: NDArray[Any], center: Floats) -> float:
         points.
     """
     farthest = 0.0
-    buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
-    for start in range(0, len(points), CHUNK_ROWS):
-        chunk = points[start : start + CHUNK_ROWS]
-        offset = buffer[:, : len(chunk)]
-        np.copyto(offset, chunk.T)
-        offset -= center[:, None]
+    for _, offset in offset_chunks(points, center, np.float64):
         with np.errstate(over="ignore", under="ignore"):
             squared = float(dot(offset.T, offset.T).max())
         # Take one root, of the largest square, because the root is monotonic.
@@ -106,16 +118,9 @@ def farthest_point(points: NDArray[Any], center: Floats) -> tuple[Floats, float]
     center : (3,) float64. In the space of the points.
     Returns point : (3,) float64
     """
-    dtype = points.dtype
-    rounded = center.astype(dtype)[:, None]
-    buffer = np.empty((3, min(CHUNK_ROWS, len(points))), dtype)
     best, largest = 0, -1.0
-    for start in range(0, len(points), CHUNK_ROWS):
-        chunk = points[start : start + CHUNK_ROWS]
-        offset = np.subtract(chunk.T, rounded, out=buffer[:, : len(chunk)])
-        np.multiply(offset, offset, out=offset)
-        squared = np.add(offset[0], offset[1], out=offset[0])
-        np.add(squared, offset[2], out=squared)
+    for start, offset in offset_chunks(points, center, points.dtype.type):
+        squared = squared_lengths(offset)
         index = int(squared.argmax())
         if squared[index] > largest:
             best, largest = start + index, float(squared[index])

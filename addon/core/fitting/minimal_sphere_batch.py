@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, cross_first, dot_first, length
-from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE
+from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE, squared_lengths
 from .minimal_sphere import minimal_sphere
 from .minimal_sphere_few import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE
 
@@ -97,10 +97,7 @@ class PointGroups:
 
     def farthest(self, centers: Floats) -> tuple[Ints, Floats]:
         """Return indices (g,) of the points farthest from each center (3, g), and squared distances."""
-        offset = self.columns - centers.repeat(self.counts, axis=1)
-        np.multiply(offset, offset, out=offset)
-        squared = np.add(offset[0], offset[1], out=offset[0])
-        np.add(squared, offset[2], out=squared)
+        squared = squared_lengths(self.columns - centers.repeat(self.counts, axis=1))
         largest = np.maximum.reduceat(squared, self.starts)
         reached = (squared == largest.repeat(self.counts)).nonzero()[0]
         # Take the first of each group.

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..numeric.arrays import Bools, Floats, as_floats, cross, dot, length, normalized, perpendicular
-from ..numeric.batch import Batched, broadcast_fields, first_index
+from ..numeric.batch import broadcast_fields, first_index
 from ..numeric.floating_point import (
     largest_singular_value,
     raised_by_ulps,
     transformed_centers,
 )
 from ..numeric.tolerances import LENGTH_ROUNDING, SUM_ROUNDING
-from .boxes import Aabb, box_around
+from .boxes import Aabb, BoundingVolume, box_around
 from .primitives import Segment, closest_on_segment
 
 _Self = TypeVar("_Self", bound="_Axial")
@@ -26,7 +26,7 @@ _UNIT_TOLERANCE = 1e-4
 """Largest accepted difference of an axis from length 1, as for rotations of boxes."""
 
 
-class _Axial(Batched):
+class _Axial(BoundingVolume):
     """Base of the shapes around an axis; they have the same fields."""
 
     center: Floats
@@ -84,9 +84,6 @@ class _Axial(Batched):
         end: Floats = self.center + self.axis * self.half_length[..., None]
         return end
 
-    def _padding(self, amount: ArrayLike) -> Floats:
-        return self._broadcastable(amount, "padding")
-
 
 @dataclass(frozen=True, eq=False, init=False)
 class Capsule(_Axial):
@@ -112,6 +109,7 @@ class Capsule(_Axial):
     axis: Floats
     half_length: Floats
     radius: Floats
+    grown_by_padding: ClassVar[dict[str, int]] = {"radius": 1}
     _name: ClassVar[str] = "capsule"
 
     @property
@@ -139,26 +137,6 @@ class Capsule(_Axial):
         """
         p = self._broadcastable(points, "points", (3,))
         return np.asarray(distance_from_segment(self, p) <= self.radius)
-
-    def padded(self, amount: ArrayLike) -> Capsule:
-        """Return capsules with a larger radius. Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        amount : (...) array_like
-            Length in the unit of the capsules; negative shrinks. Broadcast against the batch.
-
-        Returns
-        -------
-        capsules : Capsule, batch (...)
-
-        Raises
-        ------
-        InvalidShapeError
-            Where a radius becomes negative.
-        """
-        with np.errstate(over="ignore"):  # the constructor finds infinity
-            return Capsule(self.center, self.axis, self.half_length, self.radius + self._padding(amount))
 
     def transformed(self, matrix: ArrayLike) -> Capsule:
         """Return capsules that enclose the images of these under affine maps.
@@ -217,6 +195,7 @@ class Cylinder(_Axial):
     axis: Floats
     half_length: Floats
     radius: Floats
+    grown_by_padding: ClassVar[dict[str, int]] = {"half_length": 1, "radius": 1}
     _name: ClassVar[str] = "cylinder"
 
     @property
@@ -239,27 +218,6 @@ class Cylinder(_Axial):
         """
         along, across = axial_coordinates(self, self._broadcastable(points, "points", (3,)))
         return np.asarray((np.abs(along) <= self.half_length) & (across <= self.radius))
-
-    def padded(self, amount: ArrayLike) -> Cylinder:
-        """Return cylinders with a larger radius and both ends moved outward. Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        amount : (...) array_like
-            Length in the unit of the cylinders; negative shrinks. Broadcast against the batch.
-
-        Returns
-        -------
-        cylinders : Cylinder, batch (...)
-
-        Raises
-        ------
-        InvalidShapeError
-            Where a size becomes negative.
-        """
-        pad = self._padding(amount)
-        with np.errstate(over="ignore"):  # the constructor finds infinity
-            return Cylinder(self.center, self.axis, self.half_length + pad, self.radius + pad)
 
     def transformed(self, matrix: ArrayLike) -> Cylinder:
         """Return cylinders that enclose the images of these under affine maps.

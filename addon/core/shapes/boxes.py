@@ -7,7 +7,7 @@ boxes it was made from, where the docstring does not say otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +20,47 @@ from ..numeric.floating_point import raised_by_ulps, transformed_centers, with_r
 from ..numeric.tolerances import EPS, SUM_ROUNDING
 from .rotation import axes_from_edges, orthonormalized
 
+_Self = TypeVar("_Self", bound="BoundingVolume")
+
+
+class BoundingVolume(Batched):
+    """Base of the shapes that enclose a volume.
+
+    grown_by_padding : The fields that padding changes, each with the sign of the change.
+    """
+
+    grown_by_padding: ClassVar[dict[str, int]]
+
+    def padded(self: _Self, amount: ArrayLike) -> _Self:
+        """Return shapes with their surface moved outward. Exact up to float64 rounding.
+
+        All faces of boxes are moved, and both ends of cylinders.
+
+        Parameters
+        ----------
+        amount : (...) array_like
+            Length in the unit of the shapes; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        shapes : of the same kind, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a size becomes negative.
+        """
+        pad = self._broadcastable(amount, "padding")
+        fields = {name: getattr(self, name) for name in self.field_shapes}
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            for name, sign in self.grown_by_padding.items():
+                change = sign * pad
+                fields[name] = fields[name] + (change[..., None] if self.field_shapes[name] else change)
+            return type(self)(*fields.values())
+
 
 @dataclass(frozen=True, eq=False)
-class Aabb(Batched):
+class Aabb(BoundingVolume):
     """Axis-aligned boxes.
 
     Attributes
@@ -39,6 +77,7 @@ class Aabb(Batched):
     min: Floats
     max: Floats
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"min": (3,), "max": (3,)}
+    grown_by_padding: ClassVar[dict[str, int]] = {"min": -1, "max": 1}
 
     def __init__(self, min: ArrayLike, max: ArrayLike) -> None:
         low = as_floats(min, "box min", (3,))
@@ -74,27 +113,6 @@ class Aabb(Batched):
         """
         p = self._broadcastable(points, "points", (3,))
         return np.asarray(((p >= self.min) & (p <= self.max)).all(axis=-1))
-
-    def padded(self, amount: ArrayLike) -> Aabb:
-        """Return boxes with every face moved outward. Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        amount : (...) array_like
-            Length in the unit of the boxes; negative shrinks. Broadcast against the batch.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-
-        Raises
-        ------
-        InvalidShapeError
-            Where a size becomes negative.
-        """
-        pad = self._broadcastable(amount, "padding")[..., None]
-        with np.errstate(over="ignore"):  # the constructor finds infinity
-            return Aabb(self.min - pad, self.max + pad)
 
     def merged(self, other: Aabb) -> Aabb:
         """Return the smallest boxes around pairs. Exact.
@@ -168,7 +186,7 @@ class Aabb(Batched):
 
 
 @dataclass(frozen=True, eq=False)
-class Obb(Batched):
+class Obb(BoundingVolume):
     """Oriented boxes. A point p is inside where abs(rotation^T (p - center)) <= half_extents.
 
     Attributes
@@ -196,6 +214,7 @@ class Obb(Batched):
         "half_extents": (3,),
         "rotation": (3, 3),
     }
+    grown_by_padding: ClassVar[dict[str, int]] = {"half_extents": 1}
 
     def __init__(self, center: ArrayLike, half_extents: ArrayLike, rotation: ArrayLike) -> None:
         centers = as_floats(center, "box center", (3,))
@@ -263,27 +282,6 @@ class Obb(Batched):
         with np.errstate(over="ignore"):
             local = local_points(self, p)
         return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
-
-    def padded(self, amount: ArrayLike) -> Obb:
-        """Return boxes with every face moved outward. Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        amount : (...) array_like
-            Length in the unit of the boxes; negative shrinks. Broadcast against the batch.
-
-        Returns
-        -------
-        boxes : Obb, batch (...)
-
-        Raises
-        ------
-        InvalidShapeError
-            Where a size becomes negative.
-        """
-        pad = self._broadcastable(amount, "padding")[..., None]
-        with np.errstate(over="ignore"):  # the constructor finds infinity
-            return Obb(self.center, self.half_extents + pad, self.rotation)
 
     def merged(self, other: Obb) -> Obb:
         """Return boxes around pairs, with the axes of the first. Conservative: others may be smaller.

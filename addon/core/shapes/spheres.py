@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import Bools, Floats, as_floats, length
-from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
+from ..numeric.batch import broadcast_fields, common_batch, first_index
 from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
-from .boxes import Aabb, box_around
+from .boxes import Aabb, BoundingVolume, box_around
 
 
 @dataclass(frozen=True, eq=False)
-class Sphere(Batched):
+class Sphere(BoundingVolume):
     """Spheres.
 
     Attributes
@@ -34,6 +34,7 @@ class Sphere(Batched):
     center: Floats
     radius: Floats
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"center": (3,), "radius": ()}
+    grown_by_padding: ClassVar[dict[str, int]] = {"radius": 1}
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
         centers = as_floats(center, "sphere center", (3,))
@@ -58,27 +59,6 @@ class Sphere(Batched):
         # Compare lengths, not squares: a radius that is the rounded distance of a point must include that
         # point.
         return np.asarray(length(self._broadcastable(points, "points", (3,)) - self.center) <= self.radius)
-
-    def padded(self, amount: ArrayLike) -> Sphere:
-        """Return spheres with a larger radius. Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        amount : (...) array_like
-            Length in the unit of the spheres; negative shrinks. Broadcast against the batch.
-
-        Returns
-        -------
-        spheres : Sphere, batch (...)
-
-        Raises
-        ------
-        InvalidShapeError
-            Where a radius becomes negative.
-        """
-        pad = self._broadcastable(amount, "padding")
-        with np.errstate(over="ignore"):  # the constructor finds infinity
-            return Sphere(self.center, self.radius + pad)
 
     def merged(self, other: Sphere) -> Sphere:
         """Return the smallest spheres around pairs. Conservative: rounded up by a few float64 ulps.

@@ -22,7 +22,6 @@ from ...core import (
     obb_from_points,
     spheres_from_groups,
 )
-from ...core.fitting.enclosing import spheres_from_sorted_groups
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_columns, transform_vectors
 from ..blender.mesh_data import decompose_matrix
@@ -255,7 +254,7 @@ def _fit_parts(
     world = _placed_parts(points, linear, groups)
     offsets = np.append(0, np.cumsum(np.concatenate([np.diff(each.offsets) for each in groups])))
     if frames is None:
-        return spheres_from_sorted_groups(world, offsets)
+        return spheres_from_groups(world, offsets, is_sorted=True)
     counts = [len(each.offsets) - 1 for each in groups]
     boxes = _boxes_along(world, offsets, _rotations(linear).repeat(counts, axis=0) @ frames)
     margins = np.array(

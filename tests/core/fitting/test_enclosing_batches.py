@@ -16,7 +16,6 @@ from addon.core import (
     sphere_from_points,
     spheres_from_groups,
 )
-from addon.core.fitting.enclosing import spheres_from_sorted_groups
 from tests.core.fitting.point_sets import CUBE, outside
 
 
@@ -45,15 +44,16 @@ def test_spheres_of_sorted_groups_are_the_smallest_in_any_order(counts, order):
     if order != "as they come":
         sign = -1 if order == "farthest first" else 1
         sets = [each[np.argsort(sign * np.linalg.norm(each - each.mean(axis=0), axis=1))] for each in sets]
-    spheres = spheres_from_sorted_groups(np.concatenate(sets), np.cumsum([0, *counts]))
+    spheres = spheres_from_groups(np.concatenate(sets), np.cumsum([0, *counts]), is_sorted=True)
     for k, points in enumerate(sets):
         assert spheres[k].contains(points).all()
         alone = sphere_from_points(points)
         assert float(spheres.radius[k]) == pytest.approx(float(alone.radius), rel=1e-12)
 
 
-def test_no_sorted_group_has_no_sphere():
-    assert spheres_from_sorted_groups(np.zeros((3, 3)), [0]).shape == (0,)
+def test_no_group_has_no_sphere_and_no_box():
+    assert spheres_from_groups(np.zeros((3, 3)), [0], is_sorted=True).shape == (0,)
+    assert aabbs_from_groups(np.zeros((3, 3)), [0]).shape == (0,)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
