@@ -4,8 +4,7 @@ In reading order:
 
 - `fit`: many subjects at once, and the choice of shapes; growth by the padding and by balls around points.
 - `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
-- `columns`: shapes that are moved and grown in place, one class for each class of shape, and the linear maps
-  that move them.
+- `columns`: shapes that are moved and grown in place, and the linear maps that move them.
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two,
   or into the frames of the subjects.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.

@@ -1,19 +1,13 @@
-"""Columns of fitted shapes that are moved and grown in place, and the linear maps that move them.
-
-There is one class of columns for each class of shape.
-
-`columns_of` is the dispatch of this room by the class of a shape. A class that is not in its table raises.
-"""
+"""Columns of fitted shapes that are moved and grown in place, and the linear maps that move them."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...core import Aabb, Capsule, Cylinder, Obb, Shape, Sphere
+from ...core import Aabb, Obb, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints, length, normalized, transform_vectors
 
 Rows: TypeAlias = Ints | slice
@@ -27,6 +21,9 @@ _THIN = 0.2
 
 _AT_REST = {"rotation": np.eye(3), "axis": np.array([0.0, 0.0, 1.0])}
 """Values of columns before the first fit; zeros for the others."""
+
+_PLACES = frozenset({"center", "min", "max"})
+"""Fields that are positions."""
 
 
 class Motions(NamedTuple):
@@ -45,207 +42,85 @@ class Motions(NamedTuple):
     error: Floats
 
 
-class FitColumns(ABC):
-    """Numbers of N shapes of one class; the columns are the fields of the shape, in their order.
+class FitColumns:
+    """Fields of N shapes of one class, which are volumes.
 
     kind : Class of the shapes.
+    fields : By their names, in the order of the fields of the class. (N, ...) float64
     has_rotation : Whether the shapes are boxes whose axes rotate with a subject.
-    is_moved : Whether fits follow a rotation by `move`; otherwise they are made again.
     """
 
-    kind: ClassVar[type[Any]]
-    has_rotation: ClassVar[bool] = False
-    is_moved: ClassVar[bool] = True
+    def __init__(self, kind: type[Any], fields: dict[str, Floats]) -> None:
+        self.kind, self.fields = kind, fields
+        self.has_rotation = "rotation" in fields
+        # The sizes that padding changes, and the others.
+        self._grown = list(kind.grown_by_padding)
+        self._lengths = [name for name in fields if name not in (*_PLACES, *_AT_REST)]
 
     @classmethod
-    def room(cls, count: int) -> Self:
+    def room(cls, kind: Any, count: int) -> FitColumns:
         """Make room for `count` shapes."""
-        fields = cls.kind.field_shapes.items()
-        values = (np.broadcast_to(_AT_REST.get(name, 0.0), (count, *tail)) for name, tail in fields)
-        return cls(*map(np.array, values))
+        return cls(
+            kind,
+            {
+                name: np.array(np.broadcast_to(_AT_REST.get(name, 0.0), (count, *tail)))
+                for name, tail in kind.field_shapes.items()
+            },
+        )
+
+    def take(self, rows: Rows) -> FitColumns:
+        """Copy the shapes at rows (k,)."""
+        return FitColumns(self.kind, {name: values[rows] for name, values in self.fields.items()})
 
     def put(self, rows: Rows, shape: Shape) -> None:
         """Replace the shapes at rows (k,) by a batch (k,)."""
-        for name, column in vars(self).items():
+        for name, column in self.fields.items():
             column[rows] = getattr(shape, name)
 
     def at(self, offset: Floats) -> Any:
         """Shapes (N,) moved by offsets (N, 3)."""
-        center, *remaining = vars(self).values()
-        return self.kind.unchecked(center + offset, *remaining)
+        fields = self.fields.items()
+        return self.kind.unchecked(*(each + offset if name in _PLACES else each for name, each in fields))
 
-    @abstractmethod
     def enlarge_to(self, room: Floats) -> Bools:
-        """Enlarge shapes that are smaller than a half size (N,) on any side, and return which these were."""
+        """Enlarge shapes that a half size (N,) of padding makes vanish, and return which these were."""
+        is_smaller = np.zeros(len(room), dtype=bool)
+        if self.kind is Aabb:
+            low, high = self.fields.values()
+            is_smaller |= ((high - low) / 2 < room[:, None]).any(axis=1)
+            low[is_smaller], high[is_smaller] = -2 * room[is_smaller, None], 2 * room[is_smaller, None]
+            return is_smaller
+        sizes = [self.fields[name].reshape(len(room), -1) for name in self._grown]
+        for size in sizes:
+            is_smaller |= (size < room[:, None]).any(axis=1)
+        for size in sizes:
+            size[is_smaller] = np.maximum(size, room[:, None])[is_smaller]
+        return is_smaller
 
     def move(self, rows: Rows, motions: Motions) -> None:
         """Rotate and scale the shapes at rows (k,) by motions (k,) that nearly are similarities.
 
         The shapes grow by what the maps lack of a similarity, so that all points stay inside.
         """
-        raise TypeError(f"{self.kind.__name__} is fitted again, not moved")
+        fields, scale = self.fields, motions.scale
+        fields["center"][rows] = center = transform_vectors(motions.linear, fields["center"][rows])
+        slack, sizes = 1e-15 * length(center), [fields[name][rows] for name in self._lengths]
+        if "axis" in fields:
+            fields["axis"][rows] = normalized(transform_vectors(motions.linear, fields["axis"][rows]))
+        if self.has_rotation:
+            turned = matrix_products(motions.linear, fields["rotation"][rows]) / scale[:, None, None]
+            fields["rotation"][rows] = nearest_rotation(turned)
+        if self.kind is not Sphere:
+            # What is perpendicular to an axis is not quite perpendicular to its image.
+            reach = sum(size if size.ndim == 1 else length(size) for size in sizes)
+            slack = 2 * motions.residual * reach * scale + 1e-14 * length(center)
+        for name, size in zip(self._lengths, sizes, strict=True):
+            fields[name][rows] = (size.T * motions.stretch + slack).T
 
     def grow(self, rows: Rows, amounts: Floats) -> None:
         """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
-        raise TypeError(f"{self.kind.__name__} is fitted again, not moved")
-
-    @staticmethod
-    def with_balls(shape: Any, linear: Floats, radii: Floats) -> Any:
-        """See `grown_by_point_radii`."""
-        raise TypeError(f"cannot grow {type(shape).__name__}")
-
-
-@dataclass
-class AabbColumns(FitColumns):
-    """Boxes along the world's axes: min (N, 3), max (N, 3). They are fitted again, not moved."""
-
-    kind: ClassVar[type[Any]] = Aabb
-    is_moved = False
-    min: Floats
-    max: Floats
-
-    def at(self, offset: Floats) -> Aabb:
-        """See `FitColumns`."""
-        return Aabb.unchecked(self.min + offset, self.max + offset)
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """See `FitColumns`."""
-        sides = room[:, None]
-        is_smaller = ((self.max - self.min) / 2 < sides).any(axis=1)
-        self.min[is_smaller], self.max[is_smaller] = -2 * sides[is_smaller], 2 * sides[is_smaller]
-        return np.asarray(is_smaller)
-
-    @staticmethod
-    def with_balls(shape: Aabb, linear: Floats, radii: Floats) -> Aabb:
-        """See `grown_by_point_radii`."""
-        extent = radii[:, None] * length(linear)
-        return Aabb(shape.min - extent, shape.max + extent)
-
-
-@dataclass
-class SphereColumns(FitColumns):
-    """Spheres: center (N, 3), radius (N,)."""
-
-    kind: ClassVar[type[Any]] = Sphere
-    center: Floats
-    radius: Floats
-
-    def move(self, rows: Rows, motions: Motions) -> None:
-        """See `FitColumns`."""
-        self.center[rows] = transform_vectors(motions.linear, self.center[rows])
-        slack = 1e-15 * length(self.center[rows])
-        self.radius[rows] = self.radius[rows] * motions.stretch + slack
-
-    def grow(self, rows: Rows, amounts: Floats) -> None:
-        """See `FitColumns`."""
-        self.radius[rows] += amounts
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """See `FitColumns`."""
-        is_smaller = self.radius < room
-        self.radius[is_smaller] = room[is_smaller]
-        return np.asarray(is_smaller)
-
-    @staticmethod
-    def with_balls(shape: Sphere, linear: Floats, radii: Floats) -> Sphere:
-        """See `grown_by_point_radii`."""
-        return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
-
-
-@dataclass
-class ObbColumns(FitColumns):
-    """Oriented boxes: center (N, 3), half_extents (N, 3), rotation (N, 3, 3)."""
-
-    kind: ClassVar[type[Any]] = Obb
-    has_rotation = True
-    center: Floats
-    half_extents: Floats
-    rotation: Floats
-
-    def move(self, rows: Rows, motions: Motions) -> None:
-        """See `FitColumns`."""
-        motion, scale = motions.linear, motions.scale
-        self.center[rows] = transform_vectors(motion, self.center[rows])
-        half = self.half_extents[rows]
-        turned = matrix_products(motion, self.rotation[rows]) / scale[:, None, None]
-        self.rotation[rows] = nearest_rotation(turned)
-        slack = 2 * motions.residual * length(half) + 1e-14 * length(self.center[rows])
-        self.half_extents[rows] = half * motions.stretch[:, None] + (slack * scale)[:, None]
-
-    def grow(self, rows: Rows, amounts: Floats) -> None:
-        """See `FitColumns`."""
-        self.half_extents[rows] += amounts[:, None]
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """See `FitColumns`."""
-        sides = room[:, None]
-        is_smaller = (self.half_extents < sides).any(axis=1)
-        self.half_extents[is_smaller] = sides[is_smaller]
-        return np.asarray(is_smaller)
-
-    @staticmethod
-    def with_balls(shape: Obb, linear: Floats, radii: Floats) -> Obb:
-        """See `grown_by_point_radii`."""
-        extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
-        return Obb(shape.center, shape.half_extents + extent, shape.rotation)
-
-
-@dataclass
-class CapsuleColumns(FitColumns):
-    """Capsules: center (N, 3), axis (N, 3), half_length (N,), radius (N,)."""
-
-    kind: ClassVar[type[Any]] = Capsule
-    center: Floats
-    axis: Floats
-    half_length: Floats
-    radius: Floats
-
-    def move(self, rows: Rows, motions: Motions) -> None:
-        """See `FitColumns`."""
-        self.center[rows] = transform_vectors(motions.linear, self.center[rows])
-        self.axis[rows] = normalized(transform_vectors(motions.linear, self.axis[rows]))
-        half, radius = self.half_length[rows], self.radius[rows]
-        # What is perpendicular to an axis is not quite perpendicular to its image.
-        slack = 2 * motions.residual * (half + radius) * motions.scale + 1e-14 * length(self.center[rows])
-        self.half_length[rows] = half * motions.stretch + slack
-        self.radius[rows] = radius * motions.stretch + slack
-
-    def grow(self, rows: Rows, amounts: Floats) -> None:
-        """See `FitColumns`."""
-        self.radius[rows] += amounts
-        self.half_length[rows] += amounts
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """See `FitColumns`; the radius alone counts."""
-        is_smaller = self.radius < room
-        self.radius[is_smaller] = room[is_smaller]
-        return np.asarray(is_smaller)
-
-
-class CylinderColumns(CapsuleColumns):
-    """Cylinders, with the columns of capsules."""
-
-    kind: ClassVar[type[Any]] = Cylinder
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """See `FitColumns`."""
-        is_smaller = np.minimum(self.radius, self.half_length) < room
-        for values in (self.radius, self.half_length):
-            values[is_smaller] = np.maximum(values, room)[is_smaller]
-        return np.asarray(is_smaller)
-
-
-_COLUMNS: dict[type[Shape], type[FitColumns]] = {
-    columns.kind: columns
-    for columns in (AabbColumns, SphereColumns, ObbColumns, CapsuleColumns, CylinderColumns)
-}
-
-
-def columns_of(kind: type[Any]) -> type[FitColumns]:
-    """Return the columns for shapes of a class. Raises TypeError for a class without."""
-    if kind not in _COLUMNS:
-        raise TypeError(f"fits cannot be {kind.__name__}")
-    return _COLUMNS[kind]
+        for name in self._grown:
+            self.fields[name].T[..., rows] += amounts
 
 
 def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown:
@@ -260,8 +135,31 @@ def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown
     """
     if not radii.any():
         return shape
-    grown: _Grown = columns_of(type(shape)).with_balls(shape, linear, radii)
+    if type(shape) not in _WITH_BALLS:
+        raise TypeError(f"cannot grow {type(shape).__name__}")
+    grown: _Grown = _WITH_BALLS[type(shape)](shape, linear, radii)
     return grown
+
+
+def _box_with_balls(shape: Aabb, linear: Floats, radii: Floats) -> Aabb:
+    extent = radii[:, None] * length(linear)
+    return Aabb(shape.min - extent, shape.max + extent)
+
+
+def _sphere_with_balls(shape: Sphere, linear: Floats, radii: Floats) -> Sphere:
+    return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
+
+
+def _oriented_box_with_balls(shape: Obb, linear: Floats, radii: Floats) -> Obb:
+    extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
+    return Obb(shape.center, shape.half_extents + extent, shape.rotation)
+
+
+_WITH_BALLS: dict[type[Shape], Callable[[Any, Floats, Floats], Any]] = {
+    Aabb: _box_with_balls,
+    Sphere: _sphere_with_balls,
+    Obb: _oriented_box_with_balls,
+}
 
 
 def matrix_products(first: Floats, second: Floats) -> Floats:

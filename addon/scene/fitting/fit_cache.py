@@ -14,7 +14,7 @@ from ...core import CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints, dot, rotation_matrix
 from ..blender.mesh_data import Geometry, decompose_matrices
 from ..settings import FitSettings
-from .columns import AabbColumns, FitColumns
+from .columns import FitColumns
 from .fit import PartVertices, padded, padding_error
 
 _LEAST_SIZE = 1e-30
@@ -103,7 +103,9 @@ class FitCache(ABC):
         """Fit shapes around the origins of subjects (m,); see `fit`. Adds to `errors`."""
 
     @abstractmethod
-    def _follow(self, columns: Any, subjects: Ints, linear: Floats, changed: Ints, errors: Errors) -> None:
+    def _follow(
+        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
+    ) -> None:
         """Bring shapes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) differ."""
 
     def by_part(self) -> FitCache:
@@ -259,7 +261,7 @@ class FitCache(ABC):
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
         rows = self._rows(subjects) if self.has_parts else subjects
-        columns = type(self._columns)(*(each[rows] for each in vars(self._columns).values()))
+        columns = self._columns.take(rows)
         errors: Errors = {}
         if replaced is not None:
             differs[replaced.rows] = False
@@ -268,9 +270,8 @@ class FitCache(ABC):
             if len(changed):
                 self._follow(columns, subjects, linear, changed, errors)
         if replaced is not None:
-            assert isinstance(columns, AabbColumns), "only boxes along the world's axes are replaced"
-            columns.min[replaced.rows] = replaced.low - offset[replaced.rows]
-            columns.max[replaced.rows] = replaced.high - offset[replaced.rows]
+            columns.fields["min"][replaced.rows] = replaced.low - offset[replaced.rows]
+            columns.fields["max"][replaced.rows] = replaced.high - offset[replaced.rows]
         owners = subjects
         if self.has_parts:
             owners = subjects.repeat(self._counts[subjects])

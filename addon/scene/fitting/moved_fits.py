@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import CollisionBoundsError, Shape
+from ...core import Aabb, CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
@@ -26,7 +26,6 @@ from .columns import (
     Motions,
     Rows,
     are_nearly_flat,
-    columns_of,
     inverses_or_zeros,
     matrix_products,
     rotations_of_flat,
@@ -70,14 +69,13 @@ def new_fits(
     kind = shape_kind(shape).fitted_as
     if kind is None:
         raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
-    columns = columns_of(kind)
-    if not columns.is_moved:
+    if kind is Aabb:
         return WorldBoxes(each, np.delete(np.arange(count), without))
     counts = np.ones(count, dtype=np.int64)
     if groups is not None:
         counts[:] = [len(parts.offsets) - 1 for parts in groups]
     counts[without] = 0
-    return MovedFits(shape, each, groups, PartLayout(counts), columns)
+    return MovedFits(shape, each, groups, PartLayout(counts))
 
 
 class PartLayout:
@@ -125,9 +123,9 @@ class MovedFits(FitCache):
         settings: Sequence[FitSettings],
         groups: Sequence[PartVertices] | None,
         layout: PartLayout,
-        columns: type[FitColumns],
     ) -> None:
-        super().__init__(settings, layout.owners, columns.room(len(layout.owners)))
+        columns = FitColumns.room(shape_kind(shape).fitted_as, len(layout.owners))
+        super().__init__(settings, layout.owners, columns)
         count = len(settings)
         self._shape: DrawnShape = shape
         self._settings = settings

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import EmptyGeometryError, NonFiniteGeometryError
+from ...core import Aabb, EmptyGeometryError, NonFiniteGeometryError
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows, length
 from ...core.skins.blended_points import (
     BLOCK_POINTS,
@@ -16,7 +16,7 @@ from ...core.skins.blended_points import (
     outermost_points,
 )
 from ..settings import FitSettings
-from .columns import AabbColumns
+from .columns import FitColumns
 from .fit_cache import Errors, FitCache
 
 _MANY_VERTICES = 1024
@@ -32,10 +32,8 @@ _OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 class WorldBoxes(FitCache):
     """Boxes of subjects along the world's axes: that of subject k is in row k; see `new_fits`."""
 
-    _columns: AabbColumns
-
     def __init__(self, settings: Sequence[FitSettings], owners: Ints) -> None:
-        super().__init__(settings, owners, AabbColumns.room(len(settings)))
+        super().__init__(settings, owners, FitColumns.room(Aabb, len(settings)))
         self._stacks: VertexStacks | None = None
 
     def by_part(self) -> WorldBoxes:
@@ -62,7 +60,7 @@ class WorldBoxes(FitCache):
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
         fitted = subjects[entries[is_finite]]
-        self._columns.min[fitted], self._columns.max[fitted] = low[is_finite], high[is_finite]
+        self._columns.put(fitted, Aabb.unchecked(low[is_finite], high[is_finite]))
         for subject in subjects[~has_points].tolist():
             errors[subject] = EmptyGeometryError("no points")
         for subject in subjects[entries[~is_finite]].tolist():
@@ -72,12 +70,10 @@ class WorldBoxes(FitCache):
                 self._stacks = None
 
     def _follow(
-        self, columns: AabbColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
+        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
         rows = subjects[changed]
-        columns.min[changed], columns.max[changed] = self._stacked().boxes(
-            rows, linear[changed], self._radii[rows]
-        )
+        columns.put(changed, Aabb.unchecked(*self._stacked().boxes(rows, linear[changed], self._radii[rows])))
 
     def _stacked(self) -> VertexStacks:
         """Vertices of all subjects, stacked when they are first needed."""
