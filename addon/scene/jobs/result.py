@@ -45,7 +45,7 @@ from ..settings import Selection, VertexGroup
 from ..subjects.find import HIDDEN, find_subjects
 from ..subjects.parents import armature_roots
 from ..subjects.subject import Subject
-from ..subjects.subject_list import SubjectList, count_objects
+from ..subjects.subject_list import SubjectList
 from .scan.scanned_shapes import ScannedShapes
 
 _ROUNDING = 2.0**-21
@@ -98,7 +98,7 @@ class Result(DocumentContents):
     @cached_property
     def object_count(self) -> int:
         """Number of objects and instances: loose parts, bones and several custom shapes of one count once."""
-        return count_objects(self.subjects)
+        return SubjectList.of(self.subjects).object_count
 
     @cached_property
     def envelope_count(self) -> int:
@@ -111,9 +111,7 @@ class Result(DocumentContents):
         hidden = [entry.name for entry in self.skipped if entry.reason == HIDDEN]
         if not hidden:
             return ()
-        subjects = self.subjects
-        every = subjects.representatives() if isinstance(subjects, SubjectList) else subjects
-        instanced = {subject.key[1] for subject in every}
+        instanced = {subject.key[1] for subject in SubjectList.of(self.subjects).representatives()}
         return tuple(name for name in hidden if name not in instanced)
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -321,7 +320,7 @@ class SceneBounds:
         """
         none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
         # Boxes are along the world's axes, whatever axes a contact scan would use.
-        along_world = [replace(subject, axes="checked") for subject in subjects]
+        along_world = [subject._replace(axes="checked") for subject in subjects]
         self._boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
         self._spheres = self._boxes.with_shape("sphere")
         self._all = np.arange(len(subjects))

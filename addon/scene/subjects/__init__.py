@@ -5,9 +5,9 @@ In reading order:
 - `selection`: filters by names, by collection, and by the selection in the viewport; objects below others.
 - `subject`: the record of a subject, and its identity, by which it is found again after renaming.
 - `subject_list`: very many subjects in little memory.
-- `candidates`: everything visible that could be a subject, with its name and id.
+- `candidates`: everything visible that could be a subject, with its name.
 - `parents`: the nearest ancestors that are subjects, by the tree of objects and of bones.
-- `find`: the subjects of a selection, and the objects that are skipped.
+- `find`: the subjects of a selection, with their ids and parents, and the objects that are skipped.
 - `geometry`: vertices and matrices of a subject, read from a visible instance.
 - `reader`: finds subjects among all instances by arrays, and reads the geometry of each mesh once.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.

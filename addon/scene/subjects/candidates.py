@@ -1,19 +1,18 @@
-"""Everything visible that could be a subject, with names and ids: instances of one object in arrays."""
+"""Everything visible that could be a subject, with the names to show: instances of one object in arrays."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
-from ..blender.instance_table import InstanceTable, read_instance_table, used_indices
-from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes
+from ..blender.instance_table import InstanceTable, read_instance_table
+from ..blender.instances import VisibleInstance, is_made_by_nodes
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     has_own_settings,
@@ -23,159 +22,32 @@ from ..blender.object_settings import (
     object_fit_settings,
     weight_of_bones,
 )
-from ..blender.overrides import OverrideShape, read_overrides
+from ..blender.overrides import read_overrides
 from ..blender.parts.mesh_parts import MeshPart, parts_of, parts_of_overrides
-from ..settings import Axes, FitSettings, Selection
-from .selection import matches_names
-
-COLLECTION_KIND = "COLLECTION"
-
-
-class SubjectCandidate(NamedTuple):
-    """An object, instance, loose part or merged collection that could be a subject."""
-
-    key: InstanceKey
-    owner: str
-    object_name: str
-    owner_name: str
-    kind: str
-    axes: Axes = "checked"
-    override: OverrideShape | None = None
-    parts: tuple[MeshPart, ...] | None = None
-    part: MeshPart | None = None
-    members: tuple[InstanceKey, ...] = ()
-
-    @classmethod
-    def of(cls, item: VisibleInstance, bone_weight: float | None = None) -> SubjectCandidate:
-        """Read a visible instance; `bone_weight` is the `weight_of_bones` of `Selection`."""
-        key, owner, shown = item.key, item.owner, item.instance.object
-        original = shown.original
-        named = cls(key, full_name_of(owner), name_of(original), name_of(owner), original.type)
-        if is_made_by_nodes(key) or not (has_own_settings(original) or bone_weight is not None):
-            return named
-        fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
-        if has_own_settings(original):
-            bone_weight = weight_of_bones(original)
-        parts = parts_of_overrides(overrides)
-        if bone_weight is not None or is_split_by_loose_parts(original):
-            parts = parts_of(shown, fit.modifiers, bone_weight)
-        return named._replace(
-            axes=fit.axes,
-            override=overrides[0].shape if overrides else None,
-            parts=None if parts is None else tuple(parts),
-        )
-
-    @property
-    def owners(self) -> tuple[str, ...]:
-        """Full names of the owners, one per member."""
-        return tuple(key[0] for key in self.members) or (self.owner,)
-
-    @property
-    def instance_name(self) -> str:
-        """Name of the instances of the object under this owner, without their numbers."""
-        return f"{self.owner_name}/{self.object_name}"
-
+from ..settings import FitSettings
+from .subject import Subject
+from .subject_list import InstanceGroup
 
 _DEFAULT_FIT = FitSettings()
 
 
-class SubjectCandidates:
-    """All candidates: single ones, then the instances of each group.
+class SubjectCandidates(NamedTuple):
+    """Everything visible that could be a subject, without ids and parents, in no order.
 
-    groups : list of (SubjectCandidate, (n, k) int64). First of the instances of one object under one owner,
-        and the sorted persistent ids of all.
-    names : Names to show of the single candidates, then of the instances.
+    singles : Objects, their parts, and merged collections.
+    groups : Instances of one object under one owner that are no parts.
     table : All that was visible.
     """
 
-    def __init__(
-        self,
-        singles: list[SubjectCandidate],
-        names: list[str],
-        groups: list[tuple[SubjectCandidate, NDArray[np.int64]]],
-        table: InstanceTable[Any],
-    ) -> None:
-        self.singles, self.names, self.groups, self.table = singles, names, groups, table
-        ends = np.cumsum([len(singles), *(len(ids) for _, ids in self.groups)])
-        # First row of each group: none is empty.
-        self._starts, self._starts_list = ends[:-1], ends[:-1].tolist()
-        for first, ids in self.groups:
-            name = first.instance_name
-            names += [f"{name}.{number}" for number in range(len(ids))]
+    singles: list[Subject]
+    groups: list[InstanceGroup]
+    table: InstanceTable[Any]
 
-    def group_of(self, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Group (n,) of each row, -1 for a single candidate, and its number in the group."""
-        group = np.searchsorted(self._starts, rows, side="right") - 1
-        starts = np.append(self._starts, 0)  # the last is that of group -1
-        return group.astype(np.int32), (rows - starts[group]).astype(np.int32)
-
-    def _place(self, row: int) -> tuple[int, int]:
-        """Group of a row, -1 for a single candidate, and its number in the group."""
-        group = bisect_right(self._starts_list, row) - 1
-        return group, row - self._starts_list[group] if group >= 0 else row
-
-    def _entry(self, row: int) -> SubjectCandidate:
-        """Single candidate of a row, or the first of its group."""
-        group, number = self._place(row)
-        return self.singles[number] if group < 0 else self.groups[group][0]
-
-    def names_of(self, row: int) -> tuple[str, ...]:
-        """Names that patterns are compared with: that of a candidate, and of its owners."""
-        return self.names[row], *self._entry(row).owners
-
-    def selected(self, selection: Selection, is_owner_selected: Callable[[str], bool]) -> Ints:
-        """Rows (m,) of a selection."""
-        chosen = [
-            np.arange(start, start + len(ids))
-            for start, (first, ids) in zip(self._starts_list, self.groups, strict=True)
-            if is_owner_selected(first.owner)
-        ]
-        single = [row for row, entry in enumerate(self.singles) if any(map(is_owner_selected, entry.owners))]
-        rows: Ints = np.concatenate([np.array(single, dtype=np.int64), *chosen])
-        if not selection.patterns:
-            return rows
-        matches = [matches_names(selection, *self.names_of(row)) for row in rows.tolist()]
-        matching: Ints = rows[np.array(matches, dtype=bool)]
-        return matching
-
-    def order_and_ids(self) -> tuple[list[int], dict[int, str]]:
-        """Return all rows sorted by name, then by id, and the ids that are not the name.
-
-        Where linked files have objects of one name, the later ones are numbered. All candidates get an id, so
-        that ids do not depend on the selection.
-        """
-        names = self.names
-        order = sorted(range(len(names)), key=names.__getitem__)
-        if len(set(names)) == len(names):
-            return order, {}
-        used: set[str] = set()
-        ids: dict[int, str] = {}
-        start = 0
-        while start < len(order):
-            end = start + 1
-            while end < len(order) and names[order[end]] == names[order[start]]:
-                end += 1
-            if end - start > 1:
-                order[start:end] = sorted(order[start:end], key=self._precedence)
-            for row in order[start:end]:
-                id, number = names[row], 2
-                while id in used:
-                    id, number = f"{names[row]}#{number}", number + 1
-                used.add(id)
-                if id != names[row]:
-                    ids[row] = id
-            if end - start > 1:
-                order[start:end] = sorted(order[start:end], key=lambda row: ids.get(row, names[row]))
-            start = end
-        return order, ids
-
-    def _precedence(self, row: int) -> tuple[bool, InstanceKey]:
-        """Sort key of candidates of one name: an object comes before a collection and keeps its id."""
-        group, number = self._place(row)
-        entry = self._entry(row)
-        if group < 0:
-            return bool(entry.members), entry.key
-        return False, (*entry.key[:2], used_indices(self.groups[group][1][number]))
+    def owners(self) -> list[tuple[str, ...]]:
+        """Full names of the owners of each single candidate, then of each instance; one per member."""
+        of_singles = [tuple(key[0] for key in each.members or (each.key,)) for each in self.singles]
+        of_groups = ([(template.key[0],)] * len(indices) for template, indices in self.groups)
+        return [*of_singles, *chain.from_iterable(of_groups)]
 
 
 def find_subject_candidates(
@@ -184,8 +56,8 @@ def find_subject_candidates(
     """Everything visible that could be a subject; yields the number of instances seen."""
     collections = _merged_collections(scene)
     table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
-    single: list[SubjectCandidate] = []
-    merged: dict[tuple[str, str, str], list[SubjectCandidate]] = defaultdict(list)
+    alone: list[tuple[Subject, Sequence[MeshPart] | None]] = []
+    merged: dict[tuple[str, str, str], list[Subject]] = defaultdict(list)
     names: dict[tuple[str, str], int] = {}
     groups = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
     is_alone = np.zeros(len(table.kinds) + 1, dtype=bool)
@@ -196,79 +68,104 @@ def find_subject_candidates(
         is_alone[number] = kind.details is not None and not kind.details.is_grouped
     for row in np.flatnonzero(is_alone[table.kind_of]).tolist():
         role = table.kinds[table.kind_of[row]].details
-        entry = role.entry._replace(key=table.key_of(row))
-        (single if role.merged is None else merged[role.merged]).append(entry)
-    instances = _instance_groups(table, groups[table.kind_of], len(names))
-    return SubjectCandidates(*_with_parts_and_merged(single, merged), instances, table)
+        subject = role.subject._replace(key=table.key_of(row))
+        if role.merged is None:
+            alone.append((subject, role.parts))
+        else:
+            merged[role.merged].append(subject)
+    singles = [*_with_parts(alone), *(_merged(name, each) for (*_, name), each in merged.items())]
+    return SubjectCandidates(singles, _instance_groups(table, groups[table.kind_of]), table)
 
 
 class _Role(NamedTuple):
-    """Role of the instances of a kind: `merged` names the merged collection that they are members of."""
+    """Role of the instances of a kind.
 
-    entry: SubjectCandidate
+    subject : The first of them, as a whole. Its name is that of the object, of an instance "Owner/Object".
+    parts : Parts that it is split into.
+    merged : Names the merged collection that they are members of.
+    """
+
+    subject: Subject
+    parts: Sequence[MeshPart] | None
     merged: tuple[str, str, str] | None
 
     @classmethod
     def of(
         cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]], bone_weight: float | None
     ) -> _Role | None:
-        """Read the first instance of a kind; None for a collider."""
-        if is_collider(item.instance.object.original):
+        """Read the first instance of a kind; None for a collider.
+
+        bone_weight : The `weight_of_bones` of `Selection`.
+        """
+        key, owner, shown = item.key, item.owner, item.instance.object
+        original = shown.original
+        if is_collider(original):
             return None
-        entry, owner = SubjectCandidate.of(item, bone_weight), item.owner
-        if entry.owner in collections:
-            return cls(entry, (COLLECTION_KIND, *collections[entry.owner]))
-        is_collection = item.key[2] and owner.instance_type == "COLLECTION"
-        if is_collection and is_merged_collection(owner.instance_collection):
-            return cls(entry, (full_name_of(owner), "", name_of(owner)))
-        return cls(entry, None)
+        merged = None
+        if key[0] in collections:
+            merged = "COLLECTION", *collections[key[0]]
+        elif (
+            key[2] and owner.instance_type == "COLLECTION" and is_merged_collection(owner.instance_collection)
+        ):
+            merged = key[0], "", name_of(owner)
+        name = f"{name_of(owner)}/{name_of(original)}" if key[2] else name_of(original)
+        subject = Subject(key, "", name, original.type, None)
+        has_settings = has_own_settings(original)
+        if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
+            return cls(subject, None, merged)
+        fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
+        if has_settings:
+            bone_weight = weight_of_bones(original)
+        parts = parts_of_overrides(overrides)
+        if bone_weight is not None or is_split_by_loose_parts(original):
+            parts = parts_of(shown, fit.modifiers, bone_weight)
+        override = overrides[0].shape if overrides else None
+        return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
 
     @property
     def is_grouped(self) -> bool:
         """Return whether these are subjects that differ in their persistent ids alone."""
-        return bool(self.entry.key[2]) and self.merged is None and self.entry.parts is None
+        return bool(self.subject.key[2]) and self.merged is None and self.parts is None
 
 
-def _instance_groups(
-    table: InstanceTable[_Role | None], group_of: Ints, count: int
-) -> list[tuple[SubjectCandidate, NDArray[np.int64]]]:
-    """First instance of each group, and the persistent ids of all, sorted.
+def _instance_groups(table: InstanceTable[_Role | None], group_of: Ints) -> list[InstanceGroup]:
+    """Instances of each group, the first in the dependency graph's order as the template.
 
-    group_of : (n,) group of each row of the table, below `count`; -1 for none
+    group_of : (n,) group of each row of the table; -1 for none
     """
     rows = np.flatnonzero(group_of >= 0)
     order = table.sorted_rows(rows, group_of[rows])
-    # The first in the dependency graph's order gives its properties.
-    firsts = rows[np.unique(group_of[rows], return_index=True)[1]].tolist()
-    ids = np.split(table.indices[order], np.cumsum(np.bincount(group_of[rows], minlength=count))[:-1])
-    groups = []
-    for row, indices in zip(firsts, ids, strict=True) if count else ():
-        role = table.kinds[table.kind_of[row]].details
-        assert role is not None
-        groups.append((role.entry, indices))
-    return groups
+    _, firsts, sizes = np.unique(group_of[rows], return_index=True, return_counts=True)
+    ids = np.split(table.indices[order], np.cumsum(sizes)[:-1])
+    roles = [table.kinds[table.kind_of[row]].details for row in rows[firsts].tolist()]
+    return [
+        InstanceGroup(role.subject, each) for role, each in zip(roles, ids, strict=False) if role is not None
+    ]
 
 
-def _with_parts_and_merged(
-    single: list[SubjectCandidate], merged: Mapping[tuple[str, str, str], list[SubjectCandidate]]
-) -> tuple[list[SubjectCandidate], list[str]]:
-    """SubjectCandidates split into their parts, and merged collections, with the names to show."""
-    candidates: list[SubjectCandidate] = []
-    names: list[str] = []
-    for entry, name in zip(single, _names(single), strict=True):
-        if entry.parts is None:
-            candidates.append(entry)
-            names.append(name)
+def _with_parts(alone: Sequence[tuple[Subject, Sequence[MeshPart] | None]]) -> list[Subject]:
+    """Split subjects into their parts. Instances of one object are numbered in the order of their ids."""
+    numbers: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
+    names = [subject.name for subject, _ in alone]
+    for row in sorted(range(len(alone)), key=lambda row: alone[row][0].key[2]):
+        key = alone[row][0].key
+        if key[2]:
+            names[row] += f".{next(numbers[key[:2]])}"
+    found: list[Subject] = []
+    for (subject, parts), name in zip(alone, names, strict=True):
+        if parts is None:
+            found.append(subject._replace(name=name))
             continue
-        candidates += [entry._replace(part=part) for part in entry.parts]
-        names += [f"{name}/{part.name}" for part in entry.parts]
-    for (*_, name), entries in merged.items():
-        first = min(entries, key=lambda entry: entry.key)
-        members = tuple(sorted(entry.key for entry in entries))
-        first = first._replace(kind=COLLECTION_KIND, axes="checked", override=None, parts=None)
-        candidates.append(first._replace(members=members))
-        names.append(name)
-    return candidates, names
+        for part in parts:
+            of_part = subject._replace(name=f"{name}/{part.name}", part=part.number, override=part.override)
+            found.append(of_part._replace(bone=part.bone, bone_weight=part.bone_weight))
+    return found
+
+
+def _merged(name: str, members: Sequence[Subject]) -> Subject:
+    """Make the subject of a merged collection from its members, whose own settings do not count."""
+    keys = tuple(sorted(member.key for member in members))
+    return Subject(keys[0], "", name, "COLLECTION", None, members=keys)
 
 
 def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
@@ -288,16 +185,3 @@ def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
 
     visit(scene.collection)
     return collection_of
-
-
-def _names(candidates: Sequence[SubjectCandidate]) -> list[str]:
-    """Names to show; instances of one object under one owner are numbered in the order of their ids."""
-    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-    names = [entry.object_name for entry in candidates]
-    for row, entry in enumerate(candidates):
-        if entry.key[2]:
-            groups[entry.key[:2]].append(row)
-    for rows in groups.values():
-        for number, row in enumerate(sorted(rows, key=lambda row: candidates[row].key[2])):
-            names[row] = f"{candidates[row].instance_name}.{number}"
-    return names

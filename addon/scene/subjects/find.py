@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...core.messages import message
-from ...core.numeric.arrays import Ints
 from ...formats import Skipped
 from ..blender.instance_table import InstanceTable
 from ..blender.instances import (
@@ -26,10 +25,9 @@ from ..blender.object_settings import collider_owner, is_collider, is_marked_col
 from ..errors import SceneError
 from ..progress import run_to_end
 from ..settings import Selection
-from .candidates import SubjectCandidate, SubjectCandidates, find_subject_candidates
-from .parents import parent_finder
+from .candidates import SubjectCandidates, find_subject_candidates
+from .parents import ParentFinder
 from .selection import matches_names, matches_pattern, owner_filter
-from .subject import Subject
 from .subject_list import InstanceGroup, SubjectList
 
 HIDDEN = message("hidden in the viewport")
@@ -73,7 +71,14 @@ def find_in_parts(
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
     candidates = yield from find_subject_candidates(scene, depsgraph, selection.weight_of_bones)
-    selected = candidates.selected(selection, is_owner_selected)
+    owners = candidates.owners()
+    names = SubjectList.of(candidates.singles, candidates.groups).columns(np.arange(len(owners))).names
+    is_selected_by = {each: any(map(is_owner_selected, each)) for each in set(owners)}
+    selected = [
+        row
+        for row, (name, each) in enumerate(zip(names, owners, strict=True))
+        if is_selected_by[each] and matches_names(selection, name, *each)
+    ]
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
 
     def is_selected(name: str, owner: str) -> bool:
@@ -84,61 +89,70 @@ def find_in_parts(
         if is_selected(name, owner):
             skipped.append(Skipped(name, reason))
     for pattern in selection.patterns:
-        if not any(matches_pattern(pattern, *candidates.names_of(row)) for row in selected.tolist()):
-            reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
-            if reasons == {IS_COLLIDER}:
-                raise SceneError(f"object {pattern!r}: {IS_COLLIDER}, which has the bounds")
-            if missing := sorted(reasons - _OTHER_REASONS):
-                raise SceneError(f"object {pattern!r}: {missing[0]}")
-            if reasons:
-                raise SceneError(
-                    f"object {pattern!r}: is hidden or has no surface; only visible surfaces get bounds"
-                )
-            raise SceneError(f"object {pattern!r}: no object in scene {name_of(scene)!r} has this name")
-    return FoundSubjects(_subjects(candidates, selected, scene), skipped, candidates.table)
+        if not any(matches_pattern(pattern, names[row], *owners[row]) for row in selected):
+            raise SceneError(f"object {pattern!r}: {_reason_for_none(scene, pattern, skipped)}")
+    subjects = _subjects(candidates, names, set(selected), scene)
+    return FoundSubjects(subjects, skipped, candidates.table)
 
 
-def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Scene) -> SubjectList:
-    """Subjects of the selected candidates, with their parents, sorted by name then id."""
-    order, ids = candidates.order_and_ids()
-    is_selected = np.zeros(len(order), dtype=bool)
-    is_selected[selected] = True
-    rows = np.array(order, dtype=np.int64)
-    rows = rows[is_selected[rows]]
-    parent_of = parent_finder(candidates, selected, ids, scene)
-    singles = [
-        _single(entry, candidates.names[row], ids.get(row, candidates.names[row]), parent_of)
-        for row, entry in enumerate(candidates.singles)
-    ]
+def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Skipped]) -> str:
+    """Return why a pattern matches no subject."""
+    reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
+    if reasons == {IS_COLLIDER}:
+        return f"{IS_COLLIDER}, which has the bounds"
+    if missing := sorted(reasons - _OTHER_REASONS):
+        return missing[0]
+    if reasons:
+        return "is hidden or has no surface; only visible surfaces get bounds"
+    return f"no object in scene {name_of(scene)!r} has this name"
+
+
+def _subjects(
+    candidates: SubjectCandidates, names: Sequence[str], selected: Collection[int], scene: bpy.types.Scene
+) -> SubjectList:
+    """Subjects of the selected candidates, with their ids and parents, sorted by name then id.
+
+    All candidates get an id, so that ids do not depend on the selection.
+    """
+    singles, groups, _ = candidates
+    order, ids = _order_and_ids(SubjectList.of(singles, groups), names)
+    singles = [subject._replace(id=ids.get(row, subject.name)) for row, subject in enumerate(singles)]
+    parents = ParentFinder([single for row, single in enumerate(singles) if row in selected], scene)
+    singles = [single._replace(parent=parents.parent_of(single)) for single in singles]
     groups = [
-        InstanceGroup(
-            *first.key[:2],
-            first.instance_name,
-            first.kind,
-            parent_of(first),
-            first.axes,
-            first.override,
-            keys,
-        )
-        for first, keys in candidates.groups
+        InstanceGroup(template._replace(parent=parents.parent_of(template)), indices)
+        for template, indices in groups
     ]
-    of_instances = {new: ids[old] for new, old in enumerate(rows.tolist() if ids else ()) if old in ids}
-    return SubjectList(groups, singles, *candidates.group_of(rows), of_instances)
+    rows = np.array([row for row in order if row in selected], dtype=np.int64)
+    return SubjectList.of(singles, groups, ids).taken(rows)
 
 
-def _single(
-    entry: SubjectCandidate, name: str, id: str, parent_of: Callable[[SubjectCandidate], str | None]
-) -> Subject:
-    """Make the subject of a candidate that is in no group."""
-    ancestor = None if entry.members and not entry.key[2] else parent_of(entry)
-    parent = None if ancestor == id else ancestor  # its own id: a member of the subject itself
-    subject = Subject(
-        entry.key, id, name, entry.kind, parent, None, entry.members, entry.axes, entry.override
-    )
-    if entry.part is None:
-        return subject
-    number, _, bone, weight, override, _ = entry.part
-    return replace(subject, part=number, override=override, bone=bone, bone_weight=weight)
+def _order_and_ids(every: SubjectList, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
+    """Return all rows sorted by name, then by id, and the ids that are not the name.
+
+    Where linked files have objects of one name, the later ones are numbered.
+    """
+    if len(set(names)) == len(names):
+        return sorted(range(len(names)), key=names.__getitem__), {}
+    counts = Counter(names)
+
+    def precedence(row: int) -> tuple[object, ...]:
+        if counts[names[row]] == 1:
+            return (names[row],)
+        # An object comes before a collection and keeps its id.
+        return names[row], bool(every[row].members), every[row].key
+
+    order = sorted(range(len(names)), key=precedence)
+    used: set[str] = set()
+    ids: dict[int, str] = {}
+    for row in order:
+        id, number = names[row], 2
+        while id in used:
+            id, number = f"{names[row]}#{number}", number + 1
+        used.add(id)
+        if id != names[row]:
+            ids[row] = id
+    return sorted(order, key=lambda row: (names[row], ids.get(row, names[row]))), ids
 
 
 def _skipped(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -31,35 +30,23 @@ class SubjectMatcher:
     def __init__(self, subjects: Sequence[Subject]) -> None:
         """Prepare to find subjects."""
         self.assembled: dict[int, Subject] = {}
-        self._whole: dict[InstanceKey, int] = {}
-        self._assembled_names: set[tuple[str, str]] = set()
-        of_names: dict[tuple[str, str], list[tuple[tuple[int, ...], int]]] = defaultdict(list)
-        for index, subject in (
-            subjects.singles() if isinstance(subjects, SubjectList) else enumerate(subjects)
-        ):
+        self._singles: dict[InstanceKey, int] = {}
+        self._assembled_kinds: set[tuple[str, str, bool]] = set()
+        every = SubjectList.of(subjects)
+        for index, subject in every.singles():
             if subject.part is not None or subject.members:
                 self.assembled[index] = subject
-                self._assembled_names |= {key[:2] for key in subject.members or (subject.key,)}
-            elif subject.key[2]:
-                of_names[subject.key[:2]].append((subject.key[2], index))
+                self._assembled_kinds |= set(map(_kind_of, subject.members or (subject.key,)))
             else:
-                self._whole[subject.key] = index
-        self._names: dict[tuple[str, str], int] = {}
-        ids: list[NDArray[np.int64]] = []
-        rows: list[Ints] = []
-        if isinstance(subjects, SubjectList):
-            for names, indices, group_rows in subjects.instance_groups():
-                self._names[names] = len(ids)
-                ids.append(indices)
-                rows.append(group_rows)
-        for names, entries in of_names.items():
-            self._names[names] = len(ids)
-            entries.sort()
-            ids.append(_padded([list(indices) for indices, _ in entries]))
-            rows.append(np.array([index for _, index in entries], dtype=np.int64))
-        self._group = np.repeat(np.arange(len(ids)), [len(each) for each in ids])
-        self._ids = _concatenated(ids)
-        self._subjects = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+                self._singles[subject.key] = index
+        self._single_kinds = set(map(_kind_of, self._singles))
+        groups = list(every.instance_groups())
+        self._names = {names: group for group, (names, _, _) in enumerate(groups)}
+        self._group = np.repeat(np.arange(len(groups)), [len(indices) for _, indices, _ in groups])
+        self._ids = np.concatenate(
+            [indices for _, indices, _ in groups] or [np.empty((0, 0), dtype=np.int64)]
+        )
+        self._subjects = np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, _, rows in groups)])
 
     def subjects_of(self, table: InstanceTable[Any]) -> Ints:
         """Subject (n,) of each row of a table; -1 for none.
@@ -85,37 +72,29 @@ class SubjectMatcher:
             subject_of = np.full(len(every), -1, dtype=np.int64)
             subject_of[code[: len(known)]] = self._subjects
             found[rows] = subject_of[code[len(known) :]]
-        is_whole = np.array([not kind.key[2] for kind in table.kinds] + [False], dtype=bool)
-        for row in np.flatnonzero(is_whole[table.kind_of]).tolist() if self._whole else ():
-            found[row] = self._whole.get(table.kinds[table.kind_of[row]].key, -1)
+        for row in _rows_of(table, self._single_kinds).tolist():
+            found[row] = self._singles.get(table.key_of(row), found[row])
         return found
 
     def assembled_rows(self, table: InstanceTable[Any]) -> Ints:
         """Rows (m,) of a table that may be members of merged collections, or are split by loose parts."""
-        if not self._assembled_names:
-            return np.empty(0, dtype=np.int64)
-        related = [kind.key[:2] in self._assembled_names for kind in table.kinds]
-        return np.flatnonzero(np.array([*related, False], dtype=bool)[table.kind_of])
+        return _rows_of(table, self._assembled_kinds)
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-    """Rows of numbers, filled up with NO_INDEX."""
-    width = max(map(len, rows))
-    return np.array([[*row, *[NO_INDEX] * (width - len(row))] for row in rows], dtype=np.int64)
+def _kind_of(key: InstanceKey) -> tuple[str, str, bool]:
+    """Full names of an owner and an object, and whether these are instances."""
+    return key[0], key[1], bool(key[2])
+
+
+def _rows_of(table: InstanceTable[Any], kinds: Container[tuple[str, str, bool]]) -> Ints:
+    """Rows (m,) of a table that are of some kinds, as `_kind_of` returns them."""
+    is_wanted = np.array([*(_kind_of(kind.key) in kinds for kind in table.kinds), False], dtype=bool)
+    return np.flatnonzero(is_wanted[table.kind_of])
 
 
 def _widened(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Rows of persistent ids, filled up with NO_INDEX to a width."""
-    if ids.shape[1] == width:
-        return ids
     return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=NO_INDEX)
-
-
-def _concatenated(ids: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Concatenate the persistent ids of several groups, filled up to one width."""
-    width = max((each.shape[1] for each in ids), default=0)
-    empty = np.empty((0, width), dtype=np.int64)
-    return np.concatenate([empty, *(_widened(each, width) for each in ids)])
 
 
 class SharedGeometry(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import bpy
@@ -14,8 +13,7 @@ from ..blender.overrides import OverrideShape
 from ..settings import Axes
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(NamedTuple):
     """One object, instance, loose part or merged collection that gets bounds. Holds no bpy object.
 
     key : Key that finds it in any frame; of a merged collection, the key of its first member.
@@ -85,6 +83,6 @@ def with_current_names(subjects: Sequence[Subject], identities: Sequence[Identit
         return names.get(identity.owner, ""), names.get(identity.shown, ""), identity.indices
 
     return [
-        replace(subject, key=current_key(identity), members=tuple(map(current_key, identity.members)))
+        subject._replace(key=current_key(identity), members=tuple(map(current_key, identity.members)))
         for subject, identity in zip(subjects, identities, strict=True)
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,37 +13,18 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Ints
 from ..blender.instance_table import used_indices
 from ..blender.instances import InstanceKey
-from ..blender.overrides import OverrideShape
-from ..settings import Axes
 from .subject import Subject
 
 
-@dataclass(frozen=True)
-class InstanceGroup:
+class InstanceGroup(NamedTuple):
     """Instances of one object under one owner, sorted by their persistent ids.
 
-    owner, shown : Full names of the owner and of the object.
-    name : "Owner/Object": the name of each instance without its number.
-    kind, parent, axes, override : As of `Subject`, the same for all.
-    indices : (n, k) int64. Persistent ids, filled up with NO_INDEX.
+    template : The first of them. Its name is that of each without its number: "Owner/Object".
+    indices : (n, k) int64. Persistent ids, filled up with NO_INDEX; k is the same for all groups of a list.
     """
 
-    owner: str
-    shown: str
-    name: str
-    kind: str
-    parent: str | None
-    axes: Axes
-    override: OverrideShape | None
+    template: Subject
     indices: NDArray[np.int64]
-
-    def name_of(self, number: int) -> str:
-        """Return the name of an instance."""
-        return f"{self.name}.{number}"
-
-    def key_of(self, number: int) -> InstanceKey:
-        """Return the key of an instance."""
-        return self.owner, self.shown, used_indices(self.indices[number])
 
 
 class SubjectColumns(NamedTuple):
@@ -78,6 +60,21 @@ class SubjectList(Sequence[Subject]):
         self._groups, self._singles, self._ids = groups, singles, ids
         self._group_of, self._numbers = group_of, numbers
 
+    @classmethod
+    def of(
+        cls,
+        subjects: Sequence[Subject],
+        groups: Sequence[InstanceGroup] = (),
+        ids: Mapping[int, str] = MappingProxyType({}),
+    ) -> SubjectList:
+        """List single subjects, then all instances of groups; a `SubjectList` is returned as it is."""
+        if isinstance(subjects, SubjectList):
+            return subjects
+        sizes = [len(subjects), *(len(group.indices) for group in groups)]
+        group_of = np.repeat(np.arange(-1, len(groups), dtype=np.int32), sizes)
+        numbers = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
+        return cls(groups, subjects, group_of, numbers, ids)
+
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -87,13 +84,21 @@ class SubjectList(Sequence[Subject]):
         row = index if index >= 0 else len(self) + index
         if not 0 <= row < len(self):
             raise IndexError(index)
-        number = int(self._numbers[row])
+        number = self._numbers[row]
         if self._group_of[row] < 0:
             return self._singles[number]
-        group = self._groups[self._group_of[row]]
-        name = group.name_of(number)
-        id, shared = self._ids.get(row, name), (group.kind, group.parent)
-        return Subject(group.key_of(number), id, name, *shared, axes=group.axes, override=group.override)
+        template = self._groups[self._group_of[row]].template
+        name = f"{template.name}.{number}"
+        return template._replace(key=self._key_of(row), id=self._ids.get(row, name), name=name)
+
+    def _key_of(self, row: int) -> InstanceKey:
+        """Return the key of a row."""
+        number = self._numbers[row]
+        if self._group_of[row] < 0:
+            key: InstanceKey = self._singles[number].key
+            return key
+        template, indices = self._groups[self._group_of[row]]
+        return *template.key[:2], used_indices(indices[number])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
@@ -102,23 +107,23 @@ class SubjectList(Sequence[Subject]):
 
     @property
     def object_count(self) -> int:
-        """Number of objects and instances of which the subjects are made; those of groups are whole."""
+        """Number of objects and instances: parts of one, of any kind, count once."""
         singles = self._numbers[self._group_of < 0].tolist()
         return len(self) - len(singles) + len({self._singles[number].key for number in singles})
 
     def taken(self, rows: Ints) -> SubjectList:
         """Return the subjects of some rows (m,), in their order."""
-        ids = {}
-        if self._ids:
-            ids = {new: self._ids[old] for new, old in enumerate(rows.tolist()) if old in self._ids}
+        ids = {
+            new: self._ids[old]
+            for new, old in enumerate(rows.tolist() if self._ids else ())
+            if old in self._ids
+        }
         return SubjectList(self._groups, self._singles, self._group_of[rows], self._numbers[rows], ids)
 
     def representatives(self) -> Iterator[Subject]:
         """Yield each single subject, and one of each group: all that differ in more than key, id and name."""
         _, first = np.unique(self._group_of, return_index=True)
-        for row in first.tolist():
-            if self._group_of[row] >= 0:
-                yield self[row]
+        yield from (self[row] for row in first.tolist() if self._group_of[row] >= 0)
         yield from (subject for _, subject in self.singles())
 
     def singles(self) -> Iterator[tuple[int, Subject]]:
@@ -138,48 +143,32 @@ class SubjectList(Sequence[Subject]):
         inside = np.flatnonzero(self._group_of >= 0)
         rows = np.full(starts[-1], -1, dtype=np.int64)
         rows[starts[self._group_of[inside]] + self._numbers[inside]] = inside
-        for group, start, size in zip(self._groups, starts.tolist(), sizes, strict=False):
-            yield (group.owner, group.shown), group.indices, rows[start : start + size]
+        for (template, indices), of_group in zip(self._groups, np.split(rows, starts[1:-1]), strict=False):
+            yield template.key[:2], indices, of_group
 
     def columns(self, rows: Ints) -> SubjectColumns:
         """Return the attributes of some subjects (m,), without making the subjects."""
-        group_of, numbers = self._group_of[rows], self._numbers[rows].tolist()
-        of_row: list[InstanceGroup | Subject]
-        if len(rows) and group_of[0] >= 0 and (group_of == group_of[0]).all():
-            group = self._groups[group_of[0]]
-            of_row, stem = [group] * len(rows), f"{group.name}."
-            names = [f"{stem}{number}" for number in numbers]
-        else:
-            both = list(zip(group_of.tolist(), numbers, strict=True))
-            of_row = [self._groups[group] if group >= 0 else self._singles[number] for group, number in both]
-            names = [
-                f"{shared.name}.{number}" if group >= 0 else shared.name
-                for shared, (group, number) in zip(of_row, both, strict=True)
-            ]
+        group_of, numbers = self._group_of[rows].tolist(), self._numbers[rows].tolist()
+        templates = [group.template for group in self._groups]
+        both = list(zip(group_of, numbers, strict=True))
+        sources = [templates[group] if group >= 0 else self._singles[number] for group, number in both]
+        names = [
+            f"{source.name}.{number}" if group >= 0 else source.name
+            for source, (group, number) in zip(sources, both, strict=True)
+        ]
         ids = names
-        is_single = np.flatnonzero(group_of < 0).tolist()
-        if self._ids or is_single:
-            ids = [self._ids.get(row, name) for row, name in zip(rows.tolist(), names, strict=True)]
-        for place in is_single:
-            ids[place] = self._singles[numbers[place]].id
+        if self._ids or -1 in group_of:
+            ids = [
+                self._ids.get(row, name) if group >= 0 else source.id
+                for row, name, source, group in zip(rows.tolist(), names, sources, group_of, strict=True)
+            ]
         attributes = ("kind", "parent", "override", "bone", "bone_weight")
-        # Instances of groups have no bones.
-        columns = ([getattr(shared, name, None) for shared in of_row] for name in attributes)
+        columns = (list(map(attrgetter(name), sources)) for name in attributes)
         return SubjectColumns(ids, names, *columns)
 
     def rows_of(self, keys: Collection[InstanceKey]) -> dict[InstanceKey, int]:
         """Return the rows of those subjects that have some keys, as of whole objects and instances."""
-        found = {subject.key: row for row, subject in self.singles() if subject.key in keys}
         names = {key[:2] for key in keys}
-        for group, (of_group, _, rows) in zip(self._groups, self.instance_groups(), strict=True):
-            for number, row in enumerate(rows.tolist()) if of_group in names else ():
-                if row >= 0 and (key := group.key_of(number)) in keys:
-                    found[key] = row
-        return found
-
-
-def count_objects(subjects: Sequence[Subject]) -> int:
-    """Count objects and instances of which subjects are made; parts of one count once."""
-    if isinstance(subjects, SubjectList):
-        return subjects.object_count
-    return len({subject.key for subject in subjects})
+        may_have = [group.template.key[:2] in names for group in self._groups]
+        rows = np.flatnonzero(np.array([*may_have, True])[self._group_of])  # of no group is the last
+        return {key: row for row in rows.tolist() if (key := self._key_of(row)) in keys}

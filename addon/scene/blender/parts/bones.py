@@ -41,20 +41,6 @@ def deform_bones(item: bpy.types.Object) -> list[str]:
     return [bone.name for bone in bones.bones if bone.use_deform and bone.name in groups]
 
 
-def ancestors_of_bones(item: bpy.types.Object) -> dict[str, tuple[str, ...]]:
-    """Return the names of the ancestors of each bone of the armature of an object, the nearest first."""
-    armature = armature_of(item)
-    if armature is None:
-        return {}
-    bones: Any = armature.data
-    found: dict[str, tuple[str, ...]] = {}
-    # Blender lists each bone after its parent. Its own `parent_recursive` reads every ancestor of every bone.
-    for bone in bones.bones:
-        parent = bone.parent
-        found[bone.name] = () if parent is None else (parent.name, *found[parent.name])
-    return found
-
-
 def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: float) -> PartRows:
     """Find the vertices of each bone of an evaluated object.
 

@@ -12,7 +12,7 @@ from ....core.numeric.components import connected_components
 from ...settings import Modifiers
 from ..mesh_data import edge_indices, vertex_positions
 from ..overrides import Override, OverrideShape
-from .bones import NO_BONE, ancestors_of_bones, bone_rows, deform_bones
+from .bones import NO_BONE, bone_rows, deform_bones
 from .known_rows import PartRows
 from .weights import rows_by_label
 
@@ -25,7 +25,6 @@ class MeshPart(NamedTuple):
     bone : Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
     bone_weight : Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
     override : Kind of the override that it is, see `parts_of_overrides`; None for vertices.
-    ancestors : Names of the ancestors of its bone, the nearest first.
     """
 
     number: int
@@ -33,7 +32,6 @@ class MeshPart(NamedTuple):
     bone: str | None = None
     bone_weight: float | None = None
     override: OverrideShape | None = None
-    ancestors: tuple[str, ...] = ()
 
 
 def parts_of_overrides(overrides: Sequence[Override]) -> list[MeshPart] | None:
@@ -57,9 +55,8 @@ def parts_of(
         return [MeshPart(number, f"part.{number}") for number in range(count)]
     bones = deform_bones(evaluated)
     rows = part_rows(evaluated, modifiers, bone_weight).rows if bones else []
-    ancestors = ancestors_of_bones(evaluated)
     parts = [
-        MeshPart(number, f"bone.{bones[number]}", bones[number], bone_weight, None, ancestors[bones[number]])
+        MeshPart(number, f"bone.{bones[number]}", bones[number], bone_weight)
         if number < len(bones)
         else MeshPart(number, NO_BONE, "", bone_weight)
         for number, each in enumerate(rows)

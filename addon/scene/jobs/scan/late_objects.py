@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from dataclasses import replace
 
 import bpy
-import numpy as np
 
 from ....core import Progress
 from ....core.messages import message
@@ -58,7 +57,7 @@ class _LateNames:
             id, count = f"{name}#{count}", count + 1
         self._ids.add(id)
         parent = subject.parent if subject.parent in self._ids else None
-        return replace(subject, name=name, id=id, parent=parent)
+        return subject._replace(name=name, id=id, parent=parent)
 
 
 def _find_arrived(
@@ -78,8 +77,7 @@ def _find_arrived(
             subject = names.name(subject)
             if matches_names(selection, subject.name, subject.key[0]):
                 subjects.append(subject)
-    numbers = np.arange(len(subjects), dtype=np.int32)
-    return SubjectList([], subjects, np.full(len(subjects), -1, dtype=np.int32), numbers, {})
+    return SubjectList.of(subjects)
 
 
 class LateInstances:
