@@ -6,7 +6,8 @@ Blender before 5.2 has no graphics in background.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import gpu
 import numpy as np
@@ -120,8 +121,12 @@ class _Texture(NamedTuple):
     rows: int
 
 
-_Textures: TypeAlias = dict[UnitMesh, list[_Texture | None]]
-"""Instances on the graphics card, by size on the screen: small, middle and large; None for no instances."""
+class _Call(NamedTuple):
+    """Instances of one unit mesh on the graphics card, and the index of their size in `RowsBySize`."""
+
+    mesh: UnitMesh
+    size: int
+    texture: _Texture
 
 
 class Painter:
@@ -145,46 +150,42 @@ class Painter:
         gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set("NONE" if style.in_front else "LESS_EQUAL")
         for part, width in zip(data.by_strength, (1.0, _STRONG_WIDTH), strict=True):
-            textures: _Textures = {
-                mesh: [_texture(rows) for rows in visible_by_size(instances.rows, view.matrix, viewport)]
+            calls = [
+                _Call(mesh, size, _texture(rows))
                 for mesh, instances in part.by_mesh.items()
-                if len(instances)
-            }
+                for size, rows in enumerate(visible_by_size(instances.rows, view.matrix, viewport))
+                if len(rows)
+            ]
             if style.face_opacity:
-                self._draw_faces(textures, style)
-            self._draw_lines(textures, style, view, width)
+                self._draw_faces(calls, style)
+            self._draw_lines(calls, style, view, width)
         gpu.state.depth_test_set("NONE")
         if len(data.marker):
             _bind(self._line_shader, style.line_opacity, view, max(2.0, style.line_width))
             _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
 
-    def _draw_faces(self, textures: _Textures, style: Style) -> None:
+    def _draw_faces(self, calls: Sequence[_Call], style: Style) -> None:
         gpu.state.face_culling_set("BACK")
         _bind(self._face_shader, style.face_opacity)
-        for mesh, batches in self._faces.items():
-            if mesh in textures:
-                for batch, texture in zip(batches, textures[mesh], strict=True):
-                    _draw(self._face_shader, batch, texture)
+        for mesh, size, texture in calls:
+            if mesh in self._faces:
+                _draw(self._face_shader, self._faces[mesh][size], texture)
         gpu.state.face_culling_set("NONE")
 
-    def _draw_lines(self, textures: _Textures, style: Style, view: _View, width: float) -> None:
+    def _draw_lines(self, calls: Sequence[_Call], style: Style, view: _View, width: float) -> None:
         """Draw lines, `width` times as wide as plain ones.
 
         Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
         """
-        for mesh, (small, *larger) in textures.items():
-            line_width = width * (style.line_width or (mesh == "edges"))
-            if not line_width:
-                continue
+        for mesh, size, texture in calls:
+            shader, batch = self._line_shader, self._lines[mesh][size]
             # A square does not have the depth of the lines on it, so objects would hide the wrong parts.
-            if small is not None and style.in_front and mesh in self._small:
-                _bind(self._small[mesh], style.line_opacity, view, line_width)
-                _draw(self._small[mesh], self._square, small)
-                small = None
-            _bind(self._line_shader, style.line_opacity, view, line_width)
-            for batch, texture in zip(self._lines[mesh], (small, *larger), strict=True):
-                _draw(self._line_shader, batch, texture)
+            if size == 0 and style.in_front and mesh in self._small:
+                shader, batch = self._small[mesh], self._square
+            if line_width := width * (style.line_width or (mesh == "edges")):
+                _bind(shader, style.line_opacity, view, line_width)
+                _draw(shader, batch, texture)
 
 
 def _bind(shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0) -> None:
@@ -198,19 +199,16 @@ def _bind(shader: gpu.types.GPUShader, opacity: float, view: _View | None = None
         shader.uniform_float("width", width)
 
 
-def _draw(shader: gpu.types.GPUShader, batch: gpu.types.GPUBatch, texture: _Texture | None) -> None:
-    if texture is not None:
-        shader.uniform_sampler("rows", texture.texture)
-        batch.draw_instanced(shader, instance_start=0, instance_count=texture.rows)
+def _draw(shader: gpu.types.GPUShader, batch: gpu.types.GPUBatch, texture: _Texture) -> None:
+    shader.uniform_sampler("rows", texture.texture)
+    batch.draw_instanced(shader, instance_start=0, instance_count=texture.rows)
 
 
 # Below, the type stubs of Blender 4.2 list no arguments of constructors in the gpu module (call-arg), and
 # those of 5.2 do not accept arrays as sequences (arg-type).
 
 
-def _texture(rows: InstanceRows) -> _Texture | None:
-    if not len(rows):
-        return None
+def _texture(rows: InstanceRows) -> _Texture:
     height = -(-len(rows) // ROWS_ACROSS)
     padded = np.zeros((height * ROWS_ACROSS, 4, 4), dtype=np.float32)
     padded[: len(rows)] = rows

@@ -167,8 +167,17 @@ def tube_faces(sides: int) -> SurfaceMesh:
 
 def cylinder_faces(sides: int) -> SurfaceMesh:
     """Return a cylinder of the given number of sides."""
-    circle = _arc(_X, _Y, sides).points
-    return _grid_faces(np.stack([0 * circle + _UP, circle + _UP, circle - _UP, 0 * circle - _UP]))
+    return _prism_faces(_arc(_X, _Y, sides).points)
+
+
+def box_faces(_segments: int = 0) -> SurfaceMesh:
+    """Return the six faces of the box."""
+    return _prism_faces(_CORNERS[[0, 1, 3, 2]] * (1, 1, 0))
+
+
+def _prism_faces(outline: Floats) -> SurfaceMesh:
+    """Return the prism from -1 to 1 on Z over an outline (s, 3) in the XY plane."""
+    return _grid_faces(np.stack([0 * outline + _UP, outline + _UP, outline - _UP, 0 * outline - _UP]))
 
 
 def _grid_faces(points: Floats) -> SurfaceMesh:
@@ -189,18 +198,6 @@ def _grid_faces(points: Floats) -> SurfaceMesh:
 def square() -> SurfaceMesh:
     """Return a flat square of half extent 1."""
     return SurfaceMesh(_CORNERS[:4].astype(np.float32), np.array([(0, 1, 3), (0, 3, 2)], dtype=np.int32))
-
-
-def box_faces(_segments: int = 0) -> SurfaceMesh:
-    """Return the six faces of the box, two triangles each."""
-    quads = []
-    for axis in range(3):
-        one, two = 1 << (axis + 1) % 3, 1 << (axis + 2) % 3
-        for start in (0, 1 << axis):
-            loop = [start, start | one, start | one | two, start | two]
-            quads.append(loop if start else loop[::-1])
-    triangles = [(a, b, c) for a, b, c, _ in quads] + [(a, c, d) for a, _, c, d in quads]
-    return SurfaceMesh(_CORNERS.astype(np.float32), np.array(triangles, dtype=np.int32))
 
 
 FACES: dict[UnitMesh, Callable[[int], SurfaceMesh]] = {
