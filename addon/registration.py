@@ -29,7 +29,6 @@ from .ui.operators import object as object_operators
 from .ui.operators.contacts import baseline, find, markers, pair_selection, pairs, pointing, reports, rows
 from .ui.operators.contacts import separation as separation_operators
 from .ui.overlay import handlers as overlay
-from .ui.overlay.charts import separation_image
 from .ui.panels import bounds as bounds_panel
 from .ui.panels import colliders as colliders_panel
 from .ui.panels import contact_list as contact_list_ui
@@ -114,7 +113,6 @@ def register() -> None:
             pair_selection,
             pointing,
             separation,
-            separation_image,
             sidebar,
             gltf_export,
             manual,

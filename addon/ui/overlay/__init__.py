@@ -11,7 +11,8 @@ Files, in reading order:
 - `flat.py`: rectangles, lines and texts in pixels.
 - `collider_surfaces.py`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.
-- `charts/`: bars of contacts in the timeline, and the graph of a separation.
+- `timeline.py`: intervals of contact as bars in the timeline and the dope sheet.
+- `separation_graph.py`: the graph of a separation.
 
 May import `ui/properties`, the files of `ui` that belong to no room, and the layers below. Operators and
 panels import it.

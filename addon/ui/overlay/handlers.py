@@ -24,12 +24,12 @@ from .. import job_state, property_events
 from ..collider_check import forget_checks, has_check, mark_outdated
 from ..properties.preferences import preferences
 from ..properties.scene import settings_on
-from .charts.separation import draw_large_graph
-from .charts.timeline import draw_bars
 from .collider_surfaces import ColliderPainter
 from .labels import draw_labels
 from .painter import Painter, Style
+from .separation_graph import draw_large_graph, drop_icons
 from .state import find_overlay, on_edit, on_undo, record_snapshot, redraw, state
+from .timeline import draw_bars
 from .update import update_all_overlays, update_overlay
 
 _colliders = ColliderPainter()
@@ -81,6 +81,7 @@ def attach() -> None:
 def detach() -> None:
     """Remove all handlers, and drop results and draw data."""
     _attached.close()
+    drop_icons()
     state.clear()
     _colliders.clear()
     result_store.clear()

@@ -15,25 +15,14 @@ from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, result
 from ..result_notes import notes_on_bounds
 from ..texts import length_text
 from ..translation import iface_, iface_count
+from . import sidebar
 from .presets import COLLISION_BOUNDS_PT_presets
-from .sidebar import (
-    BoundsTab,
-    Popover,
-    Tab,
-    draw_note_button,
-    draw_parts,
-    draw_warning_button,
-    draw_warnings,
-    fits_in_sidebar,
-    running_job,
-    with_button,
-)
 
 _HEADER_SURROUNDINGS = 96
 """Pixels of a sidebar that are left and right of the texts in the header of a subpanel."""
 
 
-class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
+class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
     """Panel to fit bounds."""
 
     bl_label = "Bounds"
@@ -52,8 +41,8 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         objects.label(text=_selection_text(context), translate=False, icon="INFO")
         # Progress of both buttons is here, where it is seen while the panel of swept bounds is folded.
         main, clear = "collision_bounds.compute_bounds", "collision_bounds.clear_results"
-        job = running_job(main, "collision_bounds.compute_envelope")
-        results = with_button(self.layout, main, "MESH_UVSPHERE", clear, job).column()
+        job = sidebar.running_job(main, "collision_bounds.compute_envelope")
+        results = sidebar.with_button(self.layout, main, "MESH_UVSPHERE", clear, job).column()
         results.use_property_split = False
         if job is not None:
             results.label(text=job.esc_text, translate=False, icon="INFO")
@@ -61,15 +50,24 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
             _draw_state(results, settings)
 
 
-class COLLISION_BOUNDS_PT_fit_settings(BoundsTab, Panel):
+class COLLISION_BOUNDS_PT_fit_settings(sidebar.BoundsTab, Panel):
     """Panel of the options of the shapes that are fitted."""
 
     bl_label = "Fit Settings"
 
     def draw_header_preset(self, context: Context) -> None:
-        """Draw the options that are not at their defaults, which is seen while the panel is folded."""
-        if texts := _changed_texts(context):
-            self.layout.label(text=_header_text(context, texts), translate=False)
+        """Draw what is not at its default, which is seen while the panel is folded.
+
+        It is the first text and the number of others, or their number alone where the room is too small.
+        """
+        texts = _changed_texts(context)
+        if not texts:
+            return
+        text = f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else texts[0]
+        title = iface_(COLLISION_BOUNDS_PT_fit_settings.bl_label)
+        if not sidebar.fits_in_sidebar(context, _HEADER_SURROUNDINGS)(f"{title} {text}"):
+            text = f"+{len(texts)}"
+        self.layout.label(text=text, translate=False)
 
     def draw(self, context: Context) -> None:
         """Draw padding, axes of boxes, vertex group, and the shapes to add."""
@@ -92,7 +90,7 @@ class COLLISION_BOUNDS_PT_fit_settings(BoundsTab, Panel):
         label.label(text="Also Fit")
         added.column(align=True).prop(settings, "added_shapes")
         if "compound" in settings.added_shapes:
-            draw_parts(layout, settings)
+            sidebar.draw_parts(layout, settings)
             layout.prop(settings, "part_shape")
 
 
@@ -111,7 +109,7 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
             entry.group = name
 
 
-class COLLISION_BOUNDS_PT_swept_bounds(BoundsTab, Panel):
+class COLLISION_BOUNDS_PT_swept_bounds(sidebar.BoundsTab, Panel):
     """Panel to fit bounds around whole animations."""
 
     bl_label = "Swept Bounds"
@@ -128,20 +126,22 @@ class COLLISION_BOUNDS_PT_swept_bounds(BoundsTab, Panel):
         elif results_of(settings).envelopes is None:
             layout.label(text="No swept bounds yet", icon="INFO")
         else:
-            draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", _warnings(settings)[-1:])
+            sidebar.draw_warning_button(
+                layout, "COLLISION_BOUNDS_PT_bounds_warnings", _warnings(settings)[-1:]
+            )
 
 
-class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
+class COLLISION_BOUNDS_PT_bounds_warnings(sidebar.Popover, Panel):
     """Why bounds may be wrong or out of date"""
 
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
         """Draw the warnings in full."""
-        draw_warnings(self.layout, _warnings(settings_of(context)))
+        sidebar.draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
-class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
+class COLLISION_BOUNDS_PT_bounds_notes(sidebar.Popover, Panel):
     """Objects that have no bounds, and why"""
 
     bl_label = "Notes"
@@ -149,7 +149,7 @@ class COLLISION_BOUNDS_PT_bounds_notes(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
         results = results_of(settings_of(context))
-        draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
+        sidebar.draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
 def _vertex_groups(context: Context) -> Sequence[Any]:
@@ -185,20 +185,12 @@ def _changed_texts(context: Context) -> list[str]:
     return texts
 
 
-def _header_text(context: Context, texts: list[str]) -> str:
-    """Return the first text and the number of others, or their number alone where a header lacks the room."""
-    text = f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else texts[0]
-    title = iface_(COLLISION_BOUNDS_PT_fit_settings.bl_label)
-    fits = fits_in_sidebar(context, _HEADER_SURROUNDINGS)
-    return text if fits(f"{title} {text}") else f"+{len(texts)}"
-
-
 def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
     """Draw a line that is always there: warnings, or how many objects have bounds; below it, notes."""
     results = results_of(settings)
     result = results.bounds
     if warnings := _warnings(settings):
-        draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", warnings)
+        sidebar.draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", warnings)
     elif result is None:
         layout.label(text="No bounds yet", icon="INFO")
     else:
@@ -211,7 +203,7 @@ def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
             text = iface_count(count, "Computing clears {count} contact", "Computing clears {count} contacts")
             layout.label(text=text, translate=False, icon="INFO")
     elif notes := notes_on_bounds(results):
-        draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds_notes", notes)
+        sidebar.draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds_notes", notes)
 
 
 def _warnings(settings: SceneSettings) -> list[str]:

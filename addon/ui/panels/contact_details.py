@@ -12,7 +12,7 @@ from .. import job_state
 from ..contact_rows import active_row
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
-from ..overlay.charts.separation_image import graph_icons
+from ..overlay.separation_graph import graph_icons
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, results_of
 from ..separation import active_curve, request_missing
@@ -100,12 +100,12 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
+        time, gap = n_("Bounds: closest at {frame}"), n_("Bounds: gap {distance}")
         if row.is_grazing:
-            touch = iface_("Bounds: touch at {frame}", frame=frame_text(row.frame))
-            return [*names, (touch, "TIME"), (iface_("Gap 0: no overlap"), "DRIVER_DISTANCE"), *problems]
-        closest = iface_("Bounds: closest at {frame}", frame=frame_text(row.frame))
-        gap = iface_("Bounds: gap {distance}", distance=length_text(row.value, context.scene.unit_settings))
-        return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
+            time, gap = n_("Bounds: touch at {frame}"), n_("Gap 0: no overlap")
+        distance = length_text(row.value, context.scene.unit_settings)
+        texts = iface_(time, frame=frame_text(row.frame)), iface_(gap, distance=distance)
+        return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
     lines = names + _lines_of_interval(context, settings, row) + _lines_of_meshes(context, row)
     if row.accepted:
         text = n_("Accepted: {comment}") if row.comment else n_("Accepted")

@@ -65,7 +65,13 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
     reason = "" if context.scene.collection.children else n_("This scene has no collections")
     greyed(body, settings, "ignore_collection", reason)
     greyed(body, settings, "static_pairs", n_("Single frame: all pairs checked") if instant else "")
-    _draw_patterns(body, settings)
+    # Folded, because pickers are enough for most.
+    if (advanced := folded(body, "collision_bounds_patterns", n_("Advanced"))) is not None:
+        advanced.label(text="Patterns of names, such as Car*", icon="INFO")
+        for option in (*OPTIONS_WITH_PICKER, "ignored"):
+            part = advanced.row()
+            part.enabled = option != "obstacles" or has_spheres(settings)
+            part.prop(settings, option)
     _draw_ignored(body)
 
 
@@ -74,18 +80,6 @@ def _draw_picker(layout: UILayout, settings: SceneSettings, option: str, label: 
     column, picker = layout.column(align=True), getattr(settings.pickers, option)
     column.prop(picker, "collection", text=iface_(label), translate=False)
     column.prop(picker, "object", text="or Object")
-
-
-def _draw_patterns(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw patterns of names, folded because pickers are enough for most."""
-    body = folded(layout, "collision_bounds_patterns", n_("Advanced"))
-    if body is None:
-        return
-    body.label(text="Patterns of names, such as Car*", icon="INFO")
-    for option in (*OPTIONS_WITH_PICKER, "ignored"):
-        part = body.row()
-        part.enabled = option != "obstacles" or has_spheres(settings)
-        part.prop(settings, option)
 
 
 def _draw_ignored(layout: UILayout) -> None:

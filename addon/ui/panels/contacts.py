@@ -26,41 +26,32 @@ from ..properties.scene import (
 from ..result_notes import notes_on_contacts
 from ..texts import frame_text
 from ..translation import iface_, iface_count, meaning_, n_, translated
+from . import sidebar
 from .contact_details import draw_details, draw_small_graph
 from .contact_list import draw_counts, draw_headings
 from .contact_options import draw_contact_options
-from .sidebar import (
-    Popover,
-    Tab,
-    draw_note,
-    draw_note_button,
-    draw_warning_button,
-    draw_warnings,
-    running_job,
-    with_button,
-)
 
 _COMPARED_SHOWN = 20
 """Number of new contacts, and of those that are gone, that are listed."""
 
 
-class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
+class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
     """Panel to find contacts and read them."""
 
     bl_label = "Contacts"
 
     def draw(self, context: Context) -> None:
         """Draw button, state, results and settings; while a scan runs, its progress instead of the button."""
-        settings, scan = settings_of(context), running_job("collision_bounds.find_contacts")
+        settings, scan = settings_of(context), sidebar.running_job("collision_bounds.find_contacts")
         text, icon = _button_text(context)
-        layout = with_button(self.layout, "collision_bounds.find_contacts", icon, job=scan, text=text)
+        layout = sidebar.with_button(self.layout, "collision_bounds.find_contacts", icon, job=scan, text=text)
         # Results before options, so that folding options does not move what is read.
         results = layout.column()
         results.use_property_split = False
         # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
         if scan is None and (notes := notes_on_contacts(results_of(settings), context.scene)):
-            draw_note_button(results, "COLLISION_BOUNDS_PT_contact_notes", notes)
+            sidebar.draw_note_button(results, "COLLISION_BOUNDS_PT_contact_notes", notes)
         results = results.column()
         results.enabled = scan is None
         if scan is None and settings.baseline:
@@ -72,7 +63,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         draw_contact_options(options, context, settings)
 
 
-class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
+class COLLISION_BOUNDS_PT_contact_warnings(sidebar.Popover, Panel):
     """Why contacts may be incomplete or out of date"""
 
     bl_label = "Warnings"
@@ -80,10 +71,10 @@ class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the warnings in full."""
         settings = settings_of(context)
-        draw_warnings(self.layout, _warnings(settings, results_of(settings)))
+        sidebar.draw_warnings(self.layout, _warnings(settings, results_of(settings)))
 
 
-class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
+class COLLISION_BOUNDS_PT_contact_notes(sidebar.Popover, Panel):
     """Objects that were not checked, and why"""
 
     bl_label = "Notes"
@@ -91,7 +82,9 @@ class COLLISION_BOUNDS_PT_contact_notes(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
         results = results_of(settings_of(context))
-        draw_warnings(self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO")
+        sidebar.draw_warnings(
+            self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO"
+        )
 
 
 def _button_text(context: Context) -> tuple[str, str]:
@@ -119,7 +112,7 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
         return
     column = layout.column(align=True)
     if warnings := _warnings(settings, results):
-        draw_warning_button(column, "COLLISION_BOUNDS_PT_contact_warnings", warnings)
+        sidebar.draw_warning_button(column, "COLLISION_BOUNDS_PT_contact_warnings", warnings)
     elif source := results.source:
         source = translated(source) if isinstance(source, Message) else source
         column.label(text=iface_("From {source}", source=source), translate=False, icon="FILE_TICK")
@@ -141,7 +134,7 @@ def _frames_text(time: TimeSettings) -> str:
     return iface_(text, start=time.start, end=time.end, step=time.step, fps=f"{time.fps:.5g}")
 
 
-class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
+class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
     """Contacts that are new or gone, compared with the baseline"""
 
     bl_label = "Baseline"
@@ -215,7 +208,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
         column = layout.column(align=True)
         one = n_("{count} overlap of objects that\nnever move: skipped")
         many = n_("{count} overlaps of objects that\nnever move: skipped")
-        draw_note(column, iface_count(count, one, many))
+        sidebar.draw_note(column, iface_count(count, one, many))
         find, text = "collision_bounds.find_contacts", meaning_("Include")
         include = column.operator(find, text=text, translate=False)
         # A click on a row selects its pair: the scan is to check all objects of the one before.

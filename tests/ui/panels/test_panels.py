@@ -12,7 +12,7 @@ from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
 from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
 from addon.ui.panels import contacts as contacts_panel
-from addon.ui.panels import menus
+from addon.ui.panels import menus, sidebar
 from addon.ui.properties import options
 from addon.ui.properties.scene import contact_settings
 from tests.scene.sampling import add_box, key
@@ -58,7 +58,7 @@ def header_of_fit_settings(monkeypatch, room: int = 100) -> list[str]:
 
     Without a window, Blender measures no texts.
     """
-    monkeypatch.setattr(bounds_panel, "fits_in_sidebar", lambda *_: lambda text: len(text) <= room)
+    monkeypatch.setattr(sidebar, "fits_in_sidebar", lambda *_: lambda text: len(text) <= room)
     page = Page(bounds_panel.COLLISION_BOUNDS_PT_swept_bounds)
     page.labels.clear()
     bounds_panel.COLLISION_BOUNDS_PT_fit_settings.draw_header_preset(page, bpy.context)

@@ -40,11 +40,11 @@ _HEADER = 36
 
 def regions(driver: WindowDriver) -> dict[str, Any]:
     """Return where the graph in the viewport is: left, bottom, right and top of the curve, in the window."""
-    from bl_ext.user_default.collision_bounds.ui.overlay.charts import separation
+    from bl_ext.user_default.collision_bounds.ui.overlay import separation_graph
 
     region = driver.region("WINDOW")
     with bpy.context.temp_override(window=driver.window, area=driver.area, region=region):
-        place = separation._Place.of(bpy.context)
+        place = separation_graph._Place.of(bpy.context)
     left, bottom, right, top = place.plot
     return {"plot": (region.x + left, region.y + bottom, region.x + right, region.y + top)}
 

@@ -14,9 +14,9 @@ from bpy.types import Context, Event, Operator
 from ....formats.wording import valid_text
 from ....scene.blender.frames import go_to, playhead
 from ...contact_rows import sorted_and_filtered
-from ...overlay.charts.timeline import hovered, placed_bars
 from ...overlay.picking import subject_at
 from ...overlay.state import find_overlay, redraw
+from ...overlay.timeline import hovered, placed_bars
 from ...properties.scene import SceneSettings, results_of, settings_of, settings_on
 from ...translation import rpt_
 from .pair_selection import playhead_stays

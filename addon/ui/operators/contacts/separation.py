@@ -20,7 +20,7 @@ from ....scene.blender.frames import go_to
 from ....scene.jobs import result_store
 from ....scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
 from ...overlay import handlers as overlay
-from ...overlay.charts.separation import frame_at
+from ...overlay.separation_graph import frame_at
 from ...overlay.state import redraw
 from ...properties.scene import contact_settings, settings_of
 from ...separation import ActivePair, active_curve, active_pair, record

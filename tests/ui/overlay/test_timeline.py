@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from addon.scene.jobs import result_store
-from addon.ui.overlay.charts.timeline import ContactBars, PlacedBars
+from addon.ui.overlay.timeline import ContactBars, PlacedBars
 from tests.ui import scanned_scene
 
 

@@ -1,4 +1,8 @@
-"""Large graph of the separation of the active pair, at the bottom of the 3D viewport; a click in it jumps."""
+"""Graph of the separation of the active pair over time.
+
+It is drawn large at the bottom of the 3D viewport, where a click jumps to a frame, and small as an image,
+because panels draw nothing but widgets and images.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,20 @@ import math
 from typing import Any, NamedTuple
 
 import bpy
+import bpy.utils.previews
 import numpy as np
+from numpy.typing import NDArray
 
-from ....core.numeric.arrays import Floats
-from ....formats.wording import valid_text
-from ....scene.blender.frames import playhead
-from ....scene.jobs.pair_separation import SeparationCurve
-from ...properties.preferences import preferences
-from ...properties.scene import settings_on
-from ...separation import active_curve, request_missing
-from ...texts import length_text, shortened
-from ...translation import iface_
-from .. import flat
+from ...core.numeric.arrays import Floats
+from ...formats.wording import valid_text
+from ...scene.blender.frames import playhead
+from ...scene.jobs.pair_separation import SeparationCurve
+from ..properties.preferences import preferences
+from ..properties.scene import settings_on
+from ..separation import active_curve, request_missing
+from ..texts import length_text, shortened
+from ..translation import iface_
+from . import flat
 
 _MARGIN = 0.06
 """Part of the height that is free above and below the curve."""
@@ -31,6 +37,9 @@ _FRAME_SPACE, _VALUE_SPACE = 70.0, 32.0
 """Least pixels from one number on an axis to the next."""
 _FAINT = 0.15
 """Opacity of the lines of numbers."""
+_FILL, _ZERO, _GROUND = 0.35, 0.6, 0.07
+"""In the small graph, opacities of the area below zero, of the zero line and of the background."""
+_NAME = "separation"
 
 
 class GraphAxes(NamedTuple):
@@ -217,3 +226,98 @@ def _draw_title(
         names = (valid_text(name) for name in curve.names)
         a, b = (shortened(name, "", lambda part: flat.text_size(part)[0] <= room) for name in names)
         flat.draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color)
+
+
+def graph_pixels(
+    curve: SeparationCurve,
+    size: tuple[int, int],
+    playhead: float,
+    colors: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]],
+    thickness: int = 1,
+) -> NDArray[np.float32]:
+    """Draw a graph in (width, height) pixels, with a vertical line at the playhead.
+
+    `colors` are those of lines, of contact and of the playhead. Lines are `thickness` pixels thick. Returns
+    (height, width, 4) float32, the lowest row first.
+    """
+    width, height = size
+    line, contact, now = (np.array((*color[:3], 1.0), dtype=np.float32) for color in colors)
+    pixels = np.empty((height, width, 4), dtype=np.float32)
+    pixels[:] = line * (1, 1, 1, _GROUND)
+    axes, rows = GraphAxes.of(curve), np.arange(height)[:, None]
+    bottom, top = (axes.up(part) * height for part in _column_ranges(curve, axes, width))
+    zero = float(axes.up(np.array([0.0]))[0]) * height
+    pixels[(rows >= bottom) & (rows < zero)] = contact * (1, 1, 1, _FILL)
+    pixels[np.abs(rows[:, 0] - zero) < thickness / 2 + 0.01] = line * (1, 1, 1, _ZERO)
+    # Below the curve, because it would hide a contact between two frames.
+    if 0 <= (part := axes.across(np.array([playhead]))[0]) <= 1:
+        begin = min(int(part * width), width - thickness)
+        pixels[:, begin : begin + thickness] = now
+    is_line = (rows >= bottom - thickness) & (rows <= top + thickness)
+    pixels[is_line] = line
+    # The line of a near miss is thick enough to go below zero, but is no contact. A contact that is shallower
+    # than a pixel is marked on the zero line.
+    is_marked = np.abs(rows - zero) <= 1.5 * thickness
+    pixels[((is_line & (rows < zero)) | is_marked) & (bottom < zero)] = contact
+    return pixels
+
+
+def _column_ranges(curve: SeparationCurve, axes: GraphAxes, width: int) -> tuple[Floats, Floats]:
+    """Return the least and the greatest separation within each column (width,); NaN for none.
+
+    A contact between frames may be narrower than a column.
+    """
+    edges = axes.first + np.arange(width + 1) / width * (axes.last - axes.first)
+    values = np.interp(edges, curve.frames, curve.values)
+    low = np.fmin(values[:-1], values[1:])
+    high = np.fmax(values[:-1], values[1:])
+    column = np.clip((axes.across(curve.frames) * width).astype(np.int64), 0, width - 1)
+    np.fmin.at(low, column, curve.values)
+    np.fmax.at(high, column, curve.values)
+    return low, high
+
+
+class _Icons:
+    """The images that were drawn last, from left to right, and what they show."""
+
+    previews: Any = None
+    key: tuple[object, ...] = ()
+
+
+def graph_icons(
+    curve: SeparationCurve | None, side: int, count: int, playhead: float, context: Any
+) -> list[int]:
+    """Return icons of the parts of a graph, from left to right, for `template_icon`, which draws squares.
+
+    Without a curve the graph is empty. Icons have `side` pixels. None without a window, where Blender has no
+    icons.
+    """
+    if bpy.app.background:
+        return []
+    if _Icons.previews is None:
+        _Icons.previews = bpy.utils.previews.new()
+    names = [f"{_NAME} {number}" for number in range(count)]
+    icons = [_Icons.previews.get(name) or _Icons.previews.new(name) for name in names]
+    text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
+    colors = text, tuple(preferences().contact_color)[:3], flat.playhead_color(context)
+    scale = context.preferences.system.ui_scale
+    key = curve, side, count, playhead, colors, scale
+    if _Icons.key != key:
+        _Icons.key = key
+        pixels = np.zeros((side, side * count, 4), dtype=np.float32)
+        if curve is not None:
+            pixels = graph_pixels(curve, (side * count, side), playhead, colors, max(round(scale), 1))
+        # Blender expects colors that are multiplied by their opacity.
+        pixels[..., :3] *= pixels[..., 3:]
+        for number, icon in enumerate(icons):
+            icon.image_size = side, side
+            part = np.ascontiguousarray(pixels[:, number * side : (number + 1) * side])
+            icon.image_pixels_float.foreach_set(part.ravel())
+    return [int(icon.icon_id) for icon in icons]
+
+
+def drop_icons() -> None:
+    """Remove the images: they are made again when a panel draws them."""
+    if _Icons.previews is not None:
+        bpy.utils.previews.remove(_Icons.previews)
+    _Icons.previews, _Icons.key = None, ()

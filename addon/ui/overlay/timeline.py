@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ....core import ContactReport
-from ....core.numeric.arrays import Floats, Ints
-from ....formats.wording import valid_text
-from ....scene.jobs import result_store
-from ....scene.jobs.result import Result
-from ... import job_state
-from ...properties.preferences import preferences
-from ...properties.scene import results_of, settings_on
-from ...translation import iface_
-from ..flat import draw_rectangles, draw_tooltip
+from ...core import ContactReport
+from ...core.numeric.arrays import Floats, Ints
+from ...formats.wording import valid_text
+from ...scene.jobs import result_store
+from ...scene.jobs.result import Result
+from .. import job_state
+from ..properties.preferences import preferences
+from ..properties.scene import results_of, settings_on
+from ..translation import iface_
+from .flat import draw_rectangles, draw_tooltip
 
 _BELOW_TOP = 26.0
 """Pixels from the top of the region, where the frames are written, to the first row."""
@@ -127,7 +127,7 @@ def draw_bars() -> None:
     colors[:, 3] *= placed.bars.opacities
     draw_rectangles(placed.rectangles, colors)
     if hovered.bar is not None and hovered.region == context.region.as_pointer():
-        _draw_name(placed, context)
+        _draw_name(placed, hovered.bar, context)
 
 
 class _Hovered:
@@ -142,10 +142,10 @@ class _Hovered:
 hovered = _Hovered()
 
 
-def _draw_name(placed: PlacedBars, context: Any) -> None:
+def _draw_name(placed: PlacedBars, bar: int, context: Any) -> None:
     """Draw names and frames of the bar under the mouse, next to the mouse."""
-    bar, report = hovered.bar, placed.result.report
-    if bar is None or report is None or bar >= len(placed.bars.spans):
+    report = placed.result.report
+    if report is None or bar >= len(placed.bars.spans):
         return
     contact = report.contacts[int(placed.bars.contacts[bar])]
     a, b = (valid_text(placed.result.subjects[side].key[0]) for side in (contact.a, contact.b))
