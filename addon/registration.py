@@ -20,14 +20,13 @@ from .cli import PROGRAM
 from .cli.main import run_process
 from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
-from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation
+from .ui import fit_measurements, gizmos, gltf_export, job_state, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
-from .ui.operators import custom_shapes
 from .ui.operators import export as export_operators
+from .ui.operators import find_contacts, markers, pairs, pointing, reports, rows
 from .ui.operators import object as object_operators
-from .ui.operators.contacts import baseline, find, markers, pair_selection, pairs, pointing, reports, rows
-from .ui.operators.contacts import separation as separation_operators
+from .ui.operators import separation as separation_operators
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
 from .ui.panels import colliders as colliders_panel
@@ -41,7 +40,7 @@ from .ui.panels import touching as touching_panel
 from .ui.properties import colliders as collider_properties
 from .ui.properties import contact_list as contact_list_properties
 from .ui.properties import display as display_properties
-from .ui.properties import pickers, preferences
+from .ui.properties import preferences
 from .ui.properties import scene as scene_properties
 
 # Property groups come before the groups that contain them; panels are in the order of the tab.
@@ -50,15 +49,12 @@ _MODULES = (
     preferences,
     display_properties,
     collider_properties,
-    pickers,
     scene_properties,
     object_operators,
-    custom_shapes,
     bounds_operators,
-    find,
+    find_contacts,
     rows,
     pairs,
-    baseline,
     markers,
     reports,
     separation_operators,
@@ -110,12 +106,12 @@ def register() -> None:
             overlay,
             reports,
             fit_measurements,
-            pair_selection,
+            rows,
             pointing,
             separation,
             sidebar,
             gltf_export,
-            manual,
+            preferences,
             api,
         ):
             module.attach()

@@ -12,14 +12,13 @@ Files that belong to no room:
 - `property_events.py`: announces changed properties to the overlay, the panels and the operators.
 - `job_state.py`: state of the running job: progress, time left, requests to stop.
 - `contact_rows.py`: fills, sorts and filters the rows of the contact list.
-- `result_notes.py`: what a result lacks or assumes, as notes of a panel.
+- `result_texts.py`: what a result lacks or assumes, as notes of a panel, and texts of reports.
 - `touching.py`: the pairs that touch at the playhead.
 - `separation.py`: separation over time of the pair of the active row.
 - `collider_check.py`: the result of the last check of colliders.
 - `fit_measurements.py`: measurements behind the Measurements panel.
 - `gizmos.py`: handles of custom shapes.
 - `texts.py`: lengths and frames as text, and names shortened to the width of a column.
-- `manual.py`: links from properties and buttons to the manual.
 - `translation.py`: translates texts that contain values.
 - `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.
 

@@ -11,8 +11,7 @@ import pytest
 from addon import registration, translations
 from addon.core.messages import message
 from addon.scene.errors import SceneError
-from addon.ui import translation
-from addon.ui.operators import messages
+from addon.ui import result_texts, translation
 from addon.ui.panels.colliders import wrapped_lines
 from tests.paths import TOP
 from tests.ui.interface_texts import faults, texts
@@ -73,7 +72,7 @@ def test_translations_have_the_placeholders_and_line_breaks_of_the_text(language
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_warnings_of_panels_have_a_colon_at_which_they_are_divided(language):
     warnings = [
-        *messages._WARNING_TEXTS.values(),
+        *result_texts._WARNING_TEXTS.values(),
         "Found with other settings: find contacts again",
         "Stopped at frame {frame:g}: later contacts unknown",
         "Swept bounds out of date: compute them again",

@@ -3,18 +3,22 @@
 | file | operators |
 |---|---|
 | `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
-| `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
-| `object.py` | Copy Settings to Selected, Measure Fit |
-| `custom_shapes.py` | Custom Shape from Fit, Custom Shape from Selection, Add and Remove Custom Shape |
+| `find_contacts.py` | Find Contacts, Stop |
+| `rows.py` | Go to Contact, Go to Interval, Sort, Frame Pair, Show Hidden Rows, Copy Contacts |
+| `pairs.py` | Ignore This Pair, Restore Ignored Pairs, Accept Contacts, Revoke Acceptance, Move Apart |
+| `markers.py` | Contact Markers |
+| `reports.py` | Load Report, Load and Clear Baseline; saves contacts with the file, and restores them |
+| `separation.py` | Compute, Export and Key Separation, clicks in the graph |
+| `pointing.py` | clicks on bounds in the viewport and on bars in the timeline |
+| `object.py` | Copy Settings to Selected, Measure Fit, custom shapes |
 | `colliders.py` | Create, Remove and Check Colliders, Colliders from Selection and from Vertex Group |
 | `export.py` | one operator per file format |
 
 Helpers:
 
-- `command.py`: what a button needs before it can be clicked, and how a command refuses.
+- `command.py`: what a button needs before it can be clicked, how a command refuses, and which options it
+  shares with its scene.
 - `modal_job.py`: runs a job in slices, handles Esc, and shows progress in the status bar.
-- `scene_options.py`: passes options between an operator and its scene.
-- `messages.py`: texts of reports.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.
 

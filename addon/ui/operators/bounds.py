@@ -32,17 +32,16 @@ from ..properties.scene import (
     results_of,
     settings_of,
 )
-from ..translation import joined, n_, rpt_count
-from .command import Command, needs_idle
-from .messages import (
+from ..result_texts import (
     bounds_counted,
     cleared_contacts_text,
     empty_result_error,
     report_result,
     swept_counted,
 )
+from ..translation import joined, n_, rpt_count
+from .command import Command, initialized_settings, needs_idle, reads_all_frames, sync_scope, sync_with_scene
 from .modal_job import Job, ModalJob
-from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
 
 @of_operator("bounds")

@@ -29,12 +29,19 @@ from ..properties.options import (
     with_properties,
 )
 from ..properties.scene import fit_settings, settings_of
+from ..result_texts import empty_result_error, input_warning_texts, skipped_texts
 from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
-from .command import Command, needs_edit_mode, needs_object_mode
-from .contacts.pair_selection import select_only
-from .messages import empty_result_error, input_warning_texts, skipped_texts
+from .command import (
+    Command,
+    initialized_settings,
+    needs_edit_mode,
+    needs_object_mode,
+    reads_all_frames,
+    sync_scope,
+    sync_with_scene,
+)
 from .modal_job import Job, ModalJob
-from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
+from .rows import select_only
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
 """Options of colliders around chosen vertices."""

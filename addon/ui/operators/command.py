@@ -1,4 +1,4 @@
-"""Mixin of operators: what a button needs before it can be clicked, and how a command refuses."""
+"""Mixin of operators: what a button needs before it can be clicked, how it refuses, options of its scene."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from bpy.types import Context, Operator
 from ...core import CollisionBoundsError
 from ...formats.wording import message_line
 from ...scene.blender.instances import MESH_LIKE
+from ...scene.motion.over_time import may_sweep
+from ...scene.settings import Selection
 from .. import job_state
 from ..contact_rows import active_row
 from ..fit_measurements import active_with_geometry
 from ..properties.contact_list import ContactRow
-from ..properties.scene import SceneSettings, results_of, settings_of
+from ..properties.preferences import preferences
+from ..properties.scene import SceneSettings, fit_settings, has_objects, results_of, settings_of
 from ..translation import error_text, n_, tip_
 
 Need = Callable[[Context], str]
@@ -121,3 +124,39 @@ def selected_with_geometry(context: Context) -> list[bpy.types.Object]:
     active = active_with_geometry(context)
     rest = (item for item in context.selected_objects if item != active and item.type in MESH_LIKE)
     return [*([active] if active else []), *rest]
+
+
+def initialized_settings(context: Context) -> SceneSettings:
+    """Return the settings of the context's scene, with the default padding if none was set yet."""
+    settings = settings_of(context)
+    if not settings.is_property_set("padding") and preferences().padding:
+        settings.padding = preferences().padding
+    return settings
+
+
+def reads_all_frames(context: Context) -> bool:
+    """Return whether there may be bones that bounds and colliders enclose at all frames."""
+    return may_sweep(fit_settings(settings_of(context)))
+
+
+def sync_scope(operator: Any, context: Context, settings: SceneSettings) -> Selection:
+    """Return the objects of an operator: all visible ones if nothing is selected.
+
+    A scope that was passed to the operator counts as it is, and is copied to the scene.
+    """
+    if operator.properties.is_property_set("scope"):
+        settings.scope = operator.scope
+    elif not has_objects(context):
+        # The scope stays unset, so that Adjust Last Operation decides again.
+        return Selection()
+    operator.scope = settings.scope
+    return Selection(selected_only=settings.scope == "SELECTED")
+
+
+def sync_with_scene(operator: Operator, settings: Any, names: tuple[str, ...]) -> None:
+    """Copy options that were passed to the operator to the scene, and the other ones from there."""
+    for name in names:
+        if operator.properties.is_property_set(name):
+            setattr(settings, name, getattr(operator, name))
+        else:
+            setattr(operator, name, getattr(settings, name))

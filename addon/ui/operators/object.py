@@ -1,27 +1,46 @@
-"""Operators of the active object: copy its settings, measure the fit, copy a number."""
+"""Operators of the active object: copy its settings, measure the fit, copy a number, set custom shapes.
+
+The code calls a custom shape an override, as the JSON document does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Literal
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
+from ...core import CollisionBoundsError
+from ...core.messages import message
 from ...scene.blender.names import name_of
-from ...scene.blender.object_properties import (
-    OVERRIDE_OPTIONS,
-    OWN_OPTIONS,
-    RESPONSE_OPTIONS,
-    SHAPE_OPTIONS,
+from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
+from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
+from ...scene.blender.overrides import Override, fit_override, override_around, read_override, read_overrides
+from ...scene.blender.parts.vertex_subsets import (
+    NOTHING_SELECTED,
+    group_vertices,
+    objects_in_edit_mode,
+    selected_vertices,
 )
-from ...scene.blender.object_settings import SETTINGS_PROPERTY
-from ..fit_measurements import active_with_geometry, measure
+from ...scene.errors import SceneError, describe_error
+from ...scene.settings import FitSettings
+from ...translations import CONTEXT
+from ..fit_measurements import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
-from ..properties.scene import settings_of
-from ..translation import joined, n_, rpt_, rpt_count
-from .command import Command, is_editable, needs_geometry, selected_with_geometry
+from ..properties.options import CHOSEN_GROUP, draw_vertex_group, option_property
+from ..properties.scene import fit_settings, settings_of
+from ..translation import joined, n_, rpt_, rpt_count, tip_, translated
+from .command import (
+    Command,
+    is_editable,
+    needs_edit_mode,
+    needs_editable,
+    needs_geometry,
+    needs_object_mode,
+    selected_with_geometry,
+)
 
 
 def _needs_several(context: Context) -> str:
@@ -113,3 +132,281 @@ def _copy_more_shapes(source: bpy.types.Object, target: bpy.types.Object) -> Non
     copies.clear()
     for entry in getattr(source, SETTINGS_PROPERTY).more_shapes:
         _copy(entry, copies.add(), SHAPE_OPTIONS)
+
+
+_FITTED_SHAPE = {
+    "name": "Shape",
+    "description": "Shape to start with",
+    "translation_context": CONTEXT,
+    "items": (("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
+}
+
+
+_ADD = {"name": "Add", "translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
+
+
+def _needs_any_editable(context: Context) -> str:
+    text = n_("Linked from another file: make a library override first")
+    return "" if any(map(is_editable, selected_with_geometry(context))) else text
+
+
+class _FitCommand(Command):
+    """Base of the operators that fit custom shapes."""
+
+    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
+
+    def _fit_selected(
+        self, context: Context, fit_one: Callable[[bpy.types.Object, FitSettings], Override]
+    ) -> list[tuple[bpy.types.Object, Override]]:
+        """Fit each selected object, as it is evaluated, with the settings of the scene; report problems."""
+        fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
+        fitted = []
+        for item in filter(is_editable, selected_with_geometry(context)):
+            try:
+                fitted.append((item, fit_one(item.evaluated_get(depsgraph), fit)))
+            except CollisionBoundsError as error:
+                self.report({"WARNING"}, _problem(item, error))
+        return fitted
+
+
+class _LikeActive(_FitCommand):
+    """Base of those whose buttons start with the kind of shape that the active object has."""
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
+        """Set the kind of shape to that of the active object, unless it was passed to the operator."""
+        active: Any = active_with_geometry(context)
+        current = "none" if active is None else getattr(active, SETTINGS_PROPERTY).override
+        if current != "none" and not self.properties.is_property_set("shape"):
+            self.shape = current
+        return self.execute(context)
+
+
+class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
+    """Set the custom shape of all selected objects to their fitted bounds, as a starting point"""
+
+    bl_idname = "collision_bounds.override_from_fit"
+    bl_label = "Custom Shape from Fit"
+    needs = (needs_geometry, _needs_any_editable)
+
+    def run(self, context: Context) -> set[str]:
+        """Fit the shapes and set them."""
+        fitted = self._fit_selected(context, lambda item, fit: fit_override(item, self.shape, fit))
+        return _set_overrides(context, fitted)
+
+
+class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
+    """Set the custom shape of each mesh in Edit Mode to bounds of its selected vertices, or add one"""
+
+    bl_idname = "collision_bounds.override_from_selection"
+    bl_label = "Custom Shape from Selection"
+    needs = (needs_edit_mode,)
+
+    add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
+
+    def run(self, context: Context) -> set[str]:
+        """Fit the shapes to the selected vertices, and set them."""
+        scene_fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
+        fitted = []
+        for item in objects_in_edit_mode():
+            fit = object_fit_settings(item, scene_fit)
+            points = selected_vertices(item.evaluated_get(depsgraph), fit.modifiers)
+            try:
+                if len(points):
+                    fitted.append((item, override_around(points, self.shape)))
+            except CollisionBoundsError as error:
+                return self.refuse(_problem(item, error))
+        if not fitted:
+            return self.refuse(rpt_(NOTHING_SELECTED))
+        return _set_overrides(context, fitted, keeps_shapes=self.add)
+
+
+class COLLISION_BOUNDS_OT_override_from_group(_FitCommand, Operator):
+    """Set the custom shape of all selected objects to bounds of a vertex group, or add one"""
+
+    bl_idname = "collision_bounds.override_from_group"
+    bl_label = "Custom Shape from Vertex Group"
+    needs = (needs_object_mode, needs_editable)
+
+    group: StringProperty(**CHOSEN_GROUP)
+    threshold: option_property("group_threshold")
+    add: BoolProperty(**_ADD, description="Keep the custom shapes that the objects have, and add one")
+
+    def draw(self, context: Context) -> None:
+        """Draw the options, with the groups of the active object to choose from."""
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        draw_vertex_group(self.layout, self, context.object)
+        for name in ("threshold", "shape", "add"):
+            self.layout.prop(self, name)
+
+    def run(self, context: Context) -> set[str]:
+        """Fit the shapes to the vertices of the group, and set them."""
+
+        def fit_group(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override:
+            fit = object_fit_settings(evaluated.original, scene_fit)
+            points = group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
+            return override_around(points, self.shape)
+
+        return _set_overrides(context, self._fit_selected(context, fit_group), keeps_shapes=self.add)
+
+
+class COLLISION_BOUNDS_OT_set_custom_shape(Command, Operator):
+    """Bound the active object by a shape of your own, which starts as the fitted one"""
+
+    bl_idname = "collision_bounds.set_custom_shape"
+    bl_label = "Set Custom Shape"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+    needs = (needs_editable,)
+
+    shape: EnumProperty(
+        name="Shape",
+        description="Shape that replaces the mesh",
+        translation_context=CONTEXT,
+        items=(
+            ("none", "Fitted", "Bounds that are fitted to the mesh"),
+            ("box", "Box", "A box along the object's own axes"),
+            ("sphere", "Sphere", "A sphere"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_set_custom_shape) -> str:
+        """Return the tooltip for this shape."""
+        texts = {
+            "none": n_("Use bounds that are fitted to the mesh"),
+            "box": n_("Use a box that you can change. It starts as the fitted one"),
+            "sphere": n_("Use a sphere that you can change. It starts as the fitted one"),
+        }
+        return tip_(texts[properties.shape])
+
+    def run(self, context: Context) -> set[str] | None:
+        """Set the kind of shape; another kind than before is fitted."""
+        active: Any = active_with_geometry(context)
+        settings = getattr(active, SETTINGS_PROPERTY)
+        if settings.override == self.shape:
+            return {"CANCELLED"}
+        if self.shape == "none":
+            settings.more_shapes.clear()
+            settings.override = "none"
+        else:
+            _set_override(settings, _fitted_to_active(self.shape, context))
+        _show_overrides(context)
+        return None
+
+
+class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
+    """Add a custom shape to the active object, which starts as the fitted one. Each shape gets bounds"""
+
+    bl_idname = "collision_bounds.add_custom_shape"
+    bl_label = "Add Custom Shape"
+    needs = (needs_editable,)
+
+    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
+
+    def run(self, context: Context) -> set[str]:
+        """Fit the shape and add it."""
+        active: Any = active_with_geometry(context)
+        fitted = _fitted_to_active(self.shape, context)
+        return _set_overrides(context, [(active, fitted)], keeps_shapes=True)
+
+
+def _needs_custom_shape(context: Context) -> str:
+    active: Any = active_with_geometry(context)
+    return n_("The active object has no custom shape") if read_override(active) is None else ""
+
+
+class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
+    """Remove a custom shape of the active object"""
+
+    bl_idname = "collision_bounds.remove_custom_shape"
+    bl_label = "Remove Custom Shape"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+    needs = (needs_editable, _needs_custom_shape)
+
+    index: IntProperty(name="Index", description="Number of the shape, from 0", min=0, options={"SKIP_SAVE"})
+
+    def run(self, context: Context) -> set[str] | None:
+        """Remove the shape; the next one takes the place of the first."""
+        active: Any = active_with_geometry(context)
+        overrides = read_overrides(active)
+        if self.index >= len(overrides):
+            text = rpt_("{name}: has no custom shape {index}", name=name_of(active), index=self.index)
+            return self.refuse(text)
+        settings = getattr(active, SETTINGS_PROPERTY)
+        if len(overrides) > 1:
+            try:
+                settings.more_shapes.remove(max(self.index - 1, 0))
+            except TypeError:  # shapes of a library override are those of its file, but for added ones
+                text = n_("{name}: this shape is from a linked file, and cannot be removed here")
+                return self.refuse(rpt_(text, name=name_of(active)))
+            if self.index == 0:
+                _set_override(settings, overrides[1])
+        else:
+            settings.override = "none"
+        _show_overrides(context)
+        return None
+
+
+def _problem(item: bpy.types.Object, error: CollisionBoundsError) -> str:
+    """Return the name of an object, and why it has no shape."""
+    return rpt_("{name}: {reason}", name=name_of(item), reason=translated(describe_error(error)))
+
+
+def _fitted_to_active(shape: Literal["box", "sphere"], context: Context) -> Override:
+    """Return a shape that is fitted to the active object. Raises SceneError, with its name, if none fits."""
+    active: Any = active_with_geometry(context)
+    evaluated = active.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        return fit_override(evaluated, shape, fit_settings(settings_of(context)))
+    except CollisionBoundsError as error:
+        reason = describe_error(error)
+        raise SceneError(message("{name}: {reason}", name=name_of(active), reason=reason)) from error
+
+
+def _set_overrides(
+    context: Context, fitted: Sequence[tuple[bpy.types.Object, Override]], keeps_shapes: bool = False
+) -> set[str]:
+    """Set or add the overrides of objects, measure the active one, and draw them; cancel without any."""
+    if not fitted:
+        return {"CANCELLED"}
+    for item, override in fitted:
+        settings: Any = getattr(item, SETTINGS_PROPERTY)
+        if keeps_shapes:
+            _add_override(settings, override)
+        else:
+            settings.more_shapes.clear()
+            _set_override(settings, override)
+    _show_overrides(context)
+    return {"FINISHED"}
+
+
+def _show_overrides(context: Context) -> None:
+    """Measure and draw overrides that were changed, and make the change part of the next undo step."""
+    measure_active(context)
+    overlay.refresh(context)
+    add_to_undo_step(context)
+
+
+def _set_override(settings: Any, override: Override) -> None:
+    """Copy a fitted override to the settings of an object."""
+    settings.override = override.shape
+    _set_size(settings, override)
+
+
+def _add_override(settings: Any, override: Override) -> None:
+    """Add an override to the settings of an object."""
+    if settings.override == "none":
+        settings.more_shapes.clear()
+        _set_override(settings, override)
+    else:
+        entry = settings.more_shapes.add()
+        entry.shape = override.shape
+        _set_size(entry, override)
+
+
+def _set_size(properties: Any, override: Override) -> None:
+    properties.center = override.center.tolist()
+    if override.shape == "sphere":
+        properties.radius = override.radius
+    else:
+        properties.half_extents = override.half_extents.tolist()

@@ -10,9 +10,8 @@ from bpy.types import Context, Menu, Panel, UILayout
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.settings import FitSettings
-from ..operators.messages import bounds_counted, input_warning_texts, swept_counted
 from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, results_of, settings_of
-from ..result_notes import notes_on_bounds
+from ..result_texts import bounds_counted, input_warning_texts, notes_on_bounds, swept_counted
 from ..texts import length_text
 from ..translation import iface_, iface_count
 from . import sidebar

@@ -10,8 +10,12 @@ from ...formats import NotVerified
 from ...scene.blender.frames import playhead
 from .. import job_state
 from ..contact_rows import active_row
-from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
-from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
+from ..operators.rows import (
+    COLLISION_BOUNDS_OT_go_to_interval,
+    contact_of_row,
+    interval_at,
+    selection_problems,
+)
 from ..overlay.separation_graph import graph_icons
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, results_of

@@ -9,8 +9,13 @@ from bpy.types import Context, UILayout
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
 from ..properties.options import SCAN_OPTIONS
-from ..properties.pickers import OPTIONS_WITH_PICKER
-from ..properties.scene import SceneSettings, has_spheres, is_outside_scene, names_of_option
+from ..properties.scene import (
+    OPTIONS_WITH_PICKER,
+    SceneSettings,
+    has_spheres,
+    is_outside_scene,
+    names_of_option,
+)
 from ..translation import iface_, iface_count, n_
 from .sidebar import draw_parts, folded, greyed
 

@@ -14,7 +14,6 @@ from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
-from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
     SceneSettings,
     contact_settings,
@@ -23,7 +22,7 @@ from ..properties.scene import (
     selected_count,
     settings_of,
 )
-from ..result_notes import notes_on_contacts
+from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
 from ..texts import frame_text
 from ..translation import iface_, iface_count, meaning_, n_, translated
 from . import sidebar

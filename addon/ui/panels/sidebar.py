@@ -11,7 +11,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import job_state, property_events
 from ..properties.preferences import NAME, Preferences, preferences
-from ..result_notes import Note
+from ..result_texts import Note
 from ..translation import iface_
 
 

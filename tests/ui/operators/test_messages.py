@@ -8,8 +8,8 @@ import pytest
 from addon.formats import Skipped
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import HIDDEN
-from addon.ui.operators.messages import empty_result_error, skipped_texts
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
+from addon.ui.result_texts import empty_result_error, skipped_texts
 from tests.ui.drawn_panel import Page
 
 FENCE = Skipped("Fence", "no vertices")

@@ -10,7 +10,7 @@ import pytest
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
 from addon.ui.panels.sidebar import draw_note_button
-from addon.ui.result_notes import Note
+from addon.ui.result_texts import Note
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page

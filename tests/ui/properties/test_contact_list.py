@@ -8,8 +8,8 @@ import bpy
 import pytest
 
 from addon.ui.contact_rows import counts_of_rows, sorted_and_filtered
-from addon.ui.operators.contacts import rows as contact_list_operators
-from addon.ui.operators.contacts.pair_selection import selection_problems
+from addon.ui.operators import rows as contact_list_operators
+from addon.ui.operators.rows import selection_problems
 from addon.ui.panels import contact_list as contact_list_ui
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus

@@ -15,11 +15,11 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
-from ....translations import CONTEXT
-from ...properties.scene import settings_of, settings_on
-from ...translation import n_, rpt_count
-from ..command import Command
-from .pair_selection import frame_of_row, starts_of_row
+from ...translations import CONTEXT
+from ..properties.scene import settings_of, settings_on
+from ..translation import n_, rpt_count
+from .command import Command
+from .rows import frame_of_row, starts_of_row
 
 _ROUNDING = 1e-4
 """Frames: a contact this close below a whole frame is on it, up to rounding."""

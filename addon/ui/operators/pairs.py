@@ -10,22 +10,22 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from mathutils import Matrix
 
-from ....core.messages import message
-from ....formats.wording import valid_text
-from ....scene.blender.names import full_name_of
-from ....scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
-from ....scene.errors import SceneError
-from ....scene.live.touching import separating_translation
-from ....translations import CONTEXT
-from ...contact_rows import active_row, entry_of_row
-from ...overlay.state import find_overlay, object_by_uid
-from ...properties.scene import SceneSettings, results_of, settings_of
-from ...texts import length_text
-from ...touching import overlay_now, pairs_now
-from ...translation import n_, rpt_, rpt_count, sentences, tip_
-from ..command import Command, needs_contacts, needs_idle, needs_row, row_of
-from .baseline import compared, show_changed_results
-from .pair_selection import pair_of_row, select_only
+from ...core.messages import message
+from ...formats.wording import valid_text
+from ...scene.blender.names import full_name_of
+from ...scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
+from ...scene.errors import SceneError
+from ...scene.live.touching import separating_translation
+from ...translations import CONTEXT
+from ..contact_rows import active_row, entry_of_row
+from ..overlay.state import find_overlay, object_by_uid
+from ..properties.scene import SceneSettings, results_of, settings_of
+from ..texts import length_text
+from ..touching import overlay_now, pairs_now
+from ..translation import n_, rpt_, rpt_count, sentences, tip_
+from .command import Command, needs_contacts, needs_idle, needs_row, row_of
+from .reports import compared, show_changed_results
+from .rows import pair_of_row, select_only
 
 _LOST = n_("Find contacts again: this session has lost their result")
 _ATTEMPTS = 3

@@ -11,23 +11,23 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
-from ....core import CollisionBoundsError
-from ....core.messages import message
-from ....formats import write_text
-from ....formats.export.csv_table import separation_csv
-from ....formats.wording import message_line, valid_text
-from ....scene.blender.frames import go_to
-from ....scene.jobs import result_store
-from ....scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
-from ...overlay import handlers as overlay
-from ...overlay.separation_graph import frame_at
-from ...overlay.state import redraw
-from ...properties.scene import contact_settings, settings_of
-from ...separation import ActivePair, active_curve, active_pair, record
-from ...translation import n_, rpt_, rpt_count
-from ..command import Command, needs_idle, needs_row, row_of
-from ..modal_job import Job, ModalJob
-from .pair_selection import pair_of_row
+from ...core import CollisionBoundsError
+from ...core.messages import message
+from ...formats import write_text
+from ...formats.export.csv_table import separation_csv
+from ...formats.wording import message_line, valid_text
+from ...scene.blender.frames import go_to
+from ...scene.jobs import result_store
+from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
+from ..overlay import handlers as overlay
+from ..overlay.separation_graph import frame_at
+from ..overlay.state import redraw
+from ..properties.scene import contact_settings, settings_of
+from ..separation import ActivePair, active_curve, active_pair, record
+from ..translation import n_, rpt_, rpt_count
+from .command import Command, needs_idle, needs_row, row_of
+from .modal_job import Job, ModalJob
+from .rows import pair_of_row
 
 
 def _needs_fresh_result(context: Context) -> str:

@@ -8,25 +8,24 @@ from typing import ClassVar
 from bpy.props import BoolProperty
 from bpy.types import Context, Operator
 
-from ....core import ContactReport
-from ....formats import Comparison
-from ....scene.jobs import result_store
-from ....scene.jobs.contacts import find_contacts
-from ....scene.jobs.result import Result
-from ....scene.settings import ContactSettings, Selection
-from ....scene.subjects.selection import selected_objects, selection_of_uids
-from ... import job_state
-from ...contact_rows import fill_rows
-from ...overlay import handlers as overlay
-from ...properties.options import CONTACT_OPTIONS, HasOptions, of_operator
-from ...properties.scene import SceneSettings, contact_settings, fit_settings, results_of, settings_of
-from ...translation import joined, n_, rpt_, rpt_count, sentences
-from ..command import Command
-from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
-from ..modal_job import Job, ModalJob
-from ..scene_options import initialized_settings, sync_scope, sync_with_scene
+from ...core import ContactReport
+from ...formats import Comparison
+from ...scene.jobs import result_store
+from ...scene.jobs.contacts import find_contacts
+from ...scene.jobs.result import Result
+from ...scene.settings import ContactSettings, Selection
+from ...scene.subjects.selection import selected_objects, selection_of_uids
+from .. import job_state
+from ..contact_rows import fill_rows
+from ..overlay import handlers as overlay
+from ..properties.options import CONTACT_OPTIONS, HasOptions, of_operator
+from ..properties.scene import SceneSettings, contact_settings, fit_settings, results_of, settings_of
+from ..result_texts import baseline_counts, empty_result_error, partial_result_text, report_result
+from ..translation import joined, n_, rpt_, rpt_count, sentences
 from . import markers
-from .baseline import compared
+from .command import Command, initialized_settings, sync_scope, sync_with_scene
+from .modal_job import Job, ModalJob
+from .reports import compared
 
 
 @of_operator("contacts")

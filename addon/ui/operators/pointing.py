@@ -11,15 +11,15 @@ import bpy
 import numpy as np
 from bpy.types import Context, Event, Operator
 
-from ....formats.wording import valid_text
-from ....scene.blender.frames import go_to, playhead
-from ...contact_rows import sorted_and_filtered
-from ...overlay.picking import subject_at
-from ...overlay.state import find_overlay, redraw
-from ...overlay.timeline import hovered, placed_bars
-from ...properties.scene import SceneSettings, results_of, settings_of, settings_on
-from ...translation import rpt_
-from .pair_selection import playhead_stays
+from ...formats.wording import valid_text
+from ...scene.blender.frames import go_to, playhead
+from ..contact_rows import sorted_and_filtered
+from ..overlay.picking import subject_at
+from ..overlay.state import find_overlay, redraw
+from ..overlay.timeline import hovered, placed_bars
+from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
+from ..translation import rpt_
+from .rows import playhead_stays
 from .separation import COLLISION_BOUNDS_OT_click_graph
 
 _REACH = 6.0

@@ -1,0 +1,340 @@
+"""Rows of the contact list: jump to their frames, select their pairs, step, sort, show hidden ones, copy."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty
+from bpy.types import Context, Operator
+
+from ...core import Contact
+from ...formats.wording import valid_text
+from ...scene.blender.frames import go_to, playhead
+from ...scene.blender.names import full_name_of
+from ...scene.jobs.result import Result
+from .. import property_events
+from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
+from ..overlay.state import object_by_uid, subject_identities
+from ..properties.contact_list import SORT_BY, ContactRow
+from ..properties.scene import SceneSettings, results_of, settings_of
+from ..translation import n_, rpt_, tip_
+from .command import Command, needs_contacts, needs_row, needs_rows, row_of
+
+_ROUNDING = 1e-4
+"""Frames: the playhead is in single precision."""
+
+
+class _Playhead:
+    """State of `playhead_stays`."""
+
+    is_kept = False
+
+
+@contextmanager
+def playhead_stays() -> Iterator[None]:
+    """Leave the playhead where it is while a row becomes active."""
+    _Playhead.is_kept = True
+    try:
+        yield
+    finally:
+        _Playhead.is_kept = False
+
+
+def go_to_active_row(settings: SceneSettings, context: Context) -> None:
+    """Jump to the time of the active row, sub-frame included, and select its pair."""
+    row = active_row(settings)
+    if row is None:
+        return
+    scene: Any = settings.id_data
+    if not _Playhead.is_kept:
+        go_to(scene, frame_of_row(settings, row))
+    # While the list follows the selection, the selection must not follow the list.
+    if scene != context.scene or settings.contact_list.selected_only:
+        return
+    if select_pair(context, settings, row) and settings.contact_list.view_follows:
+        frame_selected(context)
+
+
+def frame_selected(context: Context) -> None:
+    """Frame the selected objects in the 3D viewport of the context; without one, do nothing."""
+    if context.area is None or context.area.type != "VIEW_3D":
+        return
+    region = next(region for region in context.area.regions if region.type == "WINDOW")
+    overridable: Any = context  # the type stubs lack temp_override
+    with overridable.temp_override(region=region):
+        bpy.ops.view3d.view_selected()
+
+
+def frame_of_row(settings: SceneSettings, row: ContactRow) -> float:
+    """Return the frame of a row's first contact or closest approach.
+
+    The result has it in double precision, the row only in single precision. The row is used if the session no
+    longer has the result.
+    """
+    entry = entry_of_row(settings, row)
+    if entry is None:
+        return row.frame
+    return entry.first.frame if isinstance(entry, Contact) else entry.frame
+
+
+def contact_of_row(settings: SceneSettings, row: ContactRow) -> Contact | None:
+    """Return the contact of a row; None for a near miss, or if the session no longer has the result."""
+    entry = entry_of_row(settings, row)
+    return entry if isinstance(entry, Contact) else None
+
+
+def starts_of_row(settings: SceneSettings, row: ContactRow) -> list[float]:
+    """Return the frames at which the intervals of a contact begin; the first alone without the result."""
+    contact = contact_of_row(settings, row)
+    return [row.frame] if contact is None else [span.start for span in contact.intervals]
+
+
+def interval_at(starts: Sequence[float], frame: float) -> int:
+    """Return the index of the interval that began last at a frame; the first one before all of them."""
+    return max(bisect_right(starts, frame + _ROUNDING) - 1, 0)
+
+
+def pair_of_row(
+    layer: bpy.types.ViewLayer, settings: SceneSettings, row: ContactRow
+) -> list[tuple[str, bpy.types.Object | None]]:
+    """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
+    pair, result = entry_of_row(settings, row), results_of(settings).contacts
+    if pair is None or result is None:
+        return [(name, _find_object(layer, name)) for name in (row.a, row.b)]
+    known = subject_identities(settings.result_id, result)
+    names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
+    # By session_uid, because objects may have been renamed since the scan.
+    return [(name, _find_object(layer, name) if uid < 0 else object_by_uid(uid)) for name, uid in names]
+
+
+def select_pair(context: Context, settings: SceneSettings, row: ContactRow) -> list[bpy.types.Object]:
+    """Select only the pair of a row, and return the selected objects; the first becomes active.
+
+    Hidden and unselectable objects are skipped.
+    """
+    return select_only(context, [item for _, item in pair_of_row(context.view_layer, settings, row)])
+
+
+def select_only(context: Context, items: Sequence[bpy.types.Object | None]) -> list[bpy.types.Object]:
+    """Select only these objects, and return those that were selected; see `select_pair`."""
+    if context.mode != "OBJECT":
+        return []
+    layer = context.view_layer
+    visible = [item for item in items if item is not None and item.visible_get(view_layer=layer)]
+    for item in layer.objects.selected[:]:
+        item.select_set(False, view_layer=layer)
+    for item in visible:
+        item.select_set(True, view_layer=layer)
+    selected = [item for item in visible if item.select_get(view_layer=layer)]
+    if selected:
+        layer.objects.active = selected[0]
+    return selected
+
+
+def selection_problems(context: Context, settings: SceneSettings, row: ContactRow) -> list[str]:
+    """Return the reasons why the objects of a row cannot be selected, one line each; empty if they can."""
+    reasons = []
+    for full_name, item in dict(pair_of_row(context.view_layer, settings, row)).items():
+        name = valid_text(full_name)
+        if item is not None and item.visible_get(view_layer=context.view_layer):
+            if item.hide_select:
+                reasons.append(rpt_("{name} is not selectable", name=name))
+        elif item is None or _find_object(context.view_layer, full_name_of(item)) is None:
+            reasons.append(rpt_("{name} is no longer in the scene", name=name))
+        else:
+            reasons.append(rpt_("{name} is hidden", name=name))
+    if not reasons and context.mode != "OBJECT":
+        reasons.append(rpt_("Go to Object Mode to select"))
+    return reasons
+
+
+def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | None:
+    """Return the object with a full name, which includes the file of a linked object; None without one."""
+    items: Any = layer.objects
+    item = items.get(valid_text(name))
+    if item is not None and full_name_of(item) == name:
+        return item
+    if item is None and not name.endswith("]") and name == valid_text(name):
+        # Full names of linked objects end with a bracket. Panels call this in every redraw, so skip the
+        # search.
+        return None
+    return next((item for item in items if full_name_of(item) == name), None)
+
+
+def attach() -> None:
+    """Subscribe to changes of the active row."""
+    property_events.active_contact_changed.append(go_to_active_row)
+
+
+def detach() -> None:
+    """Unsubscribe."""
+    property_events.active_contact_changed.remove(go_to_active_row)
+
+
+class _Step(Command):
+    """Base of the operators that go forward or back."""
+
+    tooltips: ClassVar[dict[str, str]]
+    if TYPE_CHECKING:
+        direction: str
+
+    @classmethod
+    def description(cls, _context: Context, properties: _Step) -> str:
+        """Return the tooltip for this direction."""
+        return tip_(cls.tooltips[properties.direction])
+
+
+class COLLISION_BOUNDS_OT_go_to_contact(_Step, Operator):
+    """Jump to the next or previous row of the list, and select its pair"""
+
+    bl_idname = "collision_bounds.go_to_contact"
+    bl_label = "Go to Contact"
+    needs = (needs_rows,)
+    tooltips: ClassVar = {
+        "NEXT": n_("Jump to the next row of the list, and select its pair"),
+        "PREVIOUS": n_("Jump to the previous row of the list, and select its pair"),
+    }
+
+    direction: EnumProperty(
+        name="Direction",
+        description="Direction in the list",
+        items=(("NEXT", "Next", "Down the list"), ("PREVIOUS", "Previous", "Up the list")),
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: Context) -> set[str] | None:
+        """Make the next or previous row active, which jumps to it."""
+        settings = settings_of(context)
+        order, shown = sorted_and_filtered(settings)
+        order = order[shown[order]]
+        if not len(order):
+            self.report({"WARNING"}, "The list shows no rows: change its search or its filters")
+            return {"CANCELLED"}
+        step = 1 if self.direction == "NEXT" else -1
+        active = np.flatnonzero(order == settings.active_row)
+        position = int(active[0]) + step if len(active) else (0 if step > 0 else len(order) - 1)
+        if not 0 <= position < len(order):
+            self.report({"INFO"}, rpt_("No next row" if step > 0 else "No previous row"))
+            return {"CANCELLED"}
+        settings.active_row = int(order[position])
+        return None
+
+
+def _touches_again(context: Context) -> str:
+    """Need a pair that touches several times."""
+    settings = settings_of(context)
+    row = active_row(settings)
+    contact = None if row is None else contact_of_row(settings, row)
+    is_several = contact is not None and len(contact.intervals) > 1
+    return "" if is_several else n_("This pair touches at most once")
+
+
+class COLLISION_BOUNDS_OT_go_to_interval(_Step, Operator):
+    """Jump to the next or previous time that the pair of the active row begins to touch"""
+
+    bl_idname = "collision_bounds.go_to_interval"
+    bl_label = "Go to Interval"
+    needs = (needs_rows, needs_row, _touches_again)
+    tooltips: ClassVar = {
+        "NEXT": n_("Jump to the next time that this pair begins to touch"),
+        "PREVIOUS": n_("Jump to the previous time that this pair begins to touch"),
+    }
+
+    direction: EnumProperty(
+        name="Direction",
+        description="Direction in time",
+        items=(("NEXT", "Next", "Later in time"), ("PREVIOUS", "Previous", "Earlier in time")),
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: Context) -> set[str] | None:
+        """Jump to the start of the next or previous interval."""
+        settings, row = row_of(context)
+        starts, now, is_next = starts_of_row(settings, row), playhead(context.scene), self.direction == "NEXT"
+        target = interval_at(starts, now) + (1 if is_next else -1)
+        if is_next and now < starts[0]:
+            target = 0
+        if not 0 <= target < len(starts):
+            text = rpt_("No next contact of this pair" if is_next else "No previous contact of this pair")
+            self.report({"INFO"}, text)
+            return {"CANCELLED"}
+        go_to(context.scene, starts[target])
+        return None
+
+
+class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
+    """Sort the list by this column; again to reverse the order"""
+
+    bl_idname = "collision_bounds.sort_contacts"
+    bl_label = "Sort Contacts"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+    needs = (needs_rows,)
+
+    column: EnumProperty(**SORT_BY, options={"SKIP_SAVE"})
+
+    def run(self, context: Context) -> None:
+        """Sort by the column, or reverse the order."""
+        contact_list = settings_of(context).contact_list
+        contact_list.reverse = contact_list.sort_by == self.column and not contact_list.reverse
+        contact_list.sort_by = self.column
+
+
+def _in_viewport(context: Context) -> str:
+    """Need a 3D viewport."""
+    is_there = context.area is not None and context.area.type == "VIEW_3D"
+    return "" if is_there else n_("Only available in a 3D viewport")
+
+
+class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
+    """Select the pair of the active row and frame it in the view"""
+
+    bl_idname = "collision_bounds.frame_pair"
+    bl_label = "Frame Pair"
+    needs = (needs_rows, needs_row, _in_viewport)
+
+    def run(self, context: Context) -> set[str] | None:
+        """Select the pair and frame it."""
+        settings, row = row_of(context)
+        if not select_pair(context, settings, row):
+            return self.refuse("; ".join(selection_problems(context, settings, row)))
+        frame_selected(context)
+        return None
+
+
+class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
+    """Show all rows that were hidden"""
+
+    bl_idname = "collision_bounds.show_hidden_rows"
+    bl_label = "Show Hidden Rows"
+    needs = (needs_rows,)
+
+    def run(self, context: Context) -> None:
+        """Show all rows."""
+        rows = settings_of(context).rows
+        rows.foreach_set("hidden", np.zeros(len(rows), dtype=bool))
+
+
+class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
+    """Copy the contacts to the clipboard as a text table"""
+
+    bl_idname = "collision_bounds.copy_contacts"
+    bl_label = "Copy Contacts"
+    bl_options: ClassVar = {"REGISTER"}
+    needs = (needs_contacts,)
+
+    def run(self, context: Context) -> None:
+        """Copy the table to the clipboard."""
+        result = results_of(settings_of(context)).contacts
+        assert result is not None, "contacts are needed"
+        context.window_manager.clipboard = contacts_as_text(result)
+        self.report({"INFO"}, "Contacts copied as text")
+
+
+def contacts_as_text(result: Result) -> str:
+    """Return the table that the command line prints."""
+    return result.contacts_table(result.document())
