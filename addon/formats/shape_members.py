@@ -49,7 +49,8 @@ def read_shape(key: str, value: Any) -> Any:
         return Compound(tuple(read_shape(*item) for part in value for item in part.items()))
     if key == "spheres":
         spheres = read_shapes("sphere", value)
-        return SphereTree(spheres.center, spheres.radius, [node["children"] or (-1, -1) for node in value])
+        children = np.array([node["children"] or (-1, -1) for node in value], dtype=np.int64)
+        return SphereTree(spheres.center, spheres.radius, children)
     return _shape_of_fields(key, lambda name: value[MEMBERS[name]])
 
 

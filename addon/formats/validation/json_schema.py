@@ -8,14 +8,29 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..wording import pluralized, quoted
 
-_LIST_KEYWORDS = frozenset({"minItems", "maxItems"})
-_ANNOTATIONS = frozenset({"$schema", "$comment", "$id", "$defs", "title", "description", "examples"})
+_OTHER_KEYWORDS = frozenset({"$schema", "$comment", "$id", "$defs", "title", "description", "examples"}) | {
+    *("type", "minItems", "maxItems"),
+}
+"""Annotations, and keywords that are tested before the others."""
+_RULES: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "const": (operator.eq, "must be {rule}, not {value}"),
+    "enum": (lambda value, rule: value in rule, "must be one of {choices}, not {value}"),
+    "minimum": (operator.ge, "must be {rule} or more, not {value}"),
+    "maximum": (operator.le, "must be {rule} or less, not {value}"),
+    "exclusiveMinimum": (operator.gt, "must be more than {rule}, not {value}"),
+    "minLength": (lambda value, rule: len(value) >= rule, "has {size}, but must have {rule} or more"),
+    "minProperties": (lambda value, rule: len(value) >= rule, "has {size}, but must have {rule} or more"),
+    "maxProperties": (lambda value, rule: len(value) <= rule, "has {size}, but must have {rule} or fewer"),
+}
+"""Tests of a value by a keyword, and their problems."""
+_ITEM_NAMES: Mapping[type, str] = {dict: "key", list: "item", str: "character"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -57,19 +72,19 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         return
     if value is None and "type" in schema:
         return  # limits of lists and numbers do not apply to null
-    if (limits := _item_limits(schema)) and not limits[0] <= len(value) <= limits[1]:
-        yield f"{where}: has {pluralized(len(value), 'item')}, but must have {_limits_text(*limits)}"
+    if "minItems" in schema or "maxItems" in schema:
+        least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
+        if not least <= len(value) <= most:
+            yield f"{where}: has {_size_text(value)}, but must have {_limits_text(least, most)}"
     for keyword, rule in schema.items():
-        if keyword in _ANNOTATIONS or keyword == "type":
-            continue
-        if keyword == "$ref":
+        if keyword in _RULES:
+            holds, text = _RULES[keyword]
+            if not holds(value, rule):
+                choices = ", ".join(map(_value_text, rule)) if isinstance(rule, list) else ""
+                texts = {"rule": _value_text(rule), "value": _value_text(value), "size": _size_text(value)}
+                yield f"{where}: {text.format(choices=choices, **texts)}"
+        elif keyword == "$ref":
             yield from _problems(value, _resolved(rule, root), root, path)
-        elif keyword == "const":
-            if value != rule:
-                yield f"{where}: must be {_value_text(rule)}, not {_value_text(value)}"
-        elif keyword == "enum":
-            if value not in rule:
-                yield f"{where}: must be one of {', '.join(map(_value_text, rule))}, not {_value_text(value)}"
         elif keyword == "required":
             yield from (f"{where}: {name!r} is missing" for name in rule if name not in value)
         elif keyword == "properties":
@@ -79,40 +94,21 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         elif keyword == "additionalProperties" and rule is False:
             known = schema.get("properties", {})
             yield from (f"{where}: unknown key {quoted(name)}" for name in value if name not in known)
-        elif keyword == "minProperties":
-            if len(value) < rule:
-                yield f"{where}: has {pluralized(len(value), 'key')}, but must have {rule} or more"
-        elif keyword == "maxProperties":
-            if len(value) > rule:
-                yield f"{where}: has {pluralized(len(value), 'key')}, but must have {rule} or fewer"
         elif keyword == "items":
             for index, item in enumerate(value):
                 yield from _problems(item, rule, root, f"{path}[{index}]")
-        elif keyword == "minimum":
-            if not value >= rule:
-                yield f"{where}: must be {rule} or more, not {_value_text(value)}"
-        elif keyword == "maximum":
-            if not value <= rule:
-                yield f"{where}: must be {rule} or less, not {_value_text(value)}"
-        elif keyword == "exclusiveMinimum":
-            if not value > rule:
-                yield f"{where}: must be more than {rule}, not {_value_text(value)}"
-        elif keyword == "minLength":
-            if not len(value) >= rule:
-                yield f"{where}: has {pluralized(len(value), 'character')}, but must have {rule} or more"
         elif keyword == "pattern":
             if re.search(rule, value) is None:
                 wanted = schema.get("description", f"a text like {rule}")
                 yield f"{where}: must be {wanted}, not {_value_text(value)}"
-        elif keyword not in _LIST_KEYWORDS:
+        elif keyword not in _OTHER_KEYWORDS:
             raise NotImplementedError(f"schema keyword {keyword!r}")
 
 
-def _item_limits(schema: Mapping[str, Any]) -> tuple[int, float] | None:
-    """Least and greatest number of items of a list; None without limits."""
-    if _LIST_KEYWORDS.isdisjoint(schema):
-        return None
-    return schema.get("minItems", 0), schema.get("maxItems", math.inf)
+def _size_text(value: Any) -> str:
+    """Text of the number of items of a list, keys of an object or characters of a text; else empty."""
+    name = _ITEM_NAMES.get(type(value))
+    return pluralized(len(value), name) if name else ""
 
 
 def _limits_text(least: int, most: float) -> str:
@@ -124,7 +120,7 @@ def _limits_text(least: int, most: float) -> str:
 def _value_text(value: Any) -> str:
     """Text of a value for a message, shortened if it is long."""
     if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else f"a list of {pluralized(len(value), 'item')}"
+        return "an object" if isinstance(value, dict) else f"a list of {_size_text(value)}"
     if isinstance(value, str):
         return quoted(value)
     text = json.dumps(value)

@@ -10,14 +10,16 @@ cylinders by their faces, and spheres never with corners of boxes.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core import Aabb, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import (
-    UNIT_BOX_CORNERS,
     Bools,
     Floats,
     Ints,
@@ -27,6 +29,8 @@ from ...core.numeric.arrays import (
     transform_vectors,
 )
 from ...core.numeric.table import Table
+from ...core.shapes import stacked
+from ..shape_members import read_shape, read_shapes, read_track_shapes
 from ..spaces import matrix_from_quaternion
 
 # Half a side or a lost sign is more than this; errors of rounding, and of nine decimals, are less.
@@ -48,8 +52,6 @@ of almost the size of the object."""
 
 _PLAIN = ("aabb", "obb", "sphere")
 _GROUPS = ("world", "local")
-_NAMES = tuple(f"{group}.{key}" for group in _GROUPS for key in _PLAIN)
-_IS_WORLD = np.array([name.startswith("world") for name in _NAMES])
 _EXTENDS = ("hull", "capsule", "cylinder")
 """Shapes that exceed boxes and spheres by no more than _HULL_GROWTH of their size."""
 _ROOT = "spheres[0]"
@@ -61,6 +63,11 @@ class _Frames(Table):
 
     rotation: Floats
     translation: Floats
+
+    @classmethod
+    def identity(cls, count: int) -> _Frames:
+        """Frames of world space."""
+        return cls(np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3)))
 
     def points(self, values: Floats) -> Floats:
         """Convert points (n, 3) to world space."""
@@ -79,6 +86,20 @@ class _Plain(Table):
     axes: Floats
     half: Floats
     radius: Floats
+
+    @classmethod
+    def of(cls, shapes: Aabb | Obb | Sphere, frames: _Frames) -> _Plain:
+        """Move boxes or spheres (n,) from their frames to world space."""
+        axes, half, radius = np.eye(3), np.zeros((*shapes.shape, 3)), np.zeros(shapes.shape)
+        if isinstance(shapes, Aabb):
+            center, half = shapes.min / 2 + shapes.max / 2, shapes.max / 2 - shapes.min / 2
+        else:
+            center = shapes.center
+        if isinstance(shapes, Obb):
+            axes, half = shapes.rotation, shapes.half_extents
+        if isinstance(shapes, Sphere):
+            radius = shapes.radius
+        return cls(frames.points(center), (frames.rotation @ axes).swapaxes(1, 2), half, radius)
 
     def reach(self, axes: Floats, origin: Floats) -> Floats:
         """Greatest extents (n, k) from points (n, 3) in the directions of `axes` (n, k, 3)."""
@@ -102,49 +123,37 @@ class _Plain(Table):
         return np.asarray(8 * step + size_tolerance * self.size + _POSITION_TOLERANCE * position)
 
 
-class _Faces(NamedTuple):
-    """Pairs of opposite faces (f, k) of bodies, on each of which the object has a point.
-
-    owner : (f,) rows of the bodies
-    normals, half : (f, k, 3), (f, k) directions of the faces, and their distances from the centers (f, 3)
-    """
-
-    owner: Ints
-    center: Floats
-    normals: Floats
-    half: Floats
-
-
 class _Bodies(NamedTuple):
     """Bodies of m objects in world space, each the convex hull of balls and discs: vertices, leaves, ends.
 
     rows : (m,) of the objects
-    starts : (m,) first of the balls (b,) of each
+    owner : (b,) bodies of the balls, increasing
     normals : (b, 3) unit vectors of discs; 0 for balls
-    faces : of the boxes of compounds, and of cylinders
+    faces : bodies (f,) and boxes (f,) on each of whose faces the object has a point: boxes of compounds, and
+        ends of cylinders; half extents are -inf along other axes
     """
 
     rows: Ints
-    starts: Ints
+    owner: Ints
     centers: Floats
     radii: Floats
     normals: Floats
-    faces: _Faces | None
+    faces: tuple[Ints, _Plain] | None
 
     def reach(self, axes: Floats, origin: Floats) -> Floats:
         """Greatest extents (m, k) from points (m, 3) in the directions of unit vectors (m, k, 3)."""
-        axes, normals = axes[self._owner], self.normals[:, None]
+        axes, normals = axes[self.owner], self.normals[:, None]
         across = length(axes - dot(axes, normals)[..., None] * normals)
-        along = dot(axes, (self.centers - origin[self._owner])[:, None])
-        return np.maximum.reduceat(along + across * self.radii[:, None], self.starts)
+        along = dot(axes, (self.centers - origin[self.owner])[:, None])
+        return self.largest(along + across * self.radii[:, None])
 
     def farthest(self, point: Floats) -> Floats:
         """Greatest distances (m,) of balls from points (m, 3)."""
-        return np.maximum.reduceat(length(self.centers - point[self._owner]) + self.radii, self.starts)
+        return self.largest(length(self.centers - point[self.owner]) + self.radii)
 
-    @property
-    def _owner(self) -> Ints:
-        return np.repeat(np.arange(len(self.rows)), np.diff(self.starts, append=len(self.radii)))
+    def largest(self, values: Floats) -> Floats:
+        """Largest value (m, ...) of the balls (b, ...) of each body."""
+        return np.maximum.reduceat(values, np.flatnonzero(np.diff(self.owner, prepend=-1)))
 
 
 def shape_problems(document: Mapping[str, Any]) -> list[str]:
@@ -157,7 +166,10 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
     # Numbers can be as large as float64 allows.
     with np.errstate(over="ignore", invalid="ignore"):
         objects, step = document["objects"], _rounding_step(document)
-        frames = dict(zip(_GROUPS, _frames_of(objects), strict=True))
+        transforms = [entry["transform"] for entry in objects]
+        turns = matrix_from_quaternion([each["rotation"] for each in transforms])
+        places = np.array([each["translation"] for each in transforms], dtype=np.float64)
+        frames = {"world": _Frames.identity(len(objects)), "local": _Frames(turns, places)}
         plain = {
             f"{group}.{key}": shapes
             for group, each in frames.items()
@@ -170,52 +182,25 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
         ]
 
 
-def _frames_of(objects: Sequence[Mapping[str, Any]]) -> tuple[_Frames, _Frames]:
-    """Frames of world and local shapes."""
-    transforms = [entry["transform"] for entry in objects]
-    local = _Frames(
-        matrix_from_quaternion(_numbers(transforms, "rotation")), _numbers(transforms, "translation")
-    )
-    return _identity_frames(len(objects)), local
-
-
-def _identity_frames(count: int) -> _Frames:
-    return _Frames(np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3)))
-
-
-def _numbers(shapes: Sequence[Mapping[str, Any]], key: str) -> Floats:
-    return np.array([shape[key] for shape in shapes], dtype=np.float64)
-
-
 def _plain_shapes(groups: Sequence[Mapping[str, Any]], frames: _Frames) -> dict[str, _Plain]:
     """Boxes and spheres of groups of shapes by JSON key, with the roots of trees; none that no group has."""
     plain = {}
     for key in (*_PLAIN, "spheres"):
-        rows = np.array([row for row, group in enumerate(groups) if group.get(key)], dtype=np.int64)
+        rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
         if not len(rows):
             continue
         shapes = [groups[row][key] for row in rows.tolist()]
-        if key == "spheres":
-            shapes = [tree[0] for tree in shapes]
-        axes, half = np.eye(3), np.zeros((len(rows), 3))
-        radius = _numbers(shapes, "radius") if key.startswith("sphere") else np.zeros(len(rows))
-        if key == "aabb":
-            low, high = _numbers(shapes, "min"), _numbers(shapes, "max")
-            center, half = low / 2 + high / 2, high / 2 - low / 2
-        else:
-            center = _numbers(shapes, "center")
-        if key == "obb":
-            axes, half = matrix_from_quaternion(_numbers(shapes, "rotation")), _numbers(shapes, "halfExtents")
-        in_frames = frames.take(rows)
+        is_tree = key == "spheres"
+        shapes = read_shapes("sphere", [tree[0] for tree in shapes]) if is_tree else read_shapes(key, shapes)
+        count = len(groups)
         every = _Plain(
-            np.full((len(groups), 3), np.nan),
-            np.tile(np.eye(3), (len(groups), 1, 1)),
-            np.zeros((len(groups), 3)),
-            np.zeros(len(groups)),
+            np.full((count, 3), np.nan),
+            np.tile(np.eye(3), (count, 1, 1)),
+            np.zeros((count, 3)),
+            np.zeros(count),
         )
-        in_world = (in_frames.rotation @ axes).swapaxes(1, 2)
-        every.assign(rows, _Plain(in_frames.points(center), in_world, half, radius))
-        plain[_ROOT if key == "spheres" else key] = every
+        every.assign(rows, _Plain.of(shapes, frames.take(rows)))
+        plain[_ROOT if is_tree else key] = every
     return plain
 
 
@@ -239,40 +224,40 @@ def _are_parallel(axes: Floats, other: Floats) -> Bools:
     return np.asarray((np.minimum(cosines, np.abs(1 - cosines)) < _PARALLEL_TOLERANCE).all(axis=(-1, -2)))
 
 
-def _is_contradictory(shapes: Mapping[str, _Plain], count: int, step: float, tolerance: float) -> Bools:
+def _is_contradictory(shapes: Mapping[str, _Plain], step: float, tolerance: float) -> Bools:
     """Return which objects (n,) have boxes and spheres that cannot enclose the same."""
     pairs = product(shapes.values(), repeat=2)
-    wrong = [_contradicts(shape, other, shape.slack(step, tolerance)) for shape, other in pairs]
-    return np.asarray(np.any([np.zeros(count, dtype=bool), *wrong], axis=0))
+    return _any(_contradicts(shape, other, shape.slack(step, tolerance)) for shape, other in pairs)
 
 
-def _is_outside(
-    shapes: Mapping[str, _Plain], envelope: Mapping[str, _Plain], count: int, step: float
-) -> Bools:
+def _is_outside(shapes: Mapping[str, _Plain], envelope: Mapping[str, _Plain], step: float) -> Bools:
     """Return which objects (n,) have a box that exceeds a shape of their envelope."""
-    outside = [
+    return _any(
         (shape.radius == 0) & _contradicts(shape, other, shape.slack(step, _ENVELOPE_TOLERANCE))
         for shape, other in product(shapes.values(), envelope.values())
-    ]
-    return np.asarray(np.any([np.zeros(count, dtype=bool), *outside], axis=0))
+    )
+
+
+def _any(flags: Iterable[Bools]) -> Bools:
+    """Return whether any of several flags (n,) is set; one False for all if there are none."""
+    return reduce(np.logical_or, flags, np.asarray(False))
 
 
 def _plain_problems(
     document: Mapping[str, Any], plain: Mapping[str, _Plain], local: _Frames, step: float
 ) -> Iterator[str]:
     """Objects whose boxes and spheres contradict each other or their envelope."""
-    objects = document["objects"]
-    count = len(objects)
-    wrong = np.zeros((count, len(_NAMES), len(_NAMES)), dtype=bool)
-    for (row, name), (column, target) in product(enumerate(_NAMES), repeat=2):
-        if name in plain and target in plain:
-            wrong[:, row, column] = _contradicts(plain[name], plain[target], plain[name].slack(step))
+    objects, names = document["objects"], [name for name in plain if not name.endswith(_ROOT)]
+    wrong = np.zeros((len(objects), len(names), len(names)), dtype=bool)
+    for (row, name), (column, other) in product(enumerate(names), repeat=2):
+        wrong[:, row, column] = _contradicts(plain[name], plain[other], plain[name].slack(step))
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
-        yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T)}"
+        yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T, names)}"
     for index in np.flatnonzero(_is_askew(plain, local.rotation.swapaxes(1, 2))).tolist():
         yield f"objects[{index}].world.obb.rotation: is not that of local.obb, the object or the world"
-    envelopes = _plain_shapes([entry.get("envelope", {}) for entry in objects], _identity_frames(count))
-    is_contradictory = _is_contradictory(envelopes, count, step, _ENVELOPE_TOLERANCE)
+    identity = _Frames.identity(len(objects))
+    envelopes = _plain_shapes([entry.get("envelope", {}) for entry in objects], identity)
+    is_contradictory = _is_contradictory(envelopes, step, _ENVELOPE_TOLERANCE)
     for index in np.flatnonzero(is_contradictory).tolist():
         yield f"objects[{index}].envelope: its box and sphere cannot enclose the same object"
     if _is_envelope_frame(document["time"]):
@@ -280,7 +265,7 @@ def _plain_problems(
         world = {key: plain[f"world.{key}"] for key in _PLAIN if f"world.{key}" in plain}
         # Shapes around a bone at all frames are larger than the bone at one, around which the envelope is.
         is_at_frame = np.array([not entry.get("allFrames") for entry in objects])
-        is_outside = _is_outside(world, envelopes, count, step) & is_at_frame & ~is_contradictory
+        is_outside = _is_outside(world, envelopes, step) & is_at_frame & ~is_contradictory
         linear_ids = document["extras"].get("straightBetweenFrames", ())
         for index in np.flatnonzero(is_outside).tolist():
             # A simulated object can be elsewhere when its frame is evaluated a second time.
@@ -290,13 +275,12 @@ def _plain_problems(
 
 def _local_envelope_problems(objects: Sequence[Mapping[str, Any]], step: float) -> Iterator[str]:
     """Local shapes at one of the frames that are not in the envelope in their axes."""
-    frames, groups = _identity_frames(len(objects)), [entry.get("envelope", {}) for entry in objects]
-    envelopes = _plain_shapes([group.get("local", {}) for group in groups], frames)
-    if envelopes:
-        local = _plain_shapes([entry["local"] for entry in objects], frames)
-        local.pop(_ROOT, None)
-        for index in np.flatnonzero(_is_outside(local, envelopes, len(objects), step)).tolist():
-            yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
+    frames = _Frames.identity(len(objects))
+    envelopes = _plain_shapes([entry.get("envelope", {}).get("local", {}) for entry in objects], frames)
+    local = _plain_shapes([entry["local"] for entry in objects], frames) if envelopes else {}
+    local.pop(_ROOT, None)
+    for index in np.flatnonzero(_is_outside(local, envelopes, step)).tolist():
+        yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
 
 
 def _is_askew(plain: Mapping[str, _Plain], axes_of_objects: Floats) -> Bools:
@@ -320,37 +304,16 @@ def _track_problems(document: Mapping[str, Any], step: float) -> Iterator[str]:
             continue
         if not time["frameStart"] <= frames[0] <= frames[-1] <= time["frameEnd"]:
             yield f"{path}.frames: must be from frameStart to frameEnd"
-        shapes, count = _shapes_of_track(track), len(frames)
-        envelope = _plain_shapes([by_id[track["object"]].get("envelope", {})], _identity_frames(1))
-        at_frames = {key: shape.take(np.zeros(count, dtype=np.int64)) for key, shape in envelope.items()}
-        for is_bad, problem in (
-            (
-                _is_contradictory(shapes, count, step, _SIZE_TOLERANCE),
-                "box and sphere cannot enclose the same object",
-            ),
-            (_is_outside(shapes, at_frames, count, step), "is not in the envelope of its object"),
-        ):
-            if is_bad.any():
-                yield f"{path}: at frame {frames[int(is_bad.argmax())]:g} {problem}"
-                break
-
-
-def _shapes_of_track(track: Mapping[str, Any]) -> dict[str, _Plain]:
-    """Box and sphere of a track, with frames in place of objects."""
-    count = len(track["frames"])
-    axes, no_half, no_radius = (
-        np.broadcast_to(np.eye(3), (count, 3, 3)),
-        np.zeros((count, 3)),
-        np.zeros(count),
-    )
-    shapes = {}
-    if boxes := track.get("aabb"):
-        low, high = (np.array(boxes[key], dtype=np.float64) for key in ("mins", "maxs"))
-        shapes["aabb"] = _Plain(low / 2 + high / 2, axes, high / 2 - low / 2, no_radius)
-    if spheres := track.get("sphere"):
-        centers, radii = (np.array(spheres[key], dtype=np.float64) for key in ("centers", "radii"))
-        shapes["sphere"] = _Plain(centers, axes, no_half, radii)
-    return shapes
+        in_world = _Frames.identity(len(frames))
+        shapes = {key: _Plain.of(each, in_world) for key, each in read_track_shapes(track).items()}
+        envelope = _plain_shapes([by_id[track["object"]].get("envelope", {})], _Frames.identity(1))
+        at_frames = {key: each.take(np.zeros(len(frames), np.int64)) for key, each in envelope.items()}
+        checks = {
+            "box and sphere cannot enclose the same object": _is_contradictory(shapes, step, _SIZE_TOLERANCE),
+            "is not in the envelope of its object": _is_outside(shapes, at_frames, step),
+        }
+        if problem := next((problem for problem, is_bad in checks.items() if is_bad.any()), None):
+            yield f"{path}: at frame {frames[int(checks[problem].argmax())]:g} {problem}"
 
 
 def _body_problems(
@@ -367,9 +330,11 @@ def _body_problems(
 
     for index, entry in enumerate(objects):
         problems = (
-            _tree_problems(entry[group].get("spheres"), f"{group}.spheres", step) for group in _GROUPS
+            problem
+            for group in _GROUPS
+            for problem in _tree_problems(entry[group].get("spheres", ()), f"{group}.spheres", step)
         )
-        if problem := next(chain.from_iterable(problems), None):
+        if problem := next(problems, None):
             found[index] = problem
     bodies = {
         f"{group}.{key}": body
@@ -404,57 +369,52 @@ def _body_problems(
 
 def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _Bodies | None:
     """Bodies of the groups of shapes that have this one; None if none has."""
-    rows = np.array([row for row, group in enumerate(groups) if group.get(key)], dtype=np.int64)
+    rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
     if not len(rows):
         return None
-    shapes = [groups[row][key] for row in rows.tolist()]
-    balls, counts, owners, boxes = [], [], [], []
-    for owner, shape in enumerate(shapes):
-        parts = [item for part in shape for item in part.items()] if key == "compound" else [(key, shape)]
-        balls += [_balls_of(*part) for part in parts]
-        counts.append(sum(len(radii) for _, radii, _ in balls[len(balls) - len(parts) :]))
-        flat = [_box_of_faces(kind, part) for kind, part in parts if kind in ("obb", "cylinder")]
-        owners += [owner] * len(flat)
-        boxes += flat
+    shapes = [read_shape(key, groups[row][key]) for row in rows.tolist()]
+    parts = [
+        (owner, part)
+        for owner, shape in enumerate(shapes)
+        for part in (shape.parts if isinstance(shape, Compound) else (shape,))
+    ]
+    balls = [_balls_of(part) for _, part in parts]
+    owner = np.repeat([owner for owner, _ in parts], [len(radii) for _, radii, _ in balls])
     in_frames = frames.take(rows)
-    placed = in_frames.take(np.repeat(np.arange(len(rows)), counts))
+    of_balls = in_frames.take(owner)
     centers, radii, normals = (np.concatenate(each) for each in zip(*balls, strict=True))
+    normals = transform_vectors(of_balls.rotation, normals)
+    flat = [(owner, _box_of_faces(part)) for owner, part in parts if isinstance(part, Obb | Cylinder)]
     faces = None
-    if boxes:
-        of_faces, (center, axes, half) = np.array(owners), map(np.array, zip(*boxes, strict=True))
-        turned = transform_vectors(in_frames.rotation[of_faces, None], axes)
-        faces = _Faces(of_faces, in_frames.take(of_faces).points(center), turned, half)
-    starts: Ints = np.cumsum([0, *counts[:-1]])
-    normals = transform_vectors(placed.rotation, normals)
-    return _Bodies(rows, starts, placed.points(centers), radii, normals, faces)
+    if flat:
+        of_faces = np.array([owner for owner, _ in flat])
+        faces = of_faces, _Plain.of(stacked([box for _, box in flat]), in_frames.take(of_faces))
+    return _Bodies(rows, owner, of_balls.points(centers), radii, normals, faces)
 
 
-def _balls_of(key: str, shape: Any) -> tuple[Floats, Floats, Floats]:
+def _balls_of(shape: Any) -> tuple[Floats, Floats, Floats]:
     """Centers (b, 3), radii (b,) and normals (b, 3) of the balls or discs of a shape."""
-    normal, radius = np.zeros(3), np.zeros(1)
-    if key == "spheres":
-        leaves = [node for node in shape if not node["children"]]
-        points, radius = _numbers(leaves, "center"), _numbers(leaves, "radius")
-    elif key == "hull":
-        points = np.array(shape["vertices"], dtype=np.float64)
-    elif key == "obb":
-        center, axes, half = _box_of_faces(key, shape)
-        points = center + (UNIT_BOX_CORNERS * half) @ axes
+    normal, radius = np.zeros(3), getattr(shape, "radius", np.zeros(()))
+    if isinstance(shape, SphereTree):
+        points, radius = shape.leaf_spheres.center, shape.leaf_spheres.radius
+    elif isinstance(shape, ConvexHull):
+        points = shape.vertices
+    elif isinstance(shape, Obb):
+        points = shape.corners()
+    elif isinstance(shape, Sphere):
+        points = shape.center[None]
     else:
-        axis = np.array(shape.get("axis", (0, 0, 1)), dtype=np.float64)
-        along, radius = axis * float(shape.get("halfLength", 0)), np.array([float(shape["radius"])])
-        points = np.array(shape["center"], dtype=np.float64) + np.stack([along, -along])
-        normal = axis if key == "cylinder" else normal
+        points = np.stack([shape.start, shape.end])
+        normal = shape.axis if isinstance(shape, Cylinder) else normal
     return points, np.broadcast_to(radius, len(points)), np.broadcast_to(normal, points.shape)
 
 
-def _box_of_faces(key: str, shape: Any) -> tuple[Floats, Floats, Floats]:
-    """Center (3,), axes (k, 3) and half extents (k,) of an oriented box, or of the ends of a cylinder."""
-    if key == "obb":
-        axes, half = matrix_from_quaternion(shape["rotation"]).T, shape["halfExtents"]
-    else:
-        axes, half = np.array([shape["axis"]]), [shape["halfLength"]]
-    return np.array(shape["center"], np.float64), axes.astype(np.float64), np.array(half, np.float64)
+def _box_of_faces(shape: Obb | Cylinder) -> Obb:
+    """Box itself, or the ends of a cylinder as the only faces of a box."""
+    if isinstance(shape, Obb):
+        return shape
+    sizes = np.array([float(shape.half_length), -np.inf, -np.inf])
+    return Obb.unchecked(shape.center, sizes, np.outer(shape.axis, [1, 0, 0]))
 
 
 def _is_short_of(body: _Bodies, shape: _Plain, is_sphere: bool, step: float) -> Bools:
@@ -466,11 +426,10 @@ def _is_short_of(body: _Bodies, shape: _Plain, is_sphere: bool, step: float) -> 
     beyond = shape.radius - body.farthest(shape.center) if is_sphere else _beyond_faces(shape, body)
     is_short = beyond > slack
     if body.faces is not None:
-        owner, center, normals, half = body.faces
+        owner, box = body.faces
         sphere = shape.take(owner)
-        reach = np.minimum(sphere.reach(normals, center), sphere.reach(-normals, center))
-        is_beyond = ((half - reach).max(axis=1) > slack[owner]) & ~sphere.half.any(axis=1)
         is_short[owner] = False
+        is_beyond = (_beyond_faces(box, sphere) > slack[owner]) & ~sphere.half.any(axis=1)
         is_short[owner[is_beyond]] = True
     return np.asarray(is_short)
 
@@ -494,23 +453,23 @@ def _is_different(world: _Bodies, local: _Bodies, frames: _Frames, step: float, 
     axes, origin = np.concatenate([axes, -axes], axis=1), np.zeros((len(axes), 3))
     one, other = (body.reach(axes, origin) for body in (world, local))
     size = np.minimum(*((reach[:, :3] + reach[:, 3:]).max(axis=1) / 2 for reach in (one, other)))
-    position = np.maximum.reduceat(largest_component(world.centers), world.starts)
+    position = world.largest(largest_component(world.centers))
     slack = _HULL_STEPS * step + _HULL_POSITION * (position + size)
     # Both hulls are searched, while one capsule or cylinder is that of the other group, moved.
     slack += (_HULL_GROWTH if is_hull else _SIZE_TOLERANCE) * size
     return np.asarray(~(np.abs(one - other) <= slack[:, None]).all(axis=1))
 
 
-def _tree_problems(tree: list[dict[str, Any]] | None, path: str, step: float) -> Iterator[str]:
+def _tree_problems(tree: Sequence[Mapping[str, Any]], path: str, step: float) -> Iterator[str]:
     """Nodes that cannot have the parts of an object as their parents and children have them.
 
     The part of a child is in that of its parent, so its smallest sphere is not larger. The sphere of the
     parent has a point on its surface, which one of its children encloses.
     """
-    if tree is None or len(tree) == 1:
+    if len(tree) < 2:
         return
-    centers = np.array([node["center"] for node in tree], dtype=np.float64)
-    radii = np.array([node["radius"] for node in tree], dtype=np.float64)
+    spheres = read_shapes("sphere", tree)
+    centers, radii = spheres.center, spheres.radius
     inner = np.array([index for index, node in enumerate(tree) if node["children"]])
     children = np.array([tree[index]["children"] for index in inner], dtype=np.int64)
     slack = 8 * step + _SIZE_TOLERANCE * radii[0] + _POSITION_TOLERANCE * (np.abs(centers).max() + radii[0])
@@ -535,33 +494,32 @@ def _differences(entry: Mapping[str, Any], local: _Frames, step: float) -> Itera
     trees = [entry[group].get("spheres") for group in _GROUPS]
     if not trees[0] or [node["children"] for node in trees[0]] != [node["children"] for node in trees[1]]:
         return
-    (centers, moved), (radii, local_radii) = (
-        [_numbers(tree, key) for tree in trees] for key in ("center", "radius")
-    )
-    size = float(radii[0])
+    world, moved = (read_shapes("sphere", tree) for tree in trees)
+    size = float(world.radius[0])
     slack = 8 * step + _SIZE_TOLERANCE * size
-    slack += _POSITION_TOLERANCE * (float(np.abs(centers[0]).max()) + size)
-    wrong = (length(centers - local.points(moved)) > slack) | (np.abs(radii - local_radii) > slack)
+    slack += _POSITION_TOLERANCE * (float(np.abs(world.center[0]).max()) + size)
+    wrong = length(world.center - local.points(moved.center)) > slack
+    wrong |= np.abs(world.radius - moved.radius) > slack
     if wrong.any():
         node = int(wrong.argmax())
         yield f"world.spheres[{node}]: is not local.spheres[{node}], moved by transform"
 
 
-def _contradiction(wrong: Bools) -> str:
+def _contradiction(wrong: Bools, names: Sequence[str]) -> str:
     """Name the shape that contradicts most others, or the transform.
 
     The transform is wrong if the world shapes agree with each other, the local ones too, and no shape takes
     part in half of the contradictions.
 
-    wrong : (6, 6), symmetric, whether two shapes contradict each other; ordered as _NAMES
+    wrong : (k, k), symmetric, whether two shapes contradict each other; in the order of their names
     """
-    if not wrong[np.ix_(_IS_WORLD, _IS_WORLD)].any() and not wrong[np.ix_(~_IS_WORLD, ~_IS_WORLD)].any():
-        counts = wrong.sum(axis=1)
-        if counts.max() < counts.sum() / 2:
-            return "transform: does not map the local shapes to the world shapes"
-    worst = int(wrong.sum(axis=1).argmax())
-    contradicted = ", ".join(name for name, is_wrong in zip(_NAMES, wrong[worst], strict=True) if is_wrong)
-    return f"{_NAMES[worst]}: cannot enclose the same object as {contradicted}"
+    counts, is_world = wrong.sum(axis=1), np.array([name.startswith("world") for name in names])
+    is_between_groups = is_world[:, None] != is_world
+    if not wrong[~is_between_groups].any() and counts.max() < counts.sum() / 2:
+        return "transform: does not map the local shapes to the world shapes"
+    worst = int(counts.argmax())
+    contradicted = ", ".join(name for name, is_wrong in zip(names, wrong[worst], strict=True) if is_wrong)
+    return f"{names[worst]}: cannot enclose the same object as {contradicted}"
 
 
 def _is_envelope_frame(time: Mapping[str, float]) -> bool:
