@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
@@ -32,6 +33,9 @@ MEMBERS = {
     **{"half_extents": "halfExtents", "half_length": "halfLength"},
 }
 """Keys of the members that hold the fields of shapes; rotations are quaternions, (x, y, z, w)."""
+
+_PREFERRED = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
+"""Shapes by their keys; files with one shape for each object have the first that they can store."""
 
 TRACK_SHAPES = ("sphere", "aabb")
 """Shapes that a track can have, in the order in which they are written."""
@@ -81,3 +85,27 @@ def _shape_of_fields(key: str, field: Callable[[str], ArrayLike]) -> Any:
     if "rotation" in fields:
         fields["rotation"] = matrix_from_quaternion(fields["rotation"])
     return kind.unchecked(*fields.values())
+
+
+def preferred_shapes(
+    entry: Mapping[str, Any], storable: AbstractSet[str]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the key and members of the world-space shape of an object that a file can store.
+
+    For a compound, that is each of its parts, and for a sphere tree each of its leaves.
+
+    entry : Object of a document.
+    storable : Keys of the shapes, and of parts of compounds, that the file can store.
+    """
+    world = entry["world"]
+    preferred = ("sphere", *_PREFERRED) if entry.get("override") == "sphere" else _PREFERRED
+    for key in preferred:
+        if key in world and key in storable:
+            shapes = [(key, world[key])]
+            if key == "spheres":
+                shapes = [("sphere", node) for node in world[key] if not node["children"]]
+            if key == "compound":
+                shapes = [item for part in world[key] for item in part.items()]
+            if storable >= {kind for kind, _ in shapes}:
+                yield from shapes
+                return

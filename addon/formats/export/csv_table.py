@@ -8,7 +8,7 @@ removes one leading apostrophe of a text gets the name in each case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -37,6 +37,16 @@ _BOUNDS_COLUMNS = (
     *("cylinder_x", "cylinder_y", "cylinder_z", "cylinder_axis_x", "cylinder_axis_y", "cylinder_axis_z"),
     *("cylinder_half_length", "cylinder_radius"),
 )
+
+_AXIAL_MEMBERS = {"center": 3, "axis": 3, "halfLength": 1, "radius": 1}
+_SHAPE_MEMBERS: Mapping[str, Mapping[str, int]] = {
+    "sphere": {"center": 3, "radius": 1},
+    "aabb": {"min": 3, "max": 3},
+    "obb": {"center": 3, "halfExtents": 3, "rotation": 4},
+    "capsule": _AXIAL_MEMBERS,
+    "cylinder": _AXIAL_MEMBERS,
+}
+"""Members of shapes in the order of the columns, and how many cells each has."""
 
 _CONTACT_COLUMNS = (
     *("a", "b", "a_id", "b_id", "kind", "frame", "seconds", "uncertainty", "until", "at_start", "tunnelling"),
@@ -90,26 +100,12 @@ def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], uni
 
 
 def _bounds_row(entry: dict[str, Any]) -> list[Any]:
-    world = entry["world"]
-    sphere, box, oriented = (world.get(shape) for shape in ("sphere", "aabb", "obb"))
-    return [
-        *(entry["id"], entry["name"], entry["type"], entry["parent"]),
-        *((*sphere["center"], sphere["radius"]) if sphere else (None,) * 4),
-        *((*box["min"], *box["max"]) if box else (None,) * 6),
-        *(
-            (*oriented["center"], *oriented["halfExtents"], *oriented["rotation"])
-            if oriented
-            else (None,) * 10
-        ),
-        *_axial_cells(world.get("capsule")),
-        *_axial_cells(world.get("cylinder")),
-    ]
-
-
-def _axial_cells(shape: dict[str, Any] | None) -> tuple[Any, ...]:
-    if shape is None:
-        return (None,) * 8
-    return (*shape["center"], *shape["axis"], shape["halfLength"], shape["radius"])
+    row = [entry["id"], entry["name"], entry["type"], entry["parent"]]
+    for key, members in _SHAPE_MEMBERS.items():
+        for member, count in members.items():
+            value = entry["world"][key][member] if key in entry["world"] else [None] * count
+            row += value if isinstance(value, list) else [value]
+    return row
 
 
 def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> Iterator[list[Any]]:

@@ -13,6 +13,7 @@ from ...core.messages import message
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import center_and_half_extents, half_extents_around, interval_around, to_lists
+from ..shape_members import read_shape
 
 _GROUPS = ("world", "local", "envelope", "localEnvelope")
 """Groups of bounds by their keys in the file; the last is `envelope.local` of the document."""
@@ -101,11 +102,8 @@ def _unreal_entry(shapes: dict[str, Any]) -> dict[str, Any]:
     center, extent = center_and_half_extents(*_box_corners(shapes))
     radius = math.nextafter(math.hypot(*extent), math.inf) if extent.any() else 0.0
     if sphere := shapes.get("sphere"):
-        offset = math.dist(center, sphere["center"])
-        reach = sphere["radius"]
-        if offset:
-            reach = math.nextafter(offset * (1 + _SLACK) + sphere["radius"], math.inf)
-        radius = min(radius, reach)
+        offset, reach = math.dist(center, sphere["center"]), sphere["radius"]
+        radius = min(radius, math.nextafter(offset * (1 + _SLACK) + reach, math.inf) if offset else reach)
     return {
         "Origin": _vector("XYZ", center),
         "BoxExtent": _vector("XYZ", extent),
@@ -115,11 +113,11 @@ def _unreal_entry(shapes: dict[str, Any]) -> dict[str, Any]:
 
 def _box_corners(shapes: dict[str, Any]) -> tuple[Floats, Floats]:
     """Min and max (3,) of the box, or of the box around the sphere."""
-    if box := shapes.get("aabb"):
-        return np.array(box["min"], dtype=np.float64), np.array(box["max"], dtype=np.float64)
-    sphere = shapes["sphere"]
-    center = np.array(sphere["center"], dtype=np.float64)
-    return interval_around(center, np.full(3, float(sphere["radius"])))
+    if "aabb" in shapes:
+        box = read_shape("aabb", shapes["aabb"])
+        return box.min, box.max
+    sphere = read_shape("sphere", shapes["sphere"])
+    return interval_around(sphere.center, np.full(3, sphere.radius))
 
 
 def _vector(axes: str, values: Floats) -> dict[str, float]:

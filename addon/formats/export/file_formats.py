@@ -8,8 +8,8 @@ format cannot store, and the axes that it prescribes. The window needs an operat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from ...core import CollisionBoundsError
@@ -22,11 +22,12 @@ from ..wording import quoted
 from .csv_table import bounds_csv, contacts_csv
 from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_GLTF_EXTENSIONS, GltfExtension, gltf
-from .robotics.curobo import CUROBO_SHAPES, curobo_spheres
-from .robotics.links import ROBOTICS_SPACE
-from .robotics.mjcf import MJCF_SHAPES, mjcf
-from .robotics.urdf import URDF_SHAPES, urdf
-from .robotics.usd_physics import USD_SHAPES, USD_SPACE, usd_physics
+from .robotics.curobo import CUROBO, curobo_spheres
+from .robotics.link_shapes import LinkFormat
+from .robotics.links import ROBOTICS_SPACE, Link, links_from_document
+from .robotics.mjcf import MJCF, mjcf
+from .robotics.urdf import URDF, urdf
+from .robotics.usd_physics import USD, USD_SPACE, usd_physics
 from .tileset_3d import TILES_SPACE, tileset
 
 CsvKind: TypeAlias = Literal["bounds", "contacts"]
@@ -130,6 +131,22 @@ def _csv(document: dict[str, Any], options: ExportOptions) -> Iterable[str]:
     return contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
 
 
+def _robot_format(
+    name: str,
+    label: str,
+    suffix: str,
+    format: LinkFormat,
+    write: Callable[[dict[str, Any], list[Link], ExportOptions], Iterator[str]],
+) -> FileFormat:
+    """Define a format of links for robots and simulators, which are converted before the first part."""
+    return FileFormat(
+        *(name, label, "for robots and simulators", suffix),
+        lambda document, options: write(document, links_from_document(document, format), options),
+        format.shapes,
+        convention=ROBOTICS_SPACE,
+    )
+
+
 _BOXES_AND_SPHERES = frozenset({"sphere", "aabb"})
 _WITHOUT_TREES_AND_HULLS = _BOXES_AND_SPHERES | {"obb", "capsule", "cylinder"}
 
@@ -191,41 +208,21 @@ FILE_FORMATS = (
         contents=frozenset({"envelope"}),
         convention=CONVENTIONS["unreal"],
     ),
-    FileFormat(
-        name="urdf",
-        label="a URDF file",
-        purpose="for robots and simulators",
-        suffix=".urdf",
-        parts=lambda document, _: urdf(document),
-        shapes=URDF_SHAPES,
-        convention=ROBOTICS_SPACE,
+    _robot_format("urdf", "a URDF file", ".urdf", URDF, lambda document, links, _: urdf(document, links)),
+    _robot_format(
+        *("mjcf", "an MJCF file", ".xml", MJCF),
+        lambda document, links, options: mjcf(document, links, options.free_joints),
     ),
-    FileFormat(
-        name="mjcf",
-        label="an MJCF file",
-        purpose="for robots and simulators",
-        suffix=".xml",
-        parts=lambda document, options: mjcf(document, options.free_joints),
-        shapes=MJCF_SHAPES,
-        convention=ROBOTICS_SPACE,
-    ),
-    FileFormat(
-        name="usd",
-        label="a USD Physics file",
-        purpose="for robots and simulators",
-        suffix=".usda",
-        parts=lambda document, _: usd_physics(document),
-        shapes=USD_SHAPES,
+    replace(
+        _robot_format(
+            *("usd", "a USD Physics file", ".usda", USD),
+            lambda document, links, _: usd_physics(document, links),
+        ),
         convention=USD_SPACE,
     ),
-    FileFormat(
-        name="curobo",
-        label="a list of spheres",
-        purpose="for robots and simulators",
-        suffix=".yml",
-        parts=lambda document, _: curobo_spheres(document),
-        shapes=CUROBO_SHAPES,
-        convention=ROBOTICS_SPACE,
+    _robot_format(
+        *("curobo", "a list of spheres", ".yml", CUROBO),
+        lambda document, links, _: curobo_spheres(document, links),
     ),
 )
 """All formats; the first is the default."""

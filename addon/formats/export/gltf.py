@@ -7,7 +7,7 @@ matrices would add rounding errors; the parent's id is in "extras".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -19,7 +19,7 @@ from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
 from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionResponse, response_of
-from ..shape_members import read_normalized_shape
+from ..shape_members import preferred_shapes, read_normalized_shape, read_shape
 from ..spaces import quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
@@ -204,7 +204,7 @@ def _nodes(
         try:
             node = _node(entry)
             colliders = _colliders(node, entry)
-            volume = _local_envelope(entry) if is_over_frames else _collider_volume(entry)
+            volume = _local_envelope(entry) if is_over_frames else next(_volumes(entry), None)
             visible = None if volume is None else _collider(node, volume)
         except GltfError as error:
             text = "object {name!r}: {reason}"
@@ -258,19 +258,12 @@ def _bodies(
 
 def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
     """Colliders below the node of an object: of its parts, of its hull, or of another shape."""
-    world = entry["world"]
-    hulls = [{"hull": world["hull"]}] if "hull" in world else []
-    parts = world.get("compound") or hulls
-    if not parts or (entry.get("override") == "sphere" and "sphere" in world):
-        volume = _collider_volume(entry)
-        return [] if volume is None else [_collider(node, volume)]
     parent, error = node_matrix(node.translation, node.rotation, node.scale), unit_length_error(node.rotation)
     return [
         fit_hull(parent, _floats(numbers["vertices"]), error)
         if key == "hull"
-        else _collider(node, read_normalized_shape(key, numbers))
-        for part in parts
-        for key, numbers in part.items()
+        else _collider(node, _volume(entry, key, numbers))
+        for key, numbers in preferred_shapes(entry, _COLLIDER_SHAPES)
     ]
 
 
@@ -293,20 +286,19 @@ def _collider(node: Collider, volume: ColliderVolume) -> Collider:
     return fit_collider(parent, frame, volume, unit_length_error(node.rotation))
 
 
-_COLLIDER_SHAPES = {"sphere", "aabb", "obb", "capsule", "cylinder", "hull", "compound"}
+_VOLUME_SHAPES = frozenset({"sphere", "aabb", "obb", "capsule", "cylinder"})
+_COLLIDER_SHAPES = _VOLUME_SHAPES | {"hull", "compound"}
 
 
-def _collider_volume(entry: dict[str, Any]) -> ColliderVolume | None:
-    """World-space shape of an object that is no hull and no compound; None if it has these alone."""
-    world = entry["world"]
-    if "sphere" in world and entry.get("override") == "sphere":
-        return read_normalized_shape("sphere", world["sphere"])
-    for key in ("capsule", "cylinder", "obb"):
-        if key in world:
-            return read_normalized_shape(key, world[key])
-    if "aabb" in world:
-        return _in_world_space(entry, entry["local"])
-    return read_normalized_shape("sphere", world["sphere"]) if "sphere" in world else None
+def _volumes(entry: dict[str, Any]) -> Iterator[ColliderVolume]:
+    """Yield the world-space shape of an object that is no hull and no compound, if it has one."""
+    for key, numbers in preferred_shapes(entry, _VOLUME_SHAPES):
+        yield _volume(entry, key, numbers)
+
+
+def _volume(entry: dict[str, Any], key: str, numbers: Mapping[str, Any]) -> ColliderVolume:
+    """Convert a shape of an object; its box along the axes is the one along its own axes."""
+    return _in_world_space(entry, entry["local"]) if key == "aabb" else read_normalized_shape(key, numbers)
 
 
 def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:
@@ -320,11 +312,11 @@ def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVol
     translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
     axes = node_matrix(np.zeros(3), rotation, np.ones(3))[:3, :3]
     if "aabb" not in local:
-        sphere = local["sphere"]
-        return Sphere(translation + axes @ _floats(sphere["center"]), sphere["radius"])
-    low, high = (_floats(local["aabb"][key]) for key in ("min", "max"))
-    middle = low + (high - low) / 2
-    half = np.maximum(high - middle, middle - low)
+        sphere = read_shape("sphere", local["sphere"])
+        return Sphere(translation + axes @ sphere.center, sphere.radius)
+    box = read_shape("aabb", local["aabb"])
+    middle = box.min + (box.max - box.min) / 2
+    half = np.maximum(box.max - middle, middle - box.min)
     return Obb(translation + axes @ middle, half, axes)
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core import CollisionBoundsError
+from ...core import Aabb, CollisionBoundsError, Obb, Sphere
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, cross, perpendicular
 from ..rounding import center_and_half_extents, interval_around, to_lists
-from ..spaces import Convention, matrix_from_quaternion
+from ..shape_members import read_shape
+from ..spaces import Convention
 
 TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0, applies_unit_scale=False)
 
@@ -67,25 +68,23 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
 
 def _bounding_volume(world: dict[str, Any]) -> dict[str, list[float]]:
     """Bounding volume of the tightest shape; empty without any."""
-    if oriented := world.get("obb"):
-        half = np.array(oriented["halfExtents"], dtype=np.float64)
-        axes = matrix_from_quaternion(oriented["rotation"]).T * (half + _SLACK * half.max())[:, None]
-        return {"box": _box(np.array(oriented["center"], dtype=np.float64), axes)}
-    if box := world.get("aabb"):
-        low, high = (np.array(box[key], dtype=np.float64) for key in ("min", "max"))
-        center, half = center_and_half_extents(low, high)
+    key = next((key for key in ("obb", "aabb", "sphere", "capsule", "cylinder") if key in world), None)
+    if key is None:
+        return {}
+    shape = read_shape(key, world[key])
+    if isinstance(shape, Aabb):
+        center, half = center_and_half_extents(shape.min, shape.max)
         return {"box": _box(center, np.diag(half))}
-    if sphere := world.get("sphere"):
-        return {"sphere": [*sphere["center"], sphere["radius"]]}
-    if axial := world.get("capsule") or world.get("cylinder"):
-        axis = np.array(axial["axis"], dtype=np.float64)
-        side = perpendicular(axis)
-        radius = float(axial["radius"])
-        along = float(axial["halfLength"]) + (radius if "capsule" in world else 0.0)
-        sizes: Floats = np.array([radius, radius, along])
-        axes = np.stack([side, cross(axis, side), axis]) * (sizes + _SLACK * sizes.max())[:, None]
-        return {"box": _box(np.array(axial["center"], dtype=np.float64), axes)}
-    return {}
+    if isinstance(shape, Sphere):
+        return {"sphere": [*world[key]["center"], world[key]["radius"]]}
+    if isinstance(shape, Obb):
+        axes, sizes = shape.rotation.T, shape.half_extents
+    else:
+        side = perpendicular(shape.axis)
+        along = shape.half_length + (shape.radius if key == "capsule" else 0.0)
+        axes = np.stack([side, cross(shape.axis, side), shape.axis])
+        sizes = np.array([shape.radius, shape.radius, along])
+    return {"box": _box(shape.center, axes * (sizes + _SLACK * sizes.max())[:, None])}
 
 
 def _box(center: Floats, axes: Floats) -> list[float]:

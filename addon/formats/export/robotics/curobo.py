@@ -7,27 +7,20 @@ from typing import Any
 
 from ....core import Sphere
 from .link_shapes import LinkFormat
-from .links import Link, links_from_document
+from .links import Link
 from .text import comment_text, decimal_text, decimals_text, generator_text
 
-CUROBO_SHAPES = frozenset({"sphere", "spheres"})
+CUROBO = LinkFormat("cuRobo", frozenset({"sphere", "spheres"}))
 
 _YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """Words that YAML 1.1 reads as another type than text."""
 
 
-def curobo_spheres(document: dict[str, Any]) -> Iterator[str]:
-    """Convert the spheres of a document, or the leaves of its sphere trees, to YAML.
+def curobo_spheres(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+    """Yield the text of the spheres of links, or the leaves of their sphere trees, as YAML.
 
-    document : In ROBOTICS_SPACE.
-    part : Text of the file, in order. A part for each link that has spheres; centers are in its frame.
-    Raises RoboticsError: See `links_from_document`; before the first part.
+    A part for each link that has spheres; centers are in its frame.
     """
-    links = links_from_document(document, LinkFormat("cuRobo", CUROBO_SHAPES))
-    return _parts(document, links)
-
-
-def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
     with_spheres = [link for link in links if link.shapes]
     yield f"# {generator_text(document)}\n"
     yield "collision_spheres:\n" if with_spheres else "collision_spheres: {}\n"

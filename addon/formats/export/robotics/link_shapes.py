@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,13 +10,10 @@ import numpy as np
 from ....core import Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
 from ....core.numeric.arrays import Floats
 from ...rounding import center_and_half_extents, rounded_up
-from ...shape_members import read_normalized_shape
+from ...shape_members import preferred_shapes, read_normalized_shape, read_shape
 from ...spaces import matrix_from_quaternion
 from ..gltf_collider_nodes import minimum_thickness
 from .link_frames import DECIMALS, NO_ROTATION, LinkFrame, tidied, unit_quaternion
-
-_PREFERRED = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
-"""Shapes of a document by their keys; the first that an object has and a format can store is written."""
 
 _ROTATION_ERROR = 2e-9
 """Largest angle in radians by which the decimals of a document's quaternion rotate an object."""
@@ -61,12 +58,6 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
     Returns shapes : tuple of LinkShape. One; several for a sphere tree, whose leaves they are, and for a
         compound; none for an object without such a shape. No size is 0.
     """
-    world, choices = entry["world"], [key for key in _PREFERRED if key in format.shapes]
-    if entry.get("override") == "sphere" and "sphere" in choices:
-        choices = ["sphere", *choices]
-    key = next((key for key in choices if _is_storable(world.get(key), key, format)), None)
-    if key is None:
-        return ()
     with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
         return tuple(
             _hull(_floats(numbers["vertices"]), frame, format)
@@ -74,25 +65,8 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
             else _converted(
                 _box_along_object(entry) if kind == "aabb" else read_normalized_shape(kind, numbers), frame
             )
-            for kind, numbers in _simple_shapes(key, world[key])
+            for kind, numbers in preferred_shapes(entry, format.shapes)
         )
-
-
-def _is_storable(shape: Any, key: str, format: LinkFormat) -> bool:
-    """Return whether an object has a shape, and the format can store that; of a compound, all parts."""
-    if key == "compound" and shape:
-        return all(part.keys() <= format.shapes for part in shape)
-    return bool(shape)
-
-
-def _simple_shapes(key: str, shape: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the key and numbers of a shape, of each part of a compound, or of each leaf of a sphere tree."""
-    if key == "compound":
-        yield from (item for part in shape for item in part.items())
-    elif key == "spheres":
-        yield from (("sphere", node) for node in shape if not node["children"])
-    else:
-        yield key, shape
 
 
 def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
@@ -111,11 +85,11 @@ def _box_along_object(entry: dict[str, Any]) -> Obb:
     """Box along the object's own axes, in the world."""
     transform = entry["transform"]
     translation, quaternion = _floats(transform["translation"]), _floats(transform["rotation"])
-    if np.array_equal(quaternion, NO_ROTATION):
-        low, high = (_floats(entry["world"]["aabb"][key]) for key in ("min", "max"))
-        return Obb(*center_and_half_extents(low, high), np.eye(3))
-    low, high = (_floats(entry["local"]["aabb"][key]) for key in ("min", "max"))
-    center, half = center_and_half_extents(low, high)
+    is_turned = not np.array_equal(quaternion, NO_ROTATION)
+    box = read_shape("aabb", entry["local" if is_turned else "world"]["aabb"])
+    center, half = center_and_half_extents(box.min, box.max)
+    if not is_turned:
+        return Obb(center, half, np.eye(3))
     axes = matrix_from_quaternion(quaternion)
     error = _ROTATION_ERROR * (_length(center) + _length(half))
     return Obb(translation + axes @ center, half + error, axes)

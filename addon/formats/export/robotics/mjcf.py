@@ -19,15 +19,13 @@ from ...shape_members import SHAPE_TYPES
 from .link_frames import NO_ROTATION
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import Link, RoboticsError, groups_that_meet, links_from_document, nested_text
+from .links import Link, RoboticsError, groups_that_meet, nested_text
 from .text import comment_text, decimals_text, generator_text
-
-MJCF_SHAPES = frozenset(SHAPE_TYPES)
 
 _SAME_FRAME = 1e-6
 """If all numbers of a geom's position and quaternion differ from those of its body by less than this, MuJoCo
 uses the frame of the body instead."""
-_FORMAT = LinkFormat("MJCF", MJCF_SHAPES, hull_margin=2 * _SAME_FRAME, relative_hull_margin=5 * _SAME_FRAME)
+MJCF = LinkFormat("MJCF", frozenset(SHAPE_TYPES), 2 * _SAME_FRAME, 5 * _SAME_FRAME)
 """MuJoCo moves and rotates the frames of meshes, to frames that can be those of their bodies but for that
 difference: by at most 1.8e-6 m, and by a rotation of 3.5e-6. It rotates vertices in single precision, too."""
 
@@ -45,17 +43,14 @@ _LEAST_INERTIA = 'boundmass="1e-9" boundinertia="1e-12"'
 """Least mass and inertia of bodies that move, which MuJoCo requires to be larger than 1e-15."""
 
 
-def mjcf(document: dict[str, Any], free_joints: bool = False) -> Iterator[str]:
-    """Convert the bounds of a document to MJCF.
+def mjcf(document: dict[str, Any], links: list[Link], free_joints: bool) -> Iterator[str]:
+    """Return the text of an MJCF, a part for each mesh and each body.
 
-    document : In ROBOTICS_SPACE.
     free_joints : Whether bodies of objects without a parent can move freely. Otherwise all bodies are
         fixed.
-    part : Text of the file, in order. A part for each mesh and each body.
-    Raises RoboticsError: See `links_from_document`, and with `free_joints` for an object whose bones would
-        fall apart; before the first part.
+    Raises RoboticsError: with `free_joints`, for an object whose bones would fall apart; before the first
+        part.
     """
-    links = links_from_document(document, _FORMAT)
     for name, a, b in _separate_roots(document) if free_joints else ():
         text = "object {name!r}: would fall apart with free joints, because {a!r} and {b!r} have no parent"
         raise RoboticsError(message(text, name=name, a=a, b=b))

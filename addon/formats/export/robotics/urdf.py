@@ -17,26 +17,16 @@ from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkShape, shape_pose
-from .links import Link, links_from_document
+from .links import Link
 from .text import comment_text, decimals_text, generator_text, indented
 
-URDF_SHAPES = frozenset(SHAPE_TYPES) - {"hull"}
+URDF = LinkFormat("URDF", frozenset(SHAPE_TYPES) - {"hull"})
 
 _ROOT = "world"
 
 
-def urdf(document: dict[str, Any]) -> Iterator[str]:
-    """Convert the bounds of a document to URDF.
-
-    document : In ROBOTICS_SPACE.
-    part : Text of the file, in order. A part for each link.
-    Raises RoboticsError: See `links_from_document`; before the first part.
-    """
-    links = links_from_document(document, LinkFormat("URDF", URDF_SHAPES))
-    return _parts(document, links)
-
-
-def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+def urdf(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+    """Yield the text of a URDF, a part for each link."""
     robot = identifier_from(document["source"]["scene"])
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield f"<!-- {generator_text(document)} -->\n<robot name={quoteattr(robot)}>\n"

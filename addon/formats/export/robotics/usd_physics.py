@@ -23,10 +23,10 @@ from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
 from .link_names import identifier_from, link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import ROBOTICS_SPACE, Link, groups_that_meet, links_from_document, nested_text
+from .links import ROBOTICS_SPACE, Link, groups_that_meet, nested_text
 from .text import decimals_text, generator_text, indented
 
-USD_SHAPES = frozenset(SHAPE_TYPES)
+USD = LinkFormat("USD Physics", frozenset(SHAPE_TYPES))
 
 USD_SPACE = replace(ROBOTICS_SPACE, applies_unit_scale=False)
 """A Blender unit is a unit of the stage, as in stages of Blender's exporter, so that both fit together."""
@@ -35,18 +35,8 @@ _COLLIDER, _GROUPS, _MATERIALS = "collision", "collision_groups", "physics_mater
 """Names of the prims of a link's shape, of all groups and of all materials, which no link has."""
 
 
-def usd_physics(document: dict[str, Any]) -> Iterator[str]:
-    """Convert the bounds of a document to the text of a USD stage.
-
-    document : In USD_SPACE.
-    part : Text of the file, in order. A part for each prim.
-    Raises RoboticsError: See `links_from_document`; before the first part.
-    """
-    links = links_from_document(document, LinkFormat("USD Physics", USD_SHAPES))
-    return _parts(document, links)
-
-
-def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+def usd_physics(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+    """Yield the text of a USD stage, a part for each prim."""
     root = identifier_from(document["source"]["scene"])
     yield f"#usda 1.0\n# {generator_text(document)}\n(\n"
     yield f'  defaultPrim = "{root}"\n  kilogramsPerUnit = 1\n  metersPerUnit = 1\n  upAxis = "Z"\n)\n\n'
