@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrix
-from addon.scene.fitting.fit import PartVertices, fit_around_origins, fit_in_frame, plain_shapes
+from addon.scene.fitting.fit import PartVertices, fit_around_origins, plain_shapes
 from addon.scene.fitting.local_and_world import fit_local_and_world
 from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.settings import (
@@ -44,9 +44,6 @@ def test_unknown_kind_raises():
 
 @pytest.mark.parametrize("shape", ["ball", "spheres", "hull"])
 def test_fit_raises_for_kind_that_is_not_plain(shape):
-    offsets = np.array([0, 8])
-    with pytest.raises(ValueError, match=shape):
-        fit_in_frame(CUBE.astype(float), offsets, shape)
     with pytest.raises(ValueError, match=shape):
         fit_around_origins([CUBE], np.eye(3)[None], shape, FitSettings(), None)
     geometry = Geometry(CUBE, np.eye(4))

@@ -2,7 +2,7 @@
 
 In reading order:
 
-- `fit`: many subjects at once, and the choice of shapes; growth by the padding and by balls around points.
+- `fit`: many subjects at once, and the choice of shapes; growth by the padding.
 - `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
 - `columns`: shapes that are moved and grown in place, and the linear maps that move them.
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two,

@@ -1,7 +1,4 @@
-"""Shapes around the vertices of many subjects at once.
-
-`fit_in_frame` is the one place that fits points, whatever frame their coordinates are in.
-"""
+"""Shapes around the vertices of many subjects at once."""
 
 from __future__ import annotations
 
@@ -88,46 +85,6 @@ LEAF_POINTS_AT_ONCE = 1 << 17
 """The same for leaves of sphere trees, of which a quarter is read several times."""
 
 
-def fit_in_frame(points: Floats, offsets: Ints, shape: str) -> Shape:
-    """Fit one shape to each group of points (n, 3), along the axes of the frame that the coordinates are in.
-
-    offsets : (g + 1,) int, group k is `points[offsets[k]:offsets[k + 1]]`
-    shape : PlainShape; an "obb" has the axes of the frame, and is described by its center
-
-    Returns a batch (g,) in the same frame. Raises EmptyGeometryError and NonFiniteGeometryError as
-    `core.spheres_from_groups` does, and ValueError for a kind of shape that is unknown, or not plain.
-    """
-    require_plain(shape)
-    if shape not in _FITS_IN_FRAME:
-        raise ValueError(f"shape {shape!r} has no method of fitting")
-    return _FITS_IN_FRAME[shape](points, offsets)
-
-
-def _boxes_in_frame(points: Floats, offsets: Ints) -> Obb:
-    box = aabbs_from_groups(points, offsets)
-    middle = box.min + (box.max - box.min) / 2
-    # The middle is rounded, so one face may be farther from it than the opposite one.
-    return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
-
-
-_FITS_IN_FRAME: dict[str, Callable[[Floats, Ints], Shape]] = {
-    "sphere": spheres_from_groups,
-    "aabb": aabbs_from_groups,
-    "obb": _boxes_in_frame,
-}
-
-
-def require_plain(shape: str) -> None:
-    """Raise ValueError for a shape that cannot be fitted to vertices alone."""
-    if shape not in SHAPE_KINDS or not SHAPE_KINDS[shape].is_plain:
-        raise ValueError(f"shape {shape!r} cannot be fitted to vertices alone")
-
-
-def boxes_along_world(points: Floats, offsets: Ints) -> Obb:
-    """Oriented boxes (g,) with the axes of the world, around groups of points (n, 3) in world space."""
-    return aabbs_from_groups(points, offsets).oriented()
-
-
 def fit_around_origins(
     points: Sequence[NDArray[np.float32]],
     linear: Floats,
@@ -144,7 +101,7 @@ def fit_around_origins(
 
     points : sequence of (n, 3) float32. Vertices of each subject in object space.
     linear : (g, 3, 3) float64. Linear parts of the world matrices.
-    shape : Shape to fit to all of them.
+    shape : Shape to fit to all of them, without groups "sphere" or "obb".
     settings : Settings that all of them share.
     groups : Parts of each subject, for "spheres" and "compound". None if each subject is one part.
     radii : (g,) float64, optional. Radii of balls around the vertices, in object space.
@@ -153,31 +110,28 @@ def fit_around_origins(
     Returns shapes : Shape. One per part, the parts of all subjects concatenated.
     Raises EmptyGeometryError, NonFiniteGeometryError
     Raises SceneError: if a matrix is out of range.
-    Raises ValueError: for a kind of shape that is unknown, or for one of several parts without groups.
+    Raises ValueError: for another kind of shape, or for one of several parts without groups.
     """
-    if radii is not None and radii.any():
-        fitted = fit_around_origins(points, linear, shape, settings, groups, frames=frames)
-        return _grown_around_origins(fitted, linear, radii, groups)
+    fitted: Sphere | Obb
     if groups is not None:
-        return _fit_parts(points, linear, groups, frames)
-    world = transformed_points(points, linear)
-    offsets = np.cumsum([0, *map(len, points)])
-    if shape not in ORIENTED_KINDS:
-        return fit_in_frame(world, offsets, shape)
-    if settings.axes == "world":
-        return boxes_along_world(world, offsets)
-    rotation = _rotations(linear)
-    return _boxes_along(world, offsets, rotation if frames is None else rotation @ frames)
-
-
-def _grown_around_origins(
-    shape: Shape, linear: Floats, radii: Floats, groups: Sequence[PartVertices] | None
-) -> Shape:
-    """Return the shapes of all parts of subjects (g,), grown by the balls around their vertices."""
+        fitted = _fit_parts(points, linear, groups, frames)
+    else:
+        world, offsets = transformed_points(points, linear), np.cumsum([0, *map(len, points)])
+        if shape == "sphere":
+            fitted = spheres_from_groups(world, offsets)
+        elif shape != "obb":
+            raise ValueError(f"shape {shape!r} cannot be fitted to vertices alone")
+        elif settings.axes == "world":
+            fitted = aabbs_from_groups(world, offsets).oriented()
+        else:
+            rotation = _rotations(linear)
+            fitted = _boxes_along(world, offsets, rotation if frames is None else rotation @ frames)
+    if radii is None:
+        return fitted
     if groups is not None:
         parts = [len(each.offsets) - 1 for each in groups]
         linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
-    return grown_by_point_radii(shape, linear, radii)
+    return grown_by_point_radii(fitted, linear, radii)
 
 
 def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
@@ -234,8 +188,7 @@ def own_rotation(linear: Floats) -> Floats:
 def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
     local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
-    box = fit_in_frame(local, offsets, "obb")
-    assert isinstance(box, Obb)
+    box = aabbs_from_groups(local, offsets).oriented()
     # Rotating the points rounds them, by no more than this part of the farthest coordinate.
     slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(points).max(axis=1), offsets[:-1])
     return Obb(transform_vectors(rotation, box.center), box.half_extents + slack[:, None], rotation)

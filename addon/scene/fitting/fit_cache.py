@@ -69,10 +69,14 @@ class FitCache(ABC):
     has_parts : Whether any subject may have more or fewer parts than one.
     are_parts_alone : Whether `fit` can fit some parts of a subject alone: nothing that it finds is shared
         between them.
+    in_own_frames : Whether `shapes_at` returns shapes in the frames of the subjects, as `local` ones of
+        documents: world matrices without scale and shear. All vertices are inside, but for rounding errors of
+        1e-12 of their distance from the origin.
     """
 
     has_parts = False
     are_parts_alone = False
+    in_own_frames = False
     _rows: Callable[[Ints], Ints]
     """Rows of all parts of subjects (m,), in their order; needed with `has_parts`."""
 
@@ -258,6 +262,9 @@ class FitCache(ABC):
         Returns errors : dict. Error of each subject that cannot be fitted at its matrix; its shapes mean
             nothing.
         """
+        if self.in_own_frames:
+            assert replaced is None, "boxes of bent meshes are along the world's axes"
+            matrices = _without_pose(matrices)
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
         rows = self._rows(subjects) if self.has_parts else subjects
@@ -283,36 +290,6 @@ class FitCache(ABC):
                 errors.setdefault(subject, padding_error(amount))
         shapes: Shape = columns.at(offset)
         return (padded(shapes, padding) if padding.any() else shapes), errors
-
-
-class FitsInOwnFrames:
-    """The fits of a cache, in the frames of the subjects: those of `local` shapes in documents.
-
-    Such a frame is the world matrix of its subject without scale and shear.
-    """
-
-    def __init__(self, fits: FitCache) -> None:
-        self._fits = fits
-
-    @property
-    def owners(self) -> Ints:
-        """See `FitCache`."""
-        return self._fits.owners
-
-    @property
-    def is_fitted(self) -> Bools:
-        """See `FitCache`."""
-        return self._fits.is_fitted
-
-    def shapes_at(
-        self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
-    ) -> tuple[Shape, dict[int, CollisionBoundsError]]:
-        """Scale the fits of subjects (m,) as their world matrices (m, 4, 4) do; see `FitCache.shapes_at`.
-
-        All vertices are inside, but for rounding errors of 1e-12 of their distance from the origin.
-        """
-        assert replaced is None, "boxes of bent meshes are along the world's axes"
-        return self._fits.shapes_at(subjects, _without_pose(matrices))
 
 
 def _without_pose(matrices: Floats) -> Floats:

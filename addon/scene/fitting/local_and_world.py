@@ -22,10 +22,8 @@ from ..settings import FitSettings, PlainShape
 from ..subjects.geometry import moved_to_frame
 from .columns import grown_by_point_radii
 from .fit import (
-    fit_in_frame,
     padded,
     per_point,
-    require_plain,
     smallest_box_axes,
     transformed_points,
 )
@@ -120,8 +118,6 @@ def fit_many(
 
     There is one batch for all subjects, unless one cannot be fitted. Errors are by index of the subject.
     """
-    for shape in shapes:
-        require_plain(shape)
     count = sum(map(len, sources))
     try:
         return [FittedRows(np.arange(count), *_fit_together(sources, shapes, settings))], {}
@@ -289,13 +285,12 @@ the other.
 def _fit_points(points: _Points, frames: _Frames, shape: PlainShape, settings: FitSettings) -> _Fit:
     """Fit a batch of shapes (g,) to points. Raises ValueError for a kind without a method."""
     if shape not in _FITS:
-        raise ValueError(f"shape {shape!r} has no method of fitting")
+        raise ValueError(f"shape {shape!r} cannot be fitted to vertices alone")
     return _FITS[shape](points, frames, settings)
 
 
 def _fit_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
-    local = fit_in_frame(points.local, points.offsets, "aabb")
-    return local, fit_in_frame(points.world, points.offsets, "aabb")
+    return tuple(aabbs_from_groups(each, points.offsets) for each in (points.local, points.world))
 
 
 def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
@@ -303,7 +298,7 @@ def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings)
         return None, aabbs_from_groups(points.world, points.offsets)
     if settings.axes == "smallest":
         return _smallest_boxes(points), None
-    return fit_in_frame(points.local, points.offsets, "obb"), None
+    return aabbs_from_groups(points.local, points.offsets).oriented(), None
 
 
 def _smallest_boxes(points: _Points) -> Shape:

@@ -15,7 +15,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError, describe_error
 from ..fitting.columns import nearest_rotation, uniform_scale_and_residual
-from ..fitting.fit_cache import FitCache, FitsInOwnFrames
+from ..fitting.fit_cache import FitCache
 from ..subjects.subject import Subject
 from .frame_reader import FramePoses
 from .scan_records import Skip
@@ -161,7 +161,7 @@ class PoseBatcher:
     skins : Boxes of bent subjects, at their times.
     """
 
-    def __init__(self, fits: FitCache | FitsInOwnFrames, obstacles: MeshObstacles, count: int) -> None:
+    def __init__(self, fits: FitCache, obstacles: MeshObstacles, count: int) -> None:
         """Create a batcher without poses; `count` is the number of subjects."""
         self._fits = fits
         self.capacity = _MAX_SHAPES // max(len(fits.owners), 1)

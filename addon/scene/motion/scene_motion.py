@@ -23,7 +23,6 @@ from ..blender.parts.bones import ALONG_BONE
 from ..blender.simulation import Simulations, may_have_instances
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
-from ..fitting.fit_cache import FitsInOwnFrames
 from ..fitting.moved_fits import new_fits
 from ..fitting.part_groups import part_vertices
 from ..fitting.tree_parts import TreeVertices
@@ -189,15 +188,15 @@ class SceneMotion:
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
-        fits = FitsInOwnFrames(self._fits) if self._in_own_frames else self._fits
-        self._batch = PoseBatcher(fits, self._obstacles, count)
+        self._fits.in_own_frames = self._in_own_frames
+        self._batch = PoseBatcher(self._fits, self._obstacles, count)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
 
         It shares what was read of the scene, because reading takes as long as all that follows in a frame.
 
-        in_own_frames : whether shapes are in the frames of their subjects, see `FitsInOwnFrames`
+        in_own_frames : whether shapes are in the frames of their subjects, see `FitCache`
         """
         other = copy(self)
         other.shape, other._in_own_frames = shape, in_own_frames
