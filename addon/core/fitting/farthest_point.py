@@ -41,8 +41,9 @@ def offset_chunks(
 def squared_lengths(vectors: NDArray[Any]) -> NDArray[Any]:
     """Compute the squared lengths (n,) of vectors (3, n), which are overwritten."""
     np.multiply(vectors, vectors, out=vectors)
-    squared = np.add(vectors[0], vectors[1], out=vectors[0])
-    return np.add(squared, vectors[2], out=squared)
+    squared: NDArray[Any] = np.add(vectors[0], vectors[1], out=vectors[0])
+    np.add(squared, vectors[2], out=squared)
+    return squared
 
 
 class FarPoints:

@@ -155,7 +155,7 @@ def _oriented_box_with_balls(shape: Obb, linear: Floats, radii: Floats) -> Obb:
     return Obb(shape.center, shape.half_extents + extent, shape.rotation)
 
 
-_WITH_BALLS: dict[type[Shape], Callable[[Any, Floats, Floats], Any]] = {
+_WITH_BALLS: dict[type[Any], Callable[[Any, Floats, Floats], Any]] = {
     Aabb: _box_with_balls,
     Sphere: _sphere_with_balls,
     Obb: _oriented_box_with_balls,

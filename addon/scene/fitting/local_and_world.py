@@ -290,7 +290,7 @@ def _fit_points(points: _Points, frames: _Frames, shape: PlainShape, settings: F
 
 
 def _fit_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
-    return tuple(aabbs_from_groups(each, points.offsets) for each in (points.local, points.world))
+    return aabbs_from_groups(points.local, points.offsets), aabbs_from_groups(points.world, points.offsets)
 
 
 def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
