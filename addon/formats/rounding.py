@@ -24,9 +24,8 @@ from ..core import (
     Obb,
     Sphere,
 )
-from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
+from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps, run_together
 from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
-from ..core.fitting.many_hulls import run_together
 from ..core.numeric.arrays import Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
 

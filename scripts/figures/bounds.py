@@ -18,7 +18,7 @@ from addon.core import (
     sphere_from_points,
     sphere_tree_from_triangles,
 )
-from addon.core.fitting import minimal_sphere_few
+from addon.core.fitting import minimal_sphere
 
 from .common import ball, flat, rotation, scattered, upright
 from .svg_drawing import BLUE, GREEN, INK, RED, Page, View
@@ -60,8 +60,8 @@ def pivots() -> Page:
         return queries[-1][1:]
 
     ends = [points[12].tolist(), points[15].tolist()]
-    start = minimal_sphere_few.widest_span([ends[0]] * 3 + [ends[1]] * 3)
-    final = minimal_sphere_few.pivot_to_smallest(farthest, start)
+    start = minimal_sphere.widest_span([ends[0]] * 3 + [ends[1]] * 3)
+    final = minimal_sphere.pivot_to_smallest(farthest, start)
     radii = [math.sqrt(start.squared)]
     radii += [math.dist(now[0], before[2]) for before, now in pairwise(queries)]
 

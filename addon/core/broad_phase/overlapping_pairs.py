@@ -3,7 +3,7 @@
 Exact for any layout and any sizes: the same pairs as brute force, boxes that only touch included. The cost
 grows with the number of boxes and pairs, not with its square.
 
-The grid is chosen from a sample (`grid_tuning.py`). Boxes too wide for it are searched separately, with each
+The grid is chosen from a sample. Boxes too wide for it are searched separately, with each
 other and with the rest, each time in a grid that suits them, so that sizes of many scales need few searches.
 Memory holds the pairs found and one chunk of candidates.
 """
@@ -21,8 +21,7 @@ from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..shapes import Aabb
-from .grid import BEGINS_ON_BOTH_AXES, Boxes, Columns, Footprint, Grid, expand_ranges
-from .grid_tuning import FEW_BOXES, choose_grid
+from .grid import BEGINS_ON_BOTH_AXES, FEW_BOXES, Boxes, Columns, Footprint, Grid, choose_grid, expand_ranges
 
 _FEW_TESTS = 250_000
 """Up to this many pairs, brute force is faster than sorting."""

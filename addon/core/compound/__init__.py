@@ -1,7 +1,7 @@
 """Meshes split into convex parts, so that the hulls of the parts together hold every triangle.
 
-- `convex_parts`: the splits, one after another, of the part that gains most, and parts joined again
-- `split_search`: the plane that splits a part best
+- `convex_parts`: the splits, one after another, of the part that gains most, by the best plane,
+  and parts joined again
 - `part_surface`: the surface of a part: cut by a plane, and sampled
 - `hull_estimate`: volumes of convex hulls from extreme points in fixed directions
 

@@ -1,17 +1,14 @@
 """Bounding shapes fitted to points: spheres, boxes, capsules, cylinders, convex hulls.
 
 - `enclosing`: spheres and axis-aligned boxes around point sets and groups of points; the methods of spheres
-- `minimal_sphere`: the smallest enclosing sphere, of any number of points
-- `minimal_sphere_few`: its pivots, in plain Python, for few points
+- `minimal_sphere`: the smallest enclosing sphere, of any number of points; its pivots are in plain Python
 - `minimal_sphere_batch`: the smallest spheres of many groups of points at once
 - `farthest_point`: farthest points and largest distances, in chunks
-- `quickhull`: convex hulls as indices of points, and extreme points
+- `quickhull`: convex hulls as indices of points, of one point set or many at the same time; extreme points
 - `oriented_box`: oriented boxes around the hull
-- `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
+- `convex_hull`: convex hulls for storage: rounded outward, limited in vertices, in steps that run together
 - `hull_surface`: whether triangles are the surface of a convex hull, and hulls that are moved far away
-- `many_hulls`: convex hulls of many point sets at the same time, and steps that need them
-- `axial`: capsules and cylinders along any axis or a given one
-- `axis_search`: the search for their axis
+- `axial`: capsules and cylinders along any axis or a given one, and the search for that axis
 - `tessellation`: polygon meshes around boxes, balls and capsules
 
 Imports `core.errors`, `core.numeric` and `core.shapes` only.

@@ -7,20 +7,21 @@ rounding bends flat faces.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections import defaultdict
+from collections.abc import Generator, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import EmptyGeometryError, InvalidShapeError
+from ..errors import CollisionBoundsError, EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
 from ..numeric.floating_point import nearest_float32
 from ..numeric.tolerances import CHAIN_ROUNDING, EPS
 from .enclosing import spheres_from_groups
-from .quickhull import COPLANAR_TOLERANCE, face_planes, max_height_above, quickhull
+from .quickhull import COPLANAR_TOLERANCE, face_planes, max_height_above, quickhulls
 
 _NEGLIGIBLE = 1e-6
 """Points this little above a face make no vertex, in units of the extent along each axis."""
@@ -163,19 +164,39 @@ def rounded_hull_steps(
 
 
 def run_hull_steps(steps: Generator[HullRequest, Ints | None, _Result]) -> _Result:
-    """Run steps such as `hull_steps` to their end.
+    """Run steps such as `hull_steps` to their end, and return their result; raises the error of one."""
+    result = run_together([steps])[0]
+    if isinstance(result, CollisionBoundsError):
+        raise result
+    return result
 
-    steps : Yields requests, and is sent the faces of the hull, or None if there is none.
-    Returns result. That of the steps.
+
+def run_together(
+    jobs: Sequence[Generator[HullRequest, Ints | None, _Result]],
+) -> list[_Result | CollisionBoundsError]:
+    """Run several jobs such as `hull_steps`, and build the hulls that they need at the same time.
+
+    jobs : Each yields requests, and is sent the faces of the hull, or None if there is none.
+    Returns results : list. In place of a result, the error that a job raised, because one does not stop the
+        others.
     """
-    try:
-        request = next(steps)
-        while True:
-            hull = quickhull(*request)
-            request = steps.send(None if hull is None else hull.faces)
-    except StopIteration as end:
-        result: _Result = end.value
-        return result
+    results: dict[int, _Result | CollisionBoundsError] = {}
+    faces: dict[int, Ints | None] = dict.fromkeys(range(len(jobs)))
+    while faces:
+        requests: dict[tuple[float, int | None], dict[int, HullRequest]] = defaultdict(dict)
+        for number, found in faces.items():
+            try:
+                request = jobs[number].send(found)
+                requests[request.tolerance, request.max_vertices][number] = request
+            except StopIteration as end:
+                results[number] = end.value
+            except CollisionBoundsError as error:
+                results[number] = error
+        faces = {}
+        for (tolerance, max_vertices), group in requests.items():
+            hulls = quickhulls([request.points for request in group.values()], tolerance, max_vertices)
+            faces |= dict(zip(group, hulls, strict=True))
+    return [results[number] for number in range(len(jobs))]
 
 
 def _checked_points(points: ArrayLike, max_vertices: int) -> Floats:

@@ -1,6 +1,6 @@
 """The smallest enclosing spheres of many small groups of points at once.
 
-All groups make the pivots of `minimal_sphere_few` together, in arrays with one column for each group; a
+All groups make the pivots of `minimal_sphere` together, in arrays with one column for each group; a
 group that has converged is removed.
 """
 
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, cross_first, dot_first, length
 from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE, squared_lengths
-from .minimal_sphere import minimal_sphere
-from .minimal_sphere_few import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE
+from .minimal_sphere import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE, minimal_sphere
 
 _GROUPS_PER_CHUNK = 2048
 """Groups per chunk when supports are replaced: more would not fit the cache."""
@@ -142,7 +141,7 @@ class PointGroups:
 def minimal_centers(groups: PointGroups) -> Floats:
     """Compute the centers of the smallest spheres around groups of points.
 
-    Exact like `minimal_sphere_few.pivot_to_smallest`: radii are within about 1e-14 of the smallest.
+    Exact like `pivot_to_smallest`: radii are within about 1e-14 of the smallest.
 
     groups : g groups, in one space and unit.
     Returns centers : (g, 3) float64

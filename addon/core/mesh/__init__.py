@@ -2,8 +2,8 @@
 
 Files, in reading order:
 
-- `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with a BVH of its triangles' boxes.
-- `part_bounds.py`: `MeshParts`, a sphere tree around a mesh with distance bounds for each node.
+- `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with a BVH of its triangles' boxes, and
+  `MeshParts`, a sphere tree around it with distance bounds for each node.
 - `mesh_bvh.py`: `MeshBvh` and `PosedMesh`, the tree down to single triangles, and the simultaneous traversal
   of two meshes.
 - `containment.py`: components of meshes, and whether they are closed and oriented; `ClosedSurface`, the

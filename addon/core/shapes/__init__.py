@@ -1,8 +1,7 @@
 """Shapes: frozen, batched arrays of bounding volumes, and of the segments and triangles they are tested
 against.
 
-- `rotation`: orthonormal rotation matrices of oriented boxes
-- `boxes`: `Aabb` and `Obb`
+- `boxes`: `Aabb` and `Obb`, with their orthonormal rotation matrices
 - `spheres`: `Sphere`
 - `axial`: `Capsule`, `Cylinder`
 - `primitives`: `Segment`, `Triangle`, and the closest points on them

@@ -17,8 +17,7 @@ from ...core import (
     capsule_surface,
     sphere_from_points,
 )
-from ...core.fitting.convex_hull import HullRequest, hull_steps, run_hull_steps
-from ...core.fitting.many_hulls import run_together
+from ...core.fitting.convex_hull import HullRequest, hull_steps, run_hull_steps, run_together
 from ...core.fitting.tessellation import Faces
 from ...core.numeric.arrays import Floats, Ints, require_finite
 from ...formats.export.gltf_collider_nodes import (

@@ -11,9 +11,7 @@ In reading order:
 - `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
   matrices instead of fitted again; and the choice between these and the boxes.
 - `axial`: capsules and cylinders along axes that turn with their subjects.
-- `tree_parts`: the vertices of the parts of a sphere tree.
-- `convex_pieces`: subjects split into convex parts.
-- `part_groups`: the vertices of all parts of a subject, of a sphere tree or of convex parts.
+- `parts`: the vertices of all parts of a subject: of the leaves of a sphere tree, or of convex parts.
 - `inflation`: points whose hull has a volume and holds the padding.
 - `searches`: results of long searches, shared by all subjects and jobs of a session.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.

@@ -41,7 +41,7 @@ from .fit import (
     smallest_box_axes,
 )
 from .fit_cache import Errors, FitCache, FoundBefore
-from .part_groups import part_vertices
+from .parts import part_vertices
 from .world_boxes import WorldBoxes
 
 _NOTHING = 1e-100

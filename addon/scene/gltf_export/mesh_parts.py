@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Floats, Ints
 from ...core.numeric.components import connected_components
 from ..blender.parts.weights import rows_by_label
-from ..fitting.convex_pieces import depth_in_object, split_points
 from ..fitting.fit import cut_rounding
+from ..fitting.parts import depth_in_object, split_points
 from ..settings import FitSettings
 
 _TRIANGLES = 4

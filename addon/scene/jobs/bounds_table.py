@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError, Shape
-from ...core.fitting.many_hulls import run_together
+from ...core.fitting.convex_hull import run_together
 from ...core.messages import message
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows
 from ...formats import ObjectBounds, Skipped, SortedObjects

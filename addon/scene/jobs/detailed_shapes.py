@@ -31,10 +31,9 @@ from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
 from ..fitting.axial import axial_around, fit_axial, fit_axial_to_points
 from ..fitting.columns import grown_by_point_radii
-from ..fitting.convex_pieces import convex_pieces
 from ..fitting.fit import cut_rounding, padded, padding_error, points_for_search, smallest_box_axes
 from ..fitting.inflation import inflated_points
-from ..fitting.tree_parts import node_vertices
+from ..fitting.parts import convex_pieces, node_vertices
 from ..settings import BoundShape, DetailedShapeName, PartShape
 from ..subjects.geometry import SubjectGeometry, in_bone_space
 

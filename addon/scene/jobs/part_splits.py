@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Progress
 from ..blender.frames import playhead, scene_by_uid
-from ..fitting.convex_pieces import depth_in_object, split_in_steps
+from ..fitting.parts import depth_in_object, split_in_steps
 from ..progress import JobProgress
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects

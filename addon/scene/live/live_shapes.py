@@ -27,7 +27,7 @@ from ..blender.simulation import may_deform
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.moved_fits import new_fits
-from ..fitting.part_groups import part_vertices
+from ..fitting.parts import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import (

@@ -24,8 +24,7 @@ from ..blender.simulation import Simulations, may_have_instances
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.moved_fits import new_fits
-from ..fitting.part_groups import part_vertices
-from ..fitting.tree_parts import TreeVertices
+from ..fitting.parts import TreeVertices, part_vertices
 from ..progress import run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry, with_size

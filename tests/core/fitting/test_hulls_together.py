@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import ConvexHull, InvalidShapeError, NonFiniteGeometryError
-from addon.core.fitting.convex_hull import hull_from_points, hull_steps
-from addon.core.fitting.many_hulls import run_together
+from addon.core.fitting.convex_hull import hull_from_points, hull_steps, run_together
 from tests.core.closed import assert_closed, assert_encloses, volume
 from tests.core.fitting.test_convex_hull import CUBE, SETS
 

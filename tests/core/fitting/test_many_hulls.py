@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.fitting.many_hulls import quickhulls
-from addon.core.fitting.quickhull import quickhull
+from addon.core.fitting.quickhull import quickhull, quickhulls
 from tests.core.closed import assert_closed as assert_all_used_and_closed
 from tests.core.exact import dot, subtract, vector, whole
 from tests.core.fitting.test_quickhull import SOLIDS

@@ -271,7 +271,7 @@ def test_quad_that_is_cut_along_its_other_diagonal_keeps_its_hierarchy(monkeypat
     sheet = mesh_of(grid[flat])
     assert len(sheet.parts.tree.order) == len(flat)
     assert len(CUBE.parts.tree.order) == 12
-    monkeypatch.setattr("addon.core.mesh.part_bounds.sphere_tree_from_triangles", None)
+    monkeypatch.setattr("addon.core.mesh.triangle_mesh.sphere_tree_from_triangles", None)
 
     def pose(t: float) -> tuple:
         points = grid.copy()

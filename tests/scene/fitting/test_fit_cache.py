@@ -17,13 +17,12 @@ from addon.core import (
     sphere_from_points,
     sphere_tree_from_triangles,
 )
-from addon.core.fitting.axis_search import best_line
+from addon.core.fitting.axial import best_line
 from addon.scene.blender.mesh_data import Geometry
 from addon.scene.fitting.fit import PartVertices
 from addon.scene.fitting.moved_fits import new_fits
-from addon.scene.fitting.part_groups import part_vertices
+from addon.scene.fitting.parts import leaf_vertices, part_vertices
 from addon.scene.fitting.searches import forget_results
-from addon.scene.fitting.tree_parts import leaf_vertices
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
 from addon.scene.subjects.geometry import SubjectGeometry
 

@@ -59,7 +59,7 @@ def test_colliders_after_splits_are_those_without(rings, monkeypatch):
     fit = FitSettings(parts=5)
     run_to_end(split(fit))
     # No mesh is split again.
-    monkeypatch.setattr("addon.scene.fitting.convex_pieces.convex_parts_in_steps", None)
+    monkeypatch.setattr("addon.scene.fitting.parts.convex_parts_in_steps", None)
     settings = ColliderSettings(Selection(), fit, "hull")
     assert make_colliders(bpy.context.scene, settings).colliders > 6
 

@@ -14,7 +14,7 @@ from ....core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vec
 from ....core.shapes import concatenated
 from ....formats import ObjectBounds, SortedObjects
 from ....formats.document.model import ObjectColumns, ShapeColumn
-from ...fitting.tree_parts import inner_spheres
+from ...fitting.parts import inner_spheres
 from ...motion.scene_motion import FittedShapes
 from ...settings import ShapeName
 

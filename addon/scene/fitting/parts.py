@@ -1,0 +1,300 @@
+"""Parts of subjects: leaves of sphere trees and convex parts, as groups of vertices that scans fit again.
+
+Sphere trees and splits are searched once for all subjects that have the same mesh, and all jobs of a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Sphere, SphereTree, obb_from_points, sphere_tree_from_triangles, spheres_from_groups
+from ...core.compound.convex_parts import convex_parts_in_steps
+from ...core.numeric.arrays import Floats, Ints, dot, length, require_finite, transform_vectors
+from ..progress import run_to_end
+from ..settings import DrawnShape
+from ..subjects.geometry import SubjectGeometry
+from .fit import PartVertices, points_for_search
+from .searches import known_result, search_key, searched, store_result
+
+
+def part_vertices(
+    shape: DrawnShape,
+    source: SubjectGeometry,
+    faces: NDArray[np.int32] | None = None,
+    most: int | None = None,
+    only_known: bool = False,
+) -> PartVertices:
+    """Group the vertices of a subject by the leaves of its sphere tree, or by its convex parts.
+
+    Conservative: each triangle is in the hull of the vertices of a group, or in the union of several with
+    points on cuts.
+
+    shape : "spheres" or "compound"; raises ValueError for others
+    faces : (t,) int32, face of each triangle, for a mesh that deforms; see `leaf_vertices`. Its parts are
+        groups of whole faces, which are not cut
+    most : largest number of groups
+    only_known : whether a mesh that was not split lately is one convex part, because a split takes about a
+        second
+    """
+    if shape not in _GROUPS:
+        raise ValueError(f"shape {shape!r} has no parts")
+    return _GROUPS[shape](source, faces, most, only_known)
+
+
+def _leaves(
+    source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
+) -> PartVertices:
+    """Group vertices by the leaves of a sphere tree, which is always quick."""
+    scaled = points_for_search(source.geometry.points, source.geometry.matrix[:3, :3])
+    return leaf_vertices(scaled, source.triangles, source.fit.depth, faces, most)
+
+
+def _convex_parts(
+    source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
+) -> PartVertices:
+    """Group vertices by convex parts."""
+    points, triangles, fit = source.geometry.points, source.triangles, source.fit
+    count = fit.parts if most is None else min(fit.parts, most)
+    if count < 2 or not len(triangles) or not np.isfinite(points).all():
+        return PartVertices.whole(len(points))
+    depth = depth_in_object(fit.parts_tolerance, source.geometry.matrix[:3, :3])
+    if only_known and not is_split(points, triangles, count, depth):
+        return PartVertices.whole(len(points))
+    parts = split_points(points, triangles, count, depth)
+    if len(parts) == 1:
+        return PartVertices.whole(len(points))
+    if faces is not None:
+        return _faces_by_part(points.astype(np.float64), triangles, faces, parts)
+    cuts = np.concatenate(parts)
+    rows = np.arange(len(points), len(points) + len(cuts))
+    return PartVertices(rows, np.cumsum([0, *map(len, parts)]), cuts, points)
+
+
+_GROUPS: dict[str, Callable[..., PartVertices]] = {"spheres": _leaves, "compound": _convex_parts}
+
+
+def _faces_by_part(
+    points: Floats, triangles: NDArray[np.int32], faces: NDArray[np.int32], parts: list[Floats]
+) -> PartVertices:
+    """Group whole faces by the part whose box has their middle, or is nearest to it."""
+    _, face_of, counts = np.unique(faces, return_inverse=True, return_counts=True)
+    middles = np.zeros((len(counts), 3))
+    np.add.at(middles, face_of.reshape(-1), points[triangles].mean(axis=1))
+    middles /= counts[:, None]
+    outside = []
+    for part in parts:
+        box = obb_from_points(part)
+        outside.append((np.abs((middles - box.center) @ box.rotation) - box.half_extents).max(axis=1))
+    part_of = np.argmin(outside, axis=0)[face_of.reshape(-1)]
+    groups: list[Ints] = [np.unique(triangles[part_of == k]) for k in range(len(parts))]
+    groups = [group for group in groups if len(group)]
+    loose = np.setdiff1d(np.arange(len(points)), triangles)
+    groups[0] = np.concatenate([groups[0], loose])
+    return PartVertices(np.concatenate(groups).astype(np.int64), np.cumsum([0, *map(len, groups)]))
+
+
+def leaf_vertices(
+    points: NDArray[Any],
+    triangles: NDArray[np.int32],
+    depth: int = 4,
+    faces: NDArray[np.int32] | None = None,
+    most: int | None = None,
+) -> PartVertices:
+    """Group vertices by the leaves of a sphere tree of a maximum depth.
+
+    Every vertex is in a group. Without triangles, or if a vertex of one is not finite, all are in one group.
+
+    points : (n, 3) float64, from `points_for_search`, so that the tree is that of the document
+    triangles : (t, 3) int32, vertex indices
+    faces : (t,) int32, face of each triangle, for a mesh that deforms: each group has all vertices of its
+        faces, because Blender may cut a face into other triangles when it bends
+    most : largest number of groups: where there are more leaves, nodes above stand for theirs
+    """
+    corners = points[triangles].astype(np.float64)
+    if not len(triangles) or not np.isfinite(corners).all():
+        return PartVertices.whole(len(points))
+    tree = _tree_of(corners, depth)
+    nodes = tree.leaves if most is None or len(tree.leaves) <= most else _largest_split(tree, most)
+    parts = _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
+    groups = np.split(parts.rows, parts.offsets[1:-1])
+    centers = tree.center[nodes]
+    rows = [_farthest_first(points, each, center) for each, center in zip(groups, centers, strict=True)]
+    children = tree.children if len(nodes) == len(tree.leaves) else None
+    return parts._replace(rows=np.concatenate(rows), children=children)
+
+
+def _tree_of(corners: Floats, depth: int) -> SphereTree:
+    """Build the sphere tree of triangles (t, 3, 3), once for all subjects with the same."""
+    # Each triangle is once in the order; nodes have a sphere, two children and two ends.
+    size = 8 * len(corners) + 64 * 2 ** (depth + 1)
+    return searched(
+        search_key("tree", corners, depth), lambda: sphere_tree_from_triangles(corners, depth), size
+    )
+
+
+def _largest_split(tree: SphereTree, most: int) -> Ints:
+    """Nodes (k,), at most `most`, that together have all triangles: the largest are split first."""
+    nodes = [0]
+    while len(nodes) < most:
+        inner = [node for node in nodes if tree.children[node, 0] >= 0]
+        largest = max(inner, key=lambda node: float(tree.radius[node]))
+        nodes.remove(largest)
+        nodes += tree.children[largest].tolist()
+    return np.array(sorted(nodes))
+
+
+class TreeVertices(NamedTuple):
+    """Vertices of a subject in the leaves of its sphere tree.
+
+    points : (n, 3) float32, in object space
+    linear : (3, 3) float64, linear part of the world matrix
+    parts : groups of vertices, with `children`
+    padding : growth of all spheres
+    """
+
+    points: NDArray[Any]
+    linear: Floats
+    parts: PartVertices
+    padding: float
+
+    @property
+    def children(self) -> Ints:
+        """Children (m, 2) of the nodes."""
+        return np.array([[-1, -1]]) if self.parts.children is None else self.parts.children
+
+
+def inner_spheres(trees: Sequence[TreeVertices]) -> Sphere:
+    """Smallest spheres of the inner nodes of several trees, in their order, around the subjects' origins.
+
+    Each holds the vertices of the leaves below its node. Raises CollisionBoundsError.
+    """
+    points, counts, paddings = [np.zeros((0, 3))], list[int](), list[float]()
+    for tree in trees:
+        children = tree.children
+        inner = np.flatnonzero(children[:, 0] >= 0)
+        if not len(inner):
+            continue
+        rows: list[Any] = [None] * len(children)
+        groups = np.split(tree.parts.rows, tree.parts.offsets[1:-1])
+        for leaf, group in zip(np.flatnonzero(children[:, 0] < 0).tolist(), groups, strict=True):
+            rows[leaf] = group
+        for node in inner[::-1].tolist():
+            first, second = children[node].tolist()
+            rows[node] = np.union1d(rows[first], rows[second])
+        placed = transform_vectors(tree.linear, tree.points.astype(np.float64))
+        points += [placed[rows[node]] for node in inner.tolist()]
+        counts += [len(rows[node]) for node in inner.tolist()]
+        paddings += [tree.padding] * len(inner)
+    if not counts:
+        return Sphere.unchecked(np.zeros((0, 3)), np.zeros(0))
+    fitted = spheres_from_groups(np.concatenate(points), np.cumsum([0, *counts]))
+    return fitted.padded(np.array(paddings))
+
+
+def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> tuple[Ints, PartVertices]:
+    """Children (m, 2) of the nodes of a sphere tree, and the vertices of each node; see `leaf_vertices`."""
+    if not len(triangles):
+        return np.array([[-1, -1]]), PartVertices.whole(len(points))
+    tree = _tree_of(points[triangles].astype(np.float64), depth)
+    nodes = np.arange(len(tree.children))
+    return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
+
+
+def _farthest_first(points: NDArray[Any], group: Ints, center: Floats) -> Ints:
+    """Order a group (k,) of points (n, 3) so that the quarter farthest from a center (3,) comes first."""
+    offset = points[group] - center
+    quarter = -(-len(group) // 4)
+    if quarter == len(group):
+        return group
+    return np.asarray(group[np.argpartition(-dot(offset, offset), quarter)])
+
+
+def _vertices_of_nodes(
+    tree: SphereTree,
+    nodes: Ints,
+    triangles: NDArray[np.int32],
+    count: int,
+    faces: NDArray[np.int32] | None = None,
+) -> PartVertices:
+    """Vertices of each of some nodes (k,) of a tree around triangles (t, 3) of `count` vertices."""
+    rows = [tree.order[slice(*tree.parts[node])] for node in nodes]
+    if faces is not None:
+        rows = [np.flatnonzero(np.isin(faces, faces[each])) for each in rows]
+    groups = [np.unique(triangles[each]) for each in rows]
+    # Vertices without a triangle belong to the first part and to all parts that contain it, because a bound
+    # encloses them too.
+    loose = np.setdiff1d(np.arange(count), triangles)
+    for index in np.flatnonzero(tree.parts[nodes, 0] == 0).tolist():
+        groups[index] = np.concatenate([groups[index], loose])
+    return PartVertices(np.concatenate(groups).astype(np.int64), np.cumsum([0, *map(len, groups)]))
+
+
+def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) -> list[SubjectGeometry]:
+    """Split a subject into at most `count` convex parts, each with the vertices of its own hull.
+
+    The hulls of the parts together hold every triangle of the subject. Subjects without triangles, such as
+    custom shapes, stay whole. Parts are not split further if no notch is deeper than `tolerance`, in world
+    units. Raises CollisionBoundsError if vertices are not finite.
+    """
+    points, triangles = piece.geometry.points, piece.triangles
+    if count == 1 or not len(triangles):
+        return [piece]
+    depth = depth_in_object(tolerance, piece.geometry.matrix[:3, :3])
+    parts = split_points(points, triangles, count, depth)
+    if len(parts) == 1:
+        return [piece]
+    return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in parts]
+
+
+def split_points(
+    points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+) -> list[NDArray[Any]]:
+    """Split a mesh into at most `count` convex parts, each with the points (k, 3) of its own hull.
+
+    A mesh that was split lately is not split again. Parts are not split further if no notch is deeper than
+    `depth`, in the unit of the points. Raises CollisionBoundsError if points are not finite.
+    """
+    return run_to_end(split_in_steps(points, triangles, count, depth))
+
+
+def split_in_steps(
+    points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+) -> Generator[float, None, list[NDArray[Any]]]:
+    """Split a mesh as `split_points` does; yields the share that is done after each step."""
+    key = _key(points, triangles, count, depth)
+    known: list[NDArray[Any]] | None = known_result(key)
+    if known is not None:
+        return known
+    require_finite(points, "vertices")
+    parts = yield from convex_parts_in_steps(points.astype(np.float64)[triangles], count, depth)
+    loose = np.setdiff1d(np.arange(len(points)), triangles)
+    if len(loose):
+        # Vertices of no triangle are in the part whose middle is nearest.
+        far = [length(points[loose] - part.mean(axis=0)) for part in parts]
+        nearest = np.argmin(far, axis=0)
+        parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
+    # Points of cuts are float64, as those of merged collections.
+    return store_result(key, parts, sum(part.nbytes for part in parts))
+
+
+def is_split(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bool:
+    """Return whether a mesh was split lately; see `split_points` for the parameters."""
+    return known_result(_key(points, triangles, count, depth)) is not None
+
+
+def _key(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bytes:
+    """Key of the parts of a mesh."""
+    return search_key("parts", points, triangles, count, depth)
+
+
+def depth_in_object(tolerance: float, linear: Floats) -> float:
+    """Convert a depth of notches from world units to those of an object with this linear part (3, 3).
+
+    Scale makes notches at most as deep in the world.
+    """
+    scale = float(np.linalg.norm(linear, 2)) if tolerance else 0.0
+    return tolerance / scale if scale > 0 else 0.0
