@@ -184,6 +184,16 @@ def running() -> RunningJob | None:
     return _state.job
 
 
+def is_stopping() -> bool:
+    """Return whether a job is running that is to sample no more frames."""
+    return _state.job is not None and _state.job.is_stopping
+
+
+def drops_unsolved() -> bool:
+    """Return whether a job is running that has to end without what it has not solved."""
+    return _state.job is not None and _state.job.drops_unsolved
+
+
 def begin() -> RunningJob:
     """Start the state of a new job."""
     _state.job = RunningJob()

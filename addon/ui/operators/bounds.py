@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...scene.jobs import result_store
 from ...scene.jobs.bounds import bounds_in_parts, play_bounds
 from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.jobs.result import Result
-from ...scene.settings import BoundsSettings, Selection
+from ...scene.settings import BoundsSettings, FitSettings
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
 from ..properties.options import (
-    ADDED_SHAPES,
     BOUNDS_OPTIONS,
     PART_OPTIONS,
-    SCOPE,
     HasOptions,
     draw_vertex_group,
-    of_operator,
     option_property,
 )
 from ..properties.scene import (
@@ -40,22 +36,18 @@ from ..result_texts import (
     swept_counted,
 )
 from ..translation import joined, n_, rpt_count
-from .command import Command, initialized_settings, needs_idle, reads_all_frames, sync_scope, sync_with_scene
+from .command import Command, needs_idle, reads_all_frames, shares
 from .modal_job import Job, ModalJob
 
 
-@of_operator("bounds")
+@shares("scope", *BOUNDS_OPTIONS)
 class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
     """Fit a bounding sphere and box to each object, and the shapes chosen below, and show them"""
 
-    bl_idname = "collision_bounds.compute_bounds"
     bl_label = "Compute Bounds"
 
     has_partial_result = False
     busy = n_("Blender is computing bounds: stop it, or wait until it is done")
-    added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
-
-    _selection = Selection()
 
     def _takes_long(self, context: Context) -> bool:
         is_given = self.properties.is_property_set("added_shapes")
@@ -78,18 +70,16 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
                 self.layout.prop(self, name)
 
     def _create_job(self, context: Context) -> Job:
-        settings = initialized_settings(context)
-        self._selection = sync_scope(self, context, settings)
-        sync_with_scene(self, settings, BOUNDS_OPTIONS)
-        wanted = BoundsSettings(self._selection, bound_shapes(settings), bounds_fit_settings(settings))
+        settings = self.take_options(context)
+        wanted = BoundsSettings(self.selection, bound_shapes(settings), bounds_fit_settings(settings))
         if "compound" not in wanted.shapes:
             return bounds_in_parts(context.scene, wanted)
-        splits = split_meshes(context.scene, self._selection, wanted.fit)
+        splits = split_meshes(context.scene, self.selection, wanted.fit)
         return after_splits(context.scene, splits, lambda scene: bounds_in_parts(scene, wanted))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
+        if problem := empty_result_error(len(result.objects), result.skipped, self.selection):
             return self.refuse(problem)
         # New bounds invalidate the contacts: they may be of other objects or settings.
         settings.rows.clear()
@@ -108,7 +98,6 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
     """Enclose the vertices of this group of the active object"""
 
     # A search field for the name would not be undone: Blender adds no step for text that is searched.
-    bl_idname = "collision_bounds.choose_vertex_group"
     bl_label = "Choose Vertex Group"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
@@ -119,33 +108,27 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
         settings_of(context).vertex_group = self.group
 
 
-class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
+@shares("scope", "padding")
+class COLLISION_BOUNDS_OT_compute_envelope(HasOptions, ModalJob, Operator):
     """Fit one box and one sphere around each object's whole animation, between frames too"""
 
-    bl_idname = "collision_bounds.compute_envelope"
     bl_label = "Compute Swept Bounds"
 
     has_partial_result = False
     busy = n_("Blender is computing swept bounds: stop it, or wait until it is done")
-    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-    padding: option_property("padding", options={"SKIP_SAVE"})
 
-    _settings: BoundsSettings | None = None
+    _fit = FitSettings()
 
     def _create_job(self, context: Context) -> Job:
-        settings = initialized_settings(context)
-        selection = sync_scope(self, context, settings)
-        sync_with_scene(self, settings, ("padding",))
-        self._settings = BoundsSettings(selection, fit=fit_settings(settings), envelope=True)
-        return play_bounds(context.scene, self._settings)
+        self._fit = fit_settings(self.take_options(context))
+        return play_bounds(context.scene, BoundsSettings(self.selection, fit=self._fit, envelope=True))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        assert self._settings is not None, "_create_job sets it"
-        if problem := empty_result_error(len(result.objects), result.skipped, self._settings.selection):
+        if problem := empty_result_error(len(result.objects), result.skipped, self.selection):
             return self.refuse(problem)
         before = results_of(settings)
-        after = before.with_envelopes(result, self._settings.fit, is_stale)
+        after = before.with_envelopes(result, self._fit, is_stale)
         if after.contacts is None:
             settings.rows.clear()
         settings.result_id = result_store.put(after)
@@ -165,7 +148,6 @@ def _needs_results(context: Context) -> str:
 class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
     """Remove bounds and contacts from the viewport and the list. Objects are not changed"""
 
-    bl_idname = "collision_bounds.clear_results"
     bl_label = "Clear Results"
     needs = (needs_idle, _needs_results)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
 from ...formats.wording import valid_text
@@ -16,29 +16,25 @@ from ...scene.colliders.check_records import ColliderCheck
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.jobs.part_splits import after_splits, split_meshes
-from ...scene.settings import ColliderCheckSettings, ColliderSettings, Selection
+from ...scene.settings import ColliderCheckSettings, ColliderSettings
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties import colliders as properties
 from ..properties.options import (
     CHOSEN_GROUP,
-    SCOPE,
     HasOptions,
     draw_vertex_group,
     option_property,
-    with_properties,
 )
 from ..properties.scene import fit_settings, settings_of
 from ..result_texts import empty_result_error, input_warning_texts, skipped_texts
 from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
 from .command import (
     Command,
-    initialized_settings,
     needs_edit_mode,
     needs_object_mode,
     reads_all_frames,
-    sync_scope,
-    sync_with_scene,
+    shares,
 )
 from .modal_job import Job, ModalJob
 from .rows import select_only
@@ -47,40 +43,29 @@ _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
 """Options of colliders around chosen vertices."""
 
 
-def _collider_settings(
-    operator: Any, context: Context, selection: Selection, names: tuple[str, ...]
-) -> ColliderSettings:
-    """Return the settings of an operator, of which those of `names` are shared with the scene."""
-    settings = initialized_settings(context)
-    sync_with_scene(operator, settings, ("padding",))
-    sync_with_scene(operator, settings.colliders, names)
+def _collider_settings(operator: Command, context: Context) -> ColliderSettings:
+    """Return the settings of an operator, which shares them with its scene."""
+    settings = operator.take_options(context)
     options, fit = settings.colliders, fit_settings(settings)
-    if "parts" in names:
+    if "parts" in operator.shared["colliders"]:
         tolerance = decimal_from_float32(options.parts_tolerance)
         fit = replace(fit, parts=options.parts, parts_tolerance=tolerance)
     pattern = properties.pattern_of(options)
-    return ColliderSettings(selection, fit, options.kind, pattern, options.collection, options.max_vertices)
+    return ColliderSettings(
+        operator.selection, fit, options.kind, pattern, options.collection, options.max_vertices
+    )
 
 
-def _of_operator(*names: str) -> Any:
-    """Return a decorator that adds options of colliders to an operator, and the padding."""
-    added = {name: properties.collider_property(name, options={"SKIP_SAVE"}) for name in names}
-    return with_properties(**added, padding=option_property("padding", options={"SKIP_SAVE"}))
-
-
-@_of_operator(*properties.COLLIDER_OPTIONS)
+@shares("scope", "padding")
+@shares(*properties.COLLIDER_OPTIONS, group="colliders")
 class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
-    bl_idname = "collision_bounds.create_colliders"
     bl_label = "Create Colliders"
     needs = (needs_object_mode,)
 
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
-    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
-
-    _selection = Selection()
 
     def _takes_long(self, context: Context) -> bool:
         is_given = self.properties.is_property_set("parts")
@@ -96,15 +81,14 @@ class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
         draw_options(self.layout, self, ("scope", "padding", *properties.COLLIDER_OPTIONS))
 
     def _create_job(self, context: Context) -> Job:
-        self._selection = sync_scope(self, context, initialized_settings(context))
-        settings = _collider_settings(self, context, self._selection, properties.COLLIDER_OPTIONS)
+        settings = _collider_settings(self, context)
         if self.parts == 1:
             return colliders_in_parts(context.scene, settings)
-        splits = split_meshes(context.scene, self._selection, settings.fit, of_bones=True)
+        splits = split_meshes(context.scene, self.selection, settings.fit, of_bones=True)
         return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, settings))
 
     def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> set[str]:
-        if problem := empty_result_error(result.sources, result.skipped, self._selection):
+        if problem := empty_result_error(result.sources, result.skipped, self.selection):
             return self.refuse(problem)
         overlay.refresh(context)
         is_incomplete = result.skipped or result.warnings
@@ -113,11 +97,11 @@ class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
         return {"FINISHED"}
 
 
-@_of_operator(*_VERTEX_OPTIONS)
+@shares("padding")
+@shares(*_VERTEX_OPTIONS, group="colliders")
 class COLLISION_BOUNDS_OT_colliders_from_selection(HasOptions, Command, Operator):
     """Add a collider around the selected vertices, edges or faces of each mesh in Edit Mode"""
 
-    bl_idname = "collision_bounds.colliders_from_selection"
     bl_label = "Colliders from Selection"
     needs = (needs_edit_mode,)
 
@@ -128,19 +112,18 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(HasOptions, Command, Operator
 
     def run(self, context: Context) -> None:
         """Create the colliders."""
-        settings = _collider_settings(self, context, Selection(), _VERTEX_OPTIONS)
+        settings = _collider_settings(self, context)
         _show_created(self, context, make_selection_colliders(context.scene, settings))
 
 
-@_of_operator(*_VERTEX_OPTIONS)
+@shares("scope", "padding")
+@shares(*_VERTEX_OPTIONS, group="colliders")
 class COLLISION_BOUNDS_OT_colliders_from_group(HasOptions, Command, Operator):
     """Add a collider around the vertices of a vertex group of each object"""
 
-    bl_idname = "collision_bounds.colliders_from_group"
     bl_label = "Colliders from Vertex Group"
     needs = (needs_object_mode,)  # where weights are up to date
 
-    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
 
@@ -152,8 +135,7 @@ class COLLISION_BOUNDS_OT_colliders_from_group(HasOptions, Command, Operator):
 
     def run(self, context: Context) -> None:
         """Create the colliders."""
-        selection = sync_scope(self, context, initialized_settings(context))
-        settings = _collider_settings(self, context, selection, _VERTEX_OPTIONS)
+        settings = _collider_settings(self, context)
         created = make_group_colliders(context.scene, settings, self.group, self.threshold)
         _show_created(self, context, created)
 
@@ -172,7 +154,6 @@ def _needs_colliders(context: Context) -> str:
 class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
     """Remove all colliders that Collision Bounds created in this scene"""
 
-    bl_idname = "collision_bounds.remove_colliders"
     bl_label = "Remove Colliders"
     needs = (needs_object_mode, _needs_colliders)
 
@@ -186,7 +167,6 @@ class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
 class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
     """Check all objects that are named as colliders: names, shapes, enclosed meshes, and filled holes"""
 
-    bl_idname = "collision_bounds.check_colliders"
     bl_label = "Check Colliders"
     bl_options: ClassVar = {"REGISTER"}
     needs = (needs_object_mode,)  # meshes in Edit Mode are not up to date
@@ -202,7 +182,6 @@ class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
 class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
     """Remove the list of problems. The objects are unchanged"""
 
-    bl_idname = "collision_bounds.clear_collider_check"
     bl_label = "Clear Problems"
     bl_options: ClassVar = {"INTERNAL"}
 
@@ -214,7 +193,6 @@ class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
 class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
     """Select the object"""
 
-    bl_idname = "collision_bounds.select_collider_problem"
     bl_label = "Select Object with Problem"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import bpy
 from bpy.types import Context, Operator
@@ -16,7 +16,9 @@ from ...scene.settings import Selection
 from .. import job_state
 from ..contact_rows import active_row
 from ..fit_measurements import active_with_geometry
+from ..properties.colliders import collider_property
 from ..properties.contact_list import ContactRow
+from ..properties.options import option_property, with_properties
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, fit_settings, has_objects, results_of, settings_of
 from ..translation import error_text, n_, tip_
@@ -24,15 +26,29 @@ from ..translation import error_text, n_, tip_
 Need = Callable[[Context], str]
 """Returns why an operator cannot run now, not translated; an empty text if it can."""
 
+_Class = TypeVar("_Class", bound="type[Command]")
 
-class Command(Operator if TYPE_CHECKING else object):
+
+class Named(Operator if TYPE_CHECKING else object):
+    """Mixin of operators whose identifier follows from the name of their class."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.bl_idname = cls.__name__.replace("COLLISION_BOUNDS_OT_", "collision_bounds.")
+
+
+class Command(Named):
     """Mixin of operators that a script and a button run in the same way.
 
     needs : A greyed out button shows the first reason.
+    shared : Names of the options that `shares` has added, by the group of settings.
+    selection : Objects of an operator with a scope, see `take_options`.
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
     needs: ClassVar[tuple[Need, ...]] = ()
+    shared: ClassVar[dict[str, tuple[str, ...]]] = {}
+    selection = Selection()
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -57,6 +73,42 @@ class Command(Operator if TYPE_CHECKING else object):
         """Report why nothing was done; the text is translated already."""
         self.report({"ERROR"}, message_line(reason))
         return {"CANCELLED"}
+
+    def take_options(self, context: Context) -> SceneSettings:
+        """Copy options that were passed to the operator to its scene, and the other ones from there.
+
+        Without a selection, the objects are all visible ones. A scope that was passed counts as it is.
+        """
+        settings = settings_of(context)
+        if not settings.is_property_set("padding") and preferences().padding:
+            settings.padding = preferences().padding
+        for group, names in self.shared.items():
+            source: Any = getattr(settings, group) if group else settings
+            for name in names:
+                if self.properties.is_property_set(name):
+                    setattr(source, name, getattr(self, name))
+                elif name != "scope" or has_objects(context):
+                    # An unset scope stays so without objects: Adjust Last Operation decides again.
+                    setattr(self, name, getattr(source, name))
+        if "scope" in self.shared.get("", ()):
+            is_set = self.properties.is_property_set("scope")
+            self.selection = Selection(selected_only=is_set and settings.scope == "SELECTED")
+        return settings
+
+
+def shares(*names: str, group: str = "") -> Callable[[_Class], _Class]:
+    """Return a decorator that gives a command options which are shared with settings of the scene.
+
+    group : Property with the group of these settings; empty for the settings of the scene themselves.
+    """
+    define = collider_property if group == "colliders" else option_property
+    added = {name: define(name, options={"SKIP_SAVE"}) for name in names}
+
+    def add(cls: _Class) -> _Class:
+        cls.shared = {**cls.shared, group: names}
+        return with_properties(**added)(cls)
+
+    return add
 
 
 def needs_idle(_context: Context) -> str:
@@ -126,37 +178,6 @@ def selected_with_geometry(context: Context) -> list[bpy.types.Object]:
     return [*([active] if active else []), *rest]
 
 
-def initialized_settings(context: Context) -> SceneSettings:
-    """Return the settings of the context's scene, with the default padding if none was set yet."""
-    settings = settings_of(context)
-    if not settings.is_property_set("padding") and preferences().padding:
-        settings.padding = preferences().padding
-    return settings
-
-
 def reads_all_frames(context: Context) -> bool:
     """Return whether there may be bones that bounds and colliders enclose at all frames."""
     return may_sweep(fit_settings(settings_of(context)))
-
-
-def sync_scope(operator: Any, context: Context, settings: SceneSettings) -> Selection:
-    """Return the objects of an operator: all visible ones if nothing is selected.
-
-    A scope that was passed to the operator counts as it is, and is copied to the scene.
-    """
-    if operator.properties.is_property_set("scope"):
-        settings.scope = operator.scope
-    elif not has_objects(context):
-        # The scope stays unset, so that Adjust Last Operation decides again.
-        return Selection()
-    operator.scope = settings.scope
-    return Selection(selected_only=settings.scope == "SELECTED")
-
-
-def sync_with_scene(operator: Operator, settings: Any, names: tuple[str, ...]) -> None:
-    """Copy options that were passed to the operator to the scene, and the other ones from there."""
-    for name in names:
-        if operator.properties.is_property_set(name):
-            setattr(settings, name, getattr(operator, name))
-        else:
-            setattr(operator, name, getattr(settings, name))

@@ -83,6 +83,7 @@ class _Export(Command, ExportHelper):
     filename_ext: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         cls.filename_ext = Path(cls.suggested_name).suffix
         if not cls.__name__.startswith("_"):
             EXPORTS.append(cls)
@@ -182,14 +183,12 @@ class _ExportInAnySpace(_Export):
 class COLLISION_BOUNDS_OT_export_json(_ExportInAnySpace, Operator):
     """Export the displayed bounds and contacts as a JSON report"""
 
-    bl_idname = "collision_bounds.export_json"
     bl_label = "Export JSON"
 
 
 class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
     """Export the displayed bounds or contacts as a table for spreadsheets"""
 
-    bl_idname = "collision_bounds.export_csv"
     bl_label = "Export CSV"
     file_format, button_text, suggested_name = "csv", "CSV...", "{file}.csv"
 
@@ -211,7 +210,6 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
 class COLLISION_BOUNDS_OT_export_tiles(_Export, Operator):
     """Export the displayed bounds as a 3D Tiles tileset, in meters with Z up"""
 
-    bl_idname = "collision_bounds.export_tiles"
     bl_label = "Export 3D Tiles"
     file_format, button_text, suggested_name = "3dtiles", "3D Tiles...", "tileset.json"
 
@@ -219,7 +217,6 @@ class COLLISION_BOUNDS_OT_export_tiles(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
     """Export the displayed bounds as glTF colliders without meshes, in meters with Y up"""
 
-    bl_idname = "collision_bounds.export_gltf"
     bl_label = "Export glTF Colliders"
     file_format, button_text, suggested_name = "gltf", "glTF...", "{file}.colliders.gltf"
 
@@ -239,7 +236,6 @@ class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_unity(_Export, Operator):
     """Export the displayed bounds in the layout of Unity's Bounds, in meters with Y up"""
 
-    bl_idname = "collision_bounds.export_unity"
     bl_label = "Export Unity Bounds"
     file_format, button_text, suggested_name = "unity", "Unity...", "{file}.unity.json"
 
@@ -247,7 +243,6 @@ class COLLISION_BOUNDS_OT_export_unity(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
     """Export the displayed bounds in the layout of Unreal's FBoxSphereBounds, with a shared origin"""
 
-    bl_idname = "collision_bounds.export_unreal"
     bl_label = "Export Unreal Bounds"
     file_format, button_text, suggested_name = "unreal", "Unreal...", "{file}.unreal.json"
 
@@ -255,7 +250,6 @@ class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
     """Export the displayed bounds as a URDF of fixed links, in meters with Z up. It has no convex hulls"""
 
-    bl_idname = "collision_bounds.export_urdf"
     bl_label = "Export URDF (Robots)"
     is_wide = True
     file_format, button_text, suggested_name = "urdf", n_("URDF (Robots)..."), "{file}.urdf"
@@ -264,7 +258,6 @@ class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
     """Export the displayed bounds as bodies of a MuJoCo model, in meters with Z up"""
 
-    bl_idname = "collision_bounds.export_mjcf"
     bl_label = "Export MuJoCo (MJCF)"
     is_wide = True
     file_format, button_text, suggested_name = "mjcf", "MuJoCo (MJCF)...", "{file}.xml"
@@ -279,7 +272,6 @@ class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
     """Export the displayed bounds as colliders of USD Physics without meshes, in meters with Z up"""
 
-    bl_idname = "collision_bounds.export_usd"
     bl_label = "Export USD Physics"
     is_wide = True
     file_format, button_text, suggested_name = "usd", "USD Physics...", "{file}.colliders.usda"
@@ -288,7 +280,6 @@ class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
 class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     """Export the displayed spheres, or the leaves of sphere trees, as collision spheres of cuRobo"""
 
-    bl_idname = "collision_bounds.export_curobo"
     bl_label = "Export cuRobo Spheres"
     is_wide = True
     file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"

@@ -18,21 +18,20 @@ from ...scene.subjects.selection import selected_objects, selection_of_uids
 from .. import job_state
 from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
-from ..properties.options import CONTACT_OPTIONS, HasOptions, of_operator
-from ..properties.scene import SceneSettings, contact_settings, fit_settings, results_of, settings_of
+from ..properties.options import CONTACT_OPTIONS, HasOptions
+from ..properties.scene import contact_settings, fit_settings, results_of, settings_of
 from ..result_texts import baseline_counts, empty_result_error, partial_result_text, report_result
 from ..translation import joined, n_, rpt_, rpt_count, sentences
 from . import markers
-from .command import Command, initialized_settings, sync_scope, sync_with_scene
+from .command import Command, shares
 from .modal_job import Job, ModalJob
 from .reports import compared
 
 
-@of_operator("contacts")
+@shares("scope", *CONTACT_OPTIONS)
 class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
     """Find when animated objects first touch, between frames too"""
 
-    bl_idname = "collision_bounds.find_contacts"
     bl_label = "Find Contacts"
 
     busy = n_("Blender is finding contacts: stop it, or wait until it is done")
@@ -43,36 +42,28 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
     )
 
     _settings: ContactSettings | None = None
-    _selection = Selection()
     _selected_uids: frozenset[int] | None = None
 
     def _create_job(self, context: Context) -> Job:
-        settings = initialized_settings(context)
-        self._select(context, settings)
-        sync_with_scene(self, settings, CONTACT_OPTIONS)
-        self._settings = contact_settings(settings)
-        job_settings = replace(self._settings, selection=self._selection)
-        return find_contacts(context.scene, job_settings, self._stops, self._drops)
-
-    def _select(self, context: Context, settings: SceneSettings) -> None:
-        """Choose the objects: those of the contacts that are shown, or by the scope and the selection."""
+        settings = self.take_options(context)
+        self._selected_uids = None
         if self.same_objects:
-            self._selected_uids = results_of(settings).selected_uids
-            self._selection = Selection()
+            self._selected_uids, self.selection = results_of(settings).selected_uids, Selection()
             if self._selected_uids is not None:
-                self._selection = selection_of_uids(context.scene, self._selected_uids)
-            return
-        self._selection, self._selected_uids = sync_scope(self, context, settings), None
-        if self._selection.selected_only:
+                self.selection = selection_of_uids(context.scene, self._selected_uids)
+        elif self.selection.selected_only:
             self._selected_uids = frozenset(item.session_uid for item in selected_objects())
+        self._settings = contact_settings(settings)
+        job_settings = replace(self._settings, selection=self.selection)
+        return find_contacts(context.scene, job_settings, job_state.is_stopping, job_state.drops_unsolved)
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
+        if problem := empty_result_error(len(result.objects), result.skipped, self.selection):
             return self.refuse(problem)
         assert result.report is not None, "this job always reports"
         before = results_of(settings)
-        if self._selection.selected_only and not result.has_pairs and before.contacts is not None:
+        if self.selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
             text = rpt_("Only one object is selected: nothing can touch it. The contacts are those of before")
             self.report({"WARNING"}, text)
@@ -102,7 +93,6 @@ def _needs_job(_context: Context) -> str:
 class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
     """Stop the running scan (Esc). Contacts found so far are kept; unfinished swept bounds are discarded"""
 
-    bl_idname = "collision_bounds.stop_scan"
     bl_label = "Stop"
     bl_options: ClassVar = {"INTERNAL"}
     needs = (_needs_job,)

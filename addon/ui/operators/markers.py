@@ -108,7 +108,6 @@ def _needs_contacts_or_markers(context: Context) -> str:
 class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     """Add timeline markers for the listed contacts, or remove them"""
 
-    bl_idname = "collision_bounds.contact_markers"
     bl_label = "Contact Markers"
     needs = (_needs_contacts_or_markers,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -12,8 +12,8 @@ import bpy
 from bpy.types import Context, Event, Header
 
 from ...core import CollisionBoundsError, Progress
-from ...core.scan.scan import never
 from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
+from ...scene.progress import run_to_end
 from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
@@ -60,9 +60,6 @@ class ModalJob(Command):
             column.label(text=text, translate=False, icon="BLANK1" if number else "INFO")
 
     _job: Job | None = None
-    # For `find_contacts`.
-    _stops: Callable[[], bool] = staticmethod(never)
-    _drops: Callable[[], bool] = staticmethod(never)
     _timer: bpy.types.Timer | None = None
     _slice_ended = _shown_at = 0.0
     _drawing = _step = 0.0
@@ -81,53 +78,46 @@ class ModalJob(Command):
         return True
 
     def execute(self, context: Context) -> set[str]:
-        """Run in one piece, for scripts; in slices for Repeat Last."""
-        if (
-            self._takes_long(context)
-            and self.options.is_repeat_last
-            and not bpy.app.background
-            and context.window is not None
-        ):
-            return self._repeat_in_slices()
-        job = self._create_job(context)
-        try:
-            with overlay.paused(), keeping_open():
-                while True:
-                    next(job)
-        except StopIteration as stop:
-            return self._apply_result(context, stop.value)
-        except CollisionBoundsError as error:
-            return self.refuse(error_text(error))
-
-    def invoke(self, context: Context, _event: Event) -> set[str]:
-        """Start the job in slices."""
-        if bpy.app.background or context.window is None or not self._takes_long(context):
-            return self.execute(context)
-        if context.screen.is_animation_playing:
-            bpy.ops.screen.animation_cancel(restore_frame=False)
-        running = job_state.begin()
-        running.operator, running.busy = type(self).bl_idname, self.busy
-        running.has_partial_result = self.has_partial_result
-        self._stops, self._drops = lambda: running.is_stopping, lambda: running.drops_unsolved
-        self._job = self._create_job(context)
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(0.001, window=context.window)
-        manager.progress_begin(0, 100)
-        manager.modal_handler_add(self)
-        running.abort = partial(_discard, self._job, self._timer)
-        return {"RUNNING_MODAL"}
-
-    def _repeat_in_slices(self) -> set[str]:
-        """Invoke a new operator with the same options, because `execute` cannot start a modal operator.
+        """Run in one piece, for scripts; in slices for Repeat Last.
 
         Repeat History still runs in one piece: it undoes first, and redoes when an operator cancels.
         """
+        if not self.options.is_repeat_last or not self._runs_in_slices(context):
+            return super().execute(context)
+        # A new operator with the same options, because `execute` cannot start a modal one.
         given = {
             name: value for name, value in self.as_keywords().items() if self.properties.is_property_set(name)
         }
         group, name = type(self).bl_idname.split(".")
         getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", **given)
         return {"CANCELLED"}
+
+    def run(self, context: Context) -> set[str]:
+        """Run the job in one piece."""
+        job = self._create_job(context)
+        with overlay.paused(), keeping_open():
+            result = run_to_end(job)
+        return self._apply_result(context, result)
+
+    def _runs_in_slices(self, context: Context) -> bool:
+        return not bpy.app.background and context.window is not None and self._takes_long(context)
+
+    def invoke(self, context: Context, _event: Event) -> set[str]:
+        """Start the job in slices."""
+        if not self._runs_in_slices(context):
+            return self.execute(context)
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        running = job_state.begin()
+        running.operator, running.busy = type(self).bl_idname, self.busy
+        running.has_partial_result = self.has_partial_result
+        self._job = self._create_job(context)
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.001, window=context.window)
+        manager.progress_begin(0, 100)
+        manager.modal_handler_add(self)
+        running.abort = partial(_end_slices, bpy.context, self._job, self._timer)
+        return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
         """Run one slice per timer event.
@@ -167,13 +157,13 @@ class ModalJob(Command):
                     if now + self._step > slice_began + (_LONGEST_AWAY if is_scene_away() else _SLICE):
                         break
         except StopIteration as stop:
-            self._end_slices(context)
+            self.cancel(context)
             return self._apply_result(context, stop.value, running.was_scene_edited)
         except CollisionBoundsError as error:
-            self._end_slices(context)
+            self.cancel(context)
             return self.refuse(error_text(error))
         except Exception:
-            self._end_slices(context)
+            self.cancel(context)
             # If it were raised here, Blender would add a step of undo.
             self.report({"ERROR"}, f"Python: {traceback.format_exc()}")
             return {"CANCELLED"}
@@ -209,32 +199,23 @@ class ModalJob(Command):
         while a window closes crashes Blender 4.3.
         """
         if self._job is not None:
-            with overlay.paused():
-                self._job.close()
-        self._end_slices(context)
-
-    def _end_slices(self, context: Context) -> None:
-        end_step()
-        job_state.end()
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            context.window_manager.progress_end()
-            # A window that closes has no workspace.
-            if context.workspace is not None:
-                context.workspace.status_text_set(None)
+            _end_slices(context, self._job, self._timer)
         self._job = self._timer = None
-        redraw(["VIEW_3D"], "UI")
 
 
-def _discard(job: Job, timer: bpy.types.Timer) -> None:
-    """End a job whose operator no longer exists."""
+def _end_slices(context: Context, job: Job, timer: bpy.types.Timer | None) -> None:
+    """Close a job, whose operator may no longer exist, and remove what shows it."""
     with overlay.paused():
         job.close()
-    context = bpy.context
-    context.window_manager.event_timer_remove(timer)
-    context.window_manager.progress_end()
-    for workspace in bpy.data.workspaces:
-        workspace.status_text_set(None)
+    end_step()
+    job_state.end()
+    if timer is not None:
+        context.window_manager.event_timer_remove(timer)
+        context.window_manager.progress_end()
+        # Of all: a window that closes has no workspace.
+        for workspace in bpy.data.workspaces:
+            workspace.status_text_set(None)
+    redraw(["VIEW_3D"], "UI")
 
 
 _NAVIGATION_EVENTS = frozenset(

@@ -51,7 +51,6 @@ def _needs_several(context: Context) -> str:
 class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
     """Copy the object settings of the active object to all selected objects"""
 
-    bl_idname = "collision_bounds.copy_to_selected"
     bl_label = "Copy Settings to Selected"
     needs = (needs_geometry, _needs_several)
 
@@ -88,7 +87,6 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
 class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
     """Measure how tightly the bounds of the active object fit: volumes, and vertices on the surface"""
 
-    bl_idname = "collision_bounds.measure_fit"
     bl_label = "Measure Fit"
     bl_options: ClassVar = {"REGISTER"}
     needs = (needs_geometry,)
@@ -102,7 +100,6 @@ class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
 class COLLISION_BOUNDS_OT_copy_value(Command, Operator):
     """Copy these numbers to the clipboard, in Blender units"""
 
-    bl_idname = "collision_bounds.copy_value"
     bl_label = "Copy Value"
     bl_options: ClassVar = {"INTERNAL"}
 
@@ -184,7 +181,6 @@ class _LikeActive(_FitCommand):
 class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
     """Set the custom shape of all selected objects to their fitted bounds, as a starting point"""
 
-    bl_idname = "collision_bounds.override_from_fit"
     bl_label = "Custom Shape from Fit"
     needs = (needs_geometry, _needs_any_editable)
 
@@ -197,7 +193,6 @@ class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
 class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     """Set the custom shape of each mesh in Edit Mode to bounds of its selected vertices, or add one"""
 
-    bl_idname = "collision_bounds.override_from_selection"
     bl_label = "Custom Shape from Selection"
     needs = (needs_edit_mode,)
 
@@ -223,7 +218,6 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
 class COLLISION_BOUNDS_OT_override_from_group(_FitCommand, Operator):
     """Set the custom shape of all selected objects to bounds of a vertex group, or add one"""
 
-    bl_idname = "collision_bounds.override_from_group"
     bl_label = "Custom Shape from Vertex Group"
     needs = (needs_object_mode, needs_editable)
 
@@ -252,7 +246,6 @@ class COLLISION_BOUNDS_OT_override_from_group(_FitCommand, Operator):
 class COLLISION_BOUNDS_OT_set_custom_shape(Command, Operator):
     """Bound the active object by a shape of your own, which starts as the fitted one"""
 
-    bl_idname = "collision_bounds.set_custom_shape"
     bl_label = "Set Custom Shape"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (needs_editable,)
@@ -297,7 +290,6 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Command, Operator):
 class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
     """Add a custom shape to the active object, which starts as the fitted one. Each shape gets bounds"""
 
-    bl_idname = "collision_bounds.add_custom_shape"
     bl_label = "Add Custom Shape"
     needs = (needs_editable,)
 
@@ -318,7 +310,6 @@ def _needs_custom_shape(context: Context) -> str:
 class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
     """Remove a custom shape of the active object"""
 
-    bl_idname = "collision_bounds.remove_custom_shape"
     bl_label = "Remove Custom Shape"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (needs_editable, _needs_custom_shape)

@@ -35,7 +35,6 @@ _ATTEMPTS = 3
 class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
     """Ignore contacts of this pair from now on, in all scans of this file"""
 
-    bl_idname = "collision_bounds.ignore_pair"
     bl_label = "Ignore This Pair"
     needs = (needs_idle, needs_row)
 
@@ -68,7 +67,6 @@ def _needs_ignored_pairs(_context: Context) -> str:
 class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
     """Find contacts of this pair again, or of all pairs that are ignored in this file"""
 
-    bl_idname = "collision_bounds.restore_pairs"
     bl_label = "Restore Ignored Pairs"
     needs = (needs_idle, _needs_ignored_pairs)
 
@@ -97,7 +95,6 @@ class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
 class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
     """Accept contacts of this pair, with a comment: they stay in the list, and are never new"""
 
-    bl_idname = "collision_bounds.accept_contacts"
     bl_label = "Accept Contacts"
     needs = (needs_row, needs_idle, needs_contacts)
 
@@ -148,7 +145,6 @@ def _needs_accepted_row(context: Context) -> str:
 class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
     """Accept contacts of this pair no longer"""
 
-    bl_idname = "collision_bounds.revoke_acceptance"
     bl_label = "Revoke Acceptance"
     needs = (needs_row, needs_idle, needs_contacts, _needs_accepted_row)
 
@@ -185,7 +181,6 @@ def _show_accepted(context: Context, settings: SceneSettings) -> None:
 class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     """Move one object by the shortest distance that ends the overlap of this pair's bounds at this frame"""
 
-    bl_idname = "collision_bounds.move_apart"
     bl_label = "Move Apart"
     needs = (needs_idle, needs_row)
 
@@ -265,7 +260,6 @@ def _is_animated(item: bpy.types.Object) -> bool:
 class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
     """Select both objects"""
 
-    bl_idname = "collision_bounds.select_touching"
     bl_label = "Select Touching Pair"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 

@@ -19,6 +19,7 @@ from ..overlay.state import find_overlay, redraw
 from ..overlay.timeline import hovered, placed_bars
 from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
 from ..translation import rpt_
+from .command import Named
 from .rows import playhead_stays
 from .separation import COLLISION_BOUNDS_OT_click_graph
 
@@ -39,10 +40,9 @@ def _shown_rows(settings: SceneSettings) -> dict[int, int]:
     return {int(indices[row]): row for row in order[(shown & ~is_near)[order]].tolist()}
 
 
-class COLLISION_BOUNDS_OT_click_bound(Operator):
+class COLLISION_BOUNDS_OT_click_bound(Named, Operator):
     """Select the contact of the red bound under the mouse; click again for its next contact"""
 
-    bl_idname = "collision_bounds.click_bound"
     bl_label = "Select Contact of Bound"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
@@ -105,7 +105,7 @@ def _rows_at(settings: SceneSettings, subject: int | None, context: Context) -> 
     return [row for index, row in _shown_rows(settings).items() if is_found[index]]
 
 
-class _OfBar:
+class _OfBar(Named):
     """Base of the operators of the bars in the timeline."""
 
     @classmethod
@@ -117,7 +117,6 @@ class _OfBar:
 class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
     """Jump to the start of the contact whose bar is under the mouse, and select its row"""
 
-    bl_idname = "collision_bounds.click_bar"
     bl_label = "Go to Contact of Bar"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
@@ -139,7 +138,6 @@ class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
 class COLLISION_BOUNDS_OT_hover_bar(_OfBar, Operator):
     """Show the names of the pair whose bar is under the mouse"""
 
-    bl_idname = "collision_bounds.hover_bar"
     bl_label = "Show Name of Bar"
     bl_options: ClassVar = {"INTERNAL"}
 

@@ -73,7 +73,6 @@ class LoadJson(Command, ImportHelper):
 class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
     """Compare contacts with an earlier report, now and after each scan: which are new, and which are gone"""
 
-    bl_idname = "collision_bounds.load_baseline"
     bl_label = "Load Baseline"
     needs = (needs_idle, needs_contacts)
 
@@ -98,7 +97,6 @@ def _needs_baseline(context: Context) -> str:
 class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
     """Compare contacts with no earlier report"""
 
-    bl_idname = "collision_bounds.clear_baseline"
     bl_label = "Clear Baseline"
     needs = (_needs_baseline, needs_idle)
 
@@ -122,7 +120,6 @@ _UNREADABLE = "collision_bounds_unreadable"
 class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     """Load contacts from a JSON report and list them for this scene"""
 
-    bl_idname = "collision_bounds.load_report"
     bl_label = "Load Report"
     needs = (needs_idle,)
 

@@ -192,7 +192,6 @@ class _Step(Command):
 class COLLISION_BOUNDS_OT_go_to_contact(_Step, Operator):
     """Jump to the next or previous row of the list, and select its pair"""
 
-    bl_idname = "collision_bounds.go_to_contact"
     bl_label = "Go to Contact"
     needs = (needs_rows,)
     tooltips: ClassVar = {
@@ -237,7 +236,6 @@ def _touches_again(context: Context) -> str:
 class COLLISION_BOUNDS_OT_go_to_interval(_Step, Operator):
     """Jump to the next or previous time that the pair of the active row begins to touch"""
 
-    bl_idname = "collision_bounds.go_to_interval"
     bl_label = "Go to Interval"
     needs = (needs_rows, needs_row, _touches_again)
     tooltips: ClassVar = {
@@ -270,7 +268,6 @@ class COLLISION_BOUNDS_OT_go_to_interval(_Step, Operator):
 class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
     """Sort the list by this column; again to reverse the order"""
 
-    bl_idname = "collision_bounds.sort_contacts"
     bl_label = "Sort Contacts"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (needs_rows,)
@@ -293,7 +290,6 @@ def _in_viewport(context: Context) -> str:
 class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
     """Select the pair of the active row and frame it in the view"""
 
-    bl_idname = "collision_bounds.frame_pair"
     bl_label = "Frame Pair"
     needs = (needs_rows, needs_row, _in_viewport)
 
@@ -309,7 +305,6 @@ class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
 class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
     """Show all rows that were hidden"""
 
-    bl_idname = "collision_bounds.show_hidden_rows"
     bl_label = "Show Hidden Rows"
     needs = (needs_rows,)
 
@@ -322,7 +317,6 @@ class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
 class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
     """Copy the contacts to the clipboard as a text table"""
 
-    bl_idname = "collision_bounds.copy_contacts"
     bl_label = "Copy Contacts"
     bl_options: ClassVar = {"REGISTER"}
     needs = (needs_contacts,)

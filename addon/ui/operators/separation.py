@@ -25,7 +25,7 @@ from ..overlay.state import redraw
 from ..properties.scene import contact_settings, settings_of
 from ..separation import ActivePair, active_curve, active_pair, record
 from ..translation import n_, rpt_, rpt_count
-from .command import Command, needs_idle, needs_row, row_of
+from .command import Command, Named, needs_idle, needs_row, row_of
 from .modal_job import Job, ModalJob
 from .rows import pair_of_row
 
@@ -44,7 +44,6 @@ def _needs_curve(context: Context) -> str:
 class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
     """Compute the separation of this pair's bounds at each frame of the scan, and more often near contacts"""
 
-    bl_idname = "collision_bounds.compute_separation"
     bl_label = "Compute Separation"
     # Not registered: the graph starts it by itself, and it must not replace the last operation of the user.
     bl_options: ClassVar[Any] = set()
@@ -80,10 +79,9 @@ def _with_record(active: ActivePair, job: Job) -> Job:
     return curve
 
 
-class COLLISION_BOUNDS_OT_click_graph(Operator):
+class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
     """Jump to the frame under the mouse in the graph of the separation"""
 
-    bl_idname = "collision_bounds.click_graph"
     bl_label = "Go to Frame of Graph"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
@@ -109,7 +107,6 @@ class COLLISION_BOUNDS_OT_click_graph(Operator):
 class COLLISION_BOUNDS_OT_export_separation(Command, Operator, ExportHelper):
     """Export the separation of this pair over time as CSV: frame, separation and unit"""
 
-    bl_idname = "collision_bounds.export_separation"
     bl_label = "Export Separation"
     bl_options: ClassVar = {"REGISTER"}
     needs = (needs_idle, needs_row, _needs_curve)
@@ -144,7 +141,6 @@ class COLLISION_BOUNDS_OT_export_separation(Command, Operator, ExportHelper):
 class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     """Key the separation of this pair as a custom property, for drivers, sound and Geometry Nodes"""
 
-    bl_idname = "collision_bounds.key_separation"
     bl_label = "Key Separation"
     needs = (needs_idle, needs_row, _needs_curve)
 

@@ -28,7 +28,7 @@ SCOPE: dict[str, Any] = {
         ("VISIBLE", "All Visible", "All visible objects with geometry, instances included", 1),
     ),
 }
-ADDED_SHAPES = {
+ADDED_SHAPES: dict[str, Any] = {
     "name": "Also Fit",
     "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
     "items": tuple(
@@ -84,7 +84,12 @@ CHOSEN_GROUP = {
 
 
 def option_property(name: str, /, **changes: Any) -> Any:
-    """Return the definition of the property of an option, with changed arguments."""
+    """Return the definition of the property of an option, or of the objects, with changed arguments."""
+    if name == "scope":
+        return EnumProperty(**SCOPE, **changes)
+    if name == "added_shapes":
+        flags = {"ENUM_FLAG", *changes.get("options", ())}
+        return EnumProperty(**{**ADDED_SHAPES, **changes, "options": flags})
     option = (OPTIONS["colliders"] | OPTIONS["bounds"] | OPTIONS["contacts"])[name]
     if isinstance(option.kind, Patterns) and not option.kind.of_pairs:
         changes = {"search": suggested_names, "search_options": {"SUGGESTION"}, **changes}
@@ -116,12 +121,6 @@ def with_properties(**properties: Any) -> Callable[[_Class], _Class]:
         return cls
 
     return add
-
-
-def of_operator(command: str) -> Callable[[_Class], _Class]:
-    """Return a decorator that adds the options of a command, and the objects, to an operator."""
-    options = {name: option_property(name, options={"SKIP_SAVE"}) for name in OPTIONS[command]}
-    return with_properties(scope=EnumProperty(**SCOPE, options={"SKIP_SAVE"}), **options)
 
 
 def option_values(settings: Any, command: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import bpy
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
-    EnumProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -39,7 +38,7 @@ from .. import property_events
 from .colliders import COLLISION_BOUNDS_PG_colliders, COLLISION_BOUNDS_PG_gltf
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
 from .display import SWITCHES, COLLISION_BOUNDS_PG_display
-from .options import ADDED_SHAPES, OPTIONS, SCOPE, HasOptions, option_property, option_values, with_properties
+from .options import OPTIONS, HasOptions, option_property, option_values, with_properties
 
 OPTIONS_WITH_PICKER = ("group_a", "group_b", "obstacles")
 """Options that have a picker, and a pattern of the same name for everything else."""
@@ -173,8 +172,8 @@ _UPDATES: dict[str, Callable[[Any, Context], None]] = {
 class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
     """Settings of the panels for one scene, among them the options of its jobs."""
 
-    scope: EnumProperty(**SCOPE, default="SELECTED")
-    added_shapes: EnumProperty(**ADDED_SHAPES, options={"ENUM_FLAG"}, update=_show_added_shapes)
+    scope: option_property("scope", default="SELECTED")
+    added_shapes: option_property("added_shapes", update=_show_added_shapes)
     use_scene_range: BoolProperty(
         name="Scene Range",
         description="Scan the frame range of the scene",
