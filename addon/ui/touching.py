@@ -13,8 +13,9 @@ from ..core.scan.pair_filter import PairFilter
 from ..scene.errors import SceneError
 from ..scene.jobs import result_store
 from ..scene.live.contact_state import LiveShapes
-from ..scene.live.touching import TouchingPairs, find_touching_pairs, make_pair_filter
+from ..scene.live.touching import TouchingPairs, find_touching_pairs
 from ..scene.settings import ContactSettings
+from ..scene.subjects.scan_settings import make_scan_settings
 from ..scene.subjects.subject import Subject
 from . import job_state
 from .overlay.state import find_overlay
@@ -66,7 +67,7 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
         parents: list[Any] = [None] * len(result.subjects)
         if wanted.ignore_parents:
             parents = [entry.parent for entry in result.objects]
-        _Cache.pair_filter = make_pair_filter(context.scene, result.subjects, parents, wanted)
+        _Cache.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
         _Cache.live = None
         _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
     if _Cache.live is not shown or _Cache.pairs is None:

@@ -2,7 +2,7 @@
 
 Files, in reading order:
 
-- `contact_state.py`: the arrays that an update returns, and which subjects are in contact at a frame.
+- `contact_state.py`: readings and shapes of the subjects, and which subjects are in contact at a frame.
 - `live_parts.py`: `LiveParts`, the convex parts that a job has fitted, moved with their subjects.
 - `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed.
 - `touching.py`: the pairs that overlap now.

@@ -1,8 +1,8 @@
-"""Arrays that an update of the live subjects returns, and which subjects are in contact at a frame."""
+"""Readings and shapes of the live subjects at a frame, and which subjects are in contact then."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -58,30 +58,49 @@ class LiveShapes(NamedTuple):
     parts: MovedParts | None = None
 
 
+class LiveReading(NamedTuple):
+    """Geometry that was read of a subject last.
+
+    points, radius : As of `Geometry`.
+    faces : Arrays that differ where the triangles do, as far as these are needed; None for an override.
+    """
+
+    points: NDArray[np.float32]
+    radius: float
+    fit: FitSettings
+    faces: tuple[NDArray[np.int32], ...] | None
+
+    def has_shape_of(self, other: LiveReading) -> bool:
+        """Return whether vertices and settings are equal, whatever the faces are."""
+        is_same = self.radius == other.radius and (self.fit is other.fit or self.fit == other.fit)
+        return is_same and (self.points is other.points or np.array_equal(self.points, other.points))
+
+    def has_groups_of(self, other: LiveReading) -> bool:
+        """Return whether vertices are grouped as those of another reading."""
+        if len(self.points) != len(other.points) or self.fit.depth != other.fit.depth:
+            return False
+        if self.faces is other.faces:
+            return True
+        is_mesh = self.faces is not None and other.faces is not None and len(self.faces) == len(other.faces)
+        return is_mesh and all(map(np.array_equal, self.faces, other.faces))
+
+
 class SubjectSnapshot(NamedTuple):
     """Everything that an update has read of n subjects, to compare two moments.
 
     matrices : (n, 4, 4) float. World matrices.
-    points : mapping of subject index to (k, 3) float32. Vertices, in the space of the object.
-    radii : (n,) float. Radii of spheres set as an override, otherwise 0.
+    readings : By the index of the subject.
     """
 
     matrices: Floats
-    points: Mapping[int, NDArray[np.float32]]
-    fits: Sequence[FitSettings]
-    radii: Floats
+    readings: Mapping[int, LiveReading]
 
     def is_same(self, other: SubjectSnapshot) -> bool:
         """Return whether all matrices, vertices and settings are equal."""
         return (
             np.array_equal(self.matrices, other.matrices)
-            and np.array_equal(self.radii, other.radii)
-            and list(self.fits) == list(other.fits)
-            and self.points.keys() == other.points.keys()
-            and all(
-                points is other.points[index] or np.array_equal(points, other.points[index])
-                for index, points in self.points.items()
-            )
+            and self.readings.keys() == other.readings.keys()
+            and all(now.has_shape_of(other.readings[index]) for index, now in self.readings.items())
         )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +22,6 @@ _SAME_SCALE = 1e-5
 """Largest difference of scales, relative to them: matrices are in single precision."""
 
 
-class _Edges(NamedTuple):
-    """Ends (k, 2, 3) of edges in the axes of their subjects, and the subject (k,) of each."""
-
-    ends: Floats
-    owners: Ints
-
-
 class LiveParts:
     """Convex parts of one result of Compute Bounds.
 
@@ -37,28 +30,25 @@ class LiveParts:
     """
 
     def __init__(self, result: Result) -> None:
-        shapes: dict[type, tuple[list[Shape], list[int]]] = {}
-        hulls: list[tuple[ConvexHull, int]] = []
         count = len(result.subjects)
         self._scales = np.full((count, 3), np.nan)
+        parts: dict[type, list[tuple[Any, int]]] = defaultdict(list)
         # A scan has bounds of other shapes, and of its first frame.
-        if result.report is None and len(result.objects) and _compound_of(result, 0) is not None:
-            for index in range(count):
-                compound = _compound_of(result, index)
-                if compound is None:
-                    continue
+        has_parts = result.report is None and count and _compound_of(result, 0) is not None
+        for index in range(count) if has_parts else ():
+            if (compound := _compound_of(result, index)) is not None:
                 self._scales[index] = result.objects[index].scale
                 for part in compound.parts:
-                    if isinstance(part, ConvexHull):
-                        hulls.append((part, index))
-                    else:
-                        several, owners = shapes.setdefault(type(part), ([], []))
-                        several.append(part)
-                        owners.append(index)
+                    parts[type(part)].append((part, index))
+        hulls = parts.pop(ConvexHull, [])
         self._shapes = [
-            OwnedShapes(stacked(several), np.array(owners)) for several, owners in shapes.values()
+            OwnedShapes(stacked([shape for shape, _ in pairs]), np.array([index for _, index in pairs]))
+            for pairs in parts.values()
         ]
-        self._edges = _edges_of(hulls)
+        ends = [_sharp_edges(hull) for hull, _ in hulls]
+        self._edges = np.concatenate([np.empty((0, 2, 3)), *ends])
+        owners = np.array([index for _, index in hulls], dtype=np.int64)
+        self._edge_owners: Ints = np.repeat(owners, [len(each) for each in ends])
 
     @property
     def has_parts(self) -> bool:
@@ -80,9 +70,9 @@ class LiveParts:
             keep = is_shown[owners]
             kept = owners[keep]
             shapes.append(OwnedShapes(_moved(shape[keep], turns[kept], offsets[kept]), kept))
-        keep = is_shown[self._edges.owners]
-        owners = self._edges.owners[keep]
-        ends = transform_vectors(turns[owners][:, None], self._edges.ends[keep]) + offsets[owners][:, None]
+        keep = is_shown[self._edge_owners]
+        owners = self._edge_owners[keep]
+        ends = transform_vectors(turns[owners][:, None], self._edges[keep]) + offsets[owners][:, None]
         return MovedParts(is_shown, tuple(shapes), ends, owners)
 
 
@@ -103,13 +93,6 @@ def _moved(shape: Shape, turns: Floats, offsets: Floats) -> Shape:
         )
     assert isinstance(shape, Obb), "a compound has no other shapes"
     return Obb.unchecked(center, shape.half_extents, turns @ shape.rotation)
-
-
-def _edges_of(hulls: Sequence[tuple[ConvexHull, int]]) -> _Edges:
-    """Edges of hulls, each with its subject. Omits edges within a flat side."""
-    ends = [_sharp_edges(hull) for hull, _ in hulls]
-    owners = np.repeat(np.array([owner for _, owner in hulls], dtype=np.int64), [len(each) for each in ends])
-    return _Edges(np.concatenate([np.empty((0, 2, 3)), *ends]), owners)
 
 
 def _sharp_edges(hull: ConvexHull) -> Floats:

@@ -7,8 +7,10 @@ that are loose parts, or several objects merged, are assembled by iterating over
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instance_table import visible_instances
-from ..blender.instances import MESH_LIKE
+from ..blender.instances import MESH_LIKE, is_made_by_nodes
 from ..blender.mesh_data import Geometry, MeshFaces
 from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
@@ -41,6 +43,7 @@ from ..subjects.reader import SubjectReader
 from ..subjects.subject import Identity, Subject, with_current_names
 from .contact_state import (
     ContactTimes,
+    LiveReading,
     LiveShapes,
     MovedParts,
     OwnedShapes,
@@ -51,6 +54,13 @@ from .live_parts import LiveParts
 
 _MAX_COORDINATE = 1e15
 """Subjects beyond this, or with a matrix that is not finite, are not shown."""
+
+
+class _Source(NamedTuple):
+    """Geometry of a subject whose vertices are grouped, and the face of each triangle if it may deform."""
+
+    geometry: SubjectGeometry
+    of_triangle: NDArray[np.int32] | None
 
 
 class LiveSubjects:
@@ -65,24 +75,28 @@ class LiveSubjects:
     def __init__(self, result: Result, identities: Sequence[Identity]) -> None:
         count = len(identities)
         self._index = {identity[:3]: index for index, identity in enumerate(identities)}
-        self._identities = identities
+        self._identities, self._subjects, self._sweeps = identities, result.subjects, result.sweeps
         self.owners: Ints = np.array([identity.owner for identity in identities], dtype=np.int64)
         self._shown_uids = np.array([identity.shown for identity in identities], dtype=np.int64)
-        # Instances have no matrix in the list of objects, and what geometry nodes make of hair is a mesh only
-        # among the instances.
-        self._is_instanced = np.array(
+        self._is_assembled = np.array(
+            [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
+        )
+        # Whole objects that are read among the instances: those have no matrix in the list of objects, and
+        # what geometry nodes make of hair is no mesh there.
+        self._is_instanced = ~self._is_assembled & np.array(
             [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects], dtype=bool
         )
-        self._subjects = result.subjects
+        # What geometry nodes of an object make has no settings.
+        self._may_have_settings = ~self._is_assembled & np.array(
+            [not is_made_by_nodes(subject.key) for subject in result.subjects], dtype=bool
+        )
+        # Whole objects with per-object settings at the last update.
+        self._has_settings = np.zeros(count, dtype=bool)
         # Parts of one object have the same key.
         numbers: dict[object, int] = {}
         keys = [(subject.key, subject.members) for subject in result.subjects]
         self._objects: Ints = np.array(
             [numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64
-        )
-        self._sweeps = result.sweeps
-        self._is_assembled = np.array(
-            [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
         )
         # Bones whose capsules are along them: those whose vertices are in their space.
         self._bones = [
@@ -90,13 +104,6 @@ class LiveSubjects:
             for index, subject in enumerate(result.subjects)
             if subject.bone and (result.sweeps.holds(subject) or not subject.key[2])
         ]
-        # Assembled subjects, and since the last update those with per-object settings.
-        self._is_individual = self._is_assembled.copy()
-        # Whole objects that are in the scene themselves.
-        self._is_plain = ~(self._is_assembled | self._is_instanced)
-        self._settings: list[FitSettings] = [FitSettings()] * count
-        self._radii = np.zeros(count)
-        self._is_overridden = np.zeros(count, dtype=bool)
         self._indices = np.arange(count)
         self._reader = ObjectReader(self.owners)
         self._times = None if result.report is None else ContactTimes(result.report, count, result.time)
@@ -104,21 +111,17 @@ class LiveSubjects:
         # Slots in the list of objects, and presence, when flags were read last.
         self._presence = b""
         self._visible = self._selected = np.zeros(count, dtype=bool)
-        # Shapes of parts that have been requested.
-        self._with_parts: set[DrawnShape] = set()
         self._matrices: Floats = np.empty((0, 4, 4))
-        self._points: dict[int, NDArray[np.float32]] = {}
-        # Triangles of individual subjects, and faces of others, for shapes of parts.
-        self._triangles: dict[int, NDArray[np.int32]] = {}
-        self._faces: dict[int, MeshFaces] = {}
-        self._parts: dict[DrawnShape, list[PartVertices]] = {
-            name: [NO_PARTS] * count for name in SHAPES_OF_TRIANGLES
-        }
+        self._known: dict[int, LiveReading] = {}
+        # Groups of the vertices of subjects for shapes of parts that have been requested, and the settings by
+        # which they are grouped.
+        self._parts: dict[DrawnShape, list[PartVertices]] = {}
+        self._grouped_by: dict[DrawnShape, object] = {}
         self._fits: dict[DrawnShape, FitCache] = {}
         # Parts of the result, and the settings and vertices with which they are right.
         self._result_parts = LiveParts(result)
         self._fitted_with: FitSettings | None = None
-        self._fitted_points: dict[int, NDArray[np.float32]] = {}
+        self._fitted_readings: dict[int, LiveReading] = {}
 
     def update(
         self,
@@ -151,12 +154,12 @@ class LiveSubjects:
         presence = slots.tobytes() + present.tobytes()
         if not keep_flags or presence != self._presence:
             self._visible, self._selected = visibility_and_selection(depsgraph, slots)
-            self._update_individual(self._indices)
+            self._find_settings(self._indices)
         elif changed_uids:
-            self._update_individual(np.flatnonzero(self._belong_to(changed_uids)))
+            self._find_settings(np.flatnonzero(self._belong_to(changed_uids)))
         self._presence = presence
         present &= self._visible & ~(self._is_instanced | self._is_assembled)
-        edited = self._read_vertices(depsgraph, slots, present, matrices, changed_uids)
+        edited = self._read(depsgraph, slots, present, matrices, changed_uids)
         moved = edited or not np.array_equal(matrices, self._matrices)
         self._matrices = matrices
         shapes = {name: self._fitted_shapes(name, present, matrices) for name in names}
@@ -165,7 +168,7 @@ class LiveSubjects:
         if in_contact is None:
             in_contact = overlapping_subjects(shapes[checked], self._objects)
         if self._fitted_with is None:
-            self._fitted_with, self._fitted_points = fit, dict(self._points)
+            self._fitted_with, self._fitted_readings = fit, dict(self._known)
         # A scan tests the boxes of parts, whatever their shape is.
         parts = self._moved_parts(fit, present) if "compound" in drawn and checked != "compound" else None
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
@@ -174,32 +177,36 @@ class LiveSubjects:
         """Return the convex parts of the result, of subjects that are as they were at the first update."""
         if not self._result_parts.has_parts or fit != self._fitted_with:
             return None
-        is_shown = present & ~self._is_individual
+        is_shown = present & ~(self._is_assembled | self._has_settings)
         for index in np.flatnonzero(is_shown).tolist():
-            points, fitted = self._points.get(index), self._fitted_points.get(index)
-            is_shown[index] = points is fitted or (
-                points is not None and fitted is not None and np.array_equal(points, fitted)
+            now, fitted = self._known.get(index), self._fitted_readings.get(index)
+            is_shown[index] = now is fitted or (
+                now is not None and fitted is not None and now.has_shape_of(fitted)
             )
         return self._result_parts.moved(is_shown, self._matrices)
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
         """Drop the vertices and fits that do not fit the settings."""
-        has_other_parts = (fit.parts, fit.parts_tolerance) != (self._fit.parts, self._fit.parts_tolerance)
-        has_other_parts &= "compound" in with_parts
-        has_other_parts |= not self._with_parts.issuperset(with_parts)
-        if fit.modifiers != self._fit.modifiers or has_other_parts:
-            self._points.clear()
-            self._faces.clear()
-            self._triangles.clear()
+        settings: dict[DrawnShape, object] = {
+            "spheres": fit.depth,
+            "compound": (fit.parts, fit.parts_tolerance),
+        }
+        is_grouped = all(self._grouped_by.get(name) == settings[name] for name in with_parts)
+        if fit.modifiers != self._fit.modifiers or not is_grouped:
+            self._known.clear()
+            self._grouped_by = {name: settings[name] for name in {*self._grouped_by, *with_parts}}
+            self._parts = {name: [NO_PARTS] * len(self._indices) for name in self._grouped_by}
         if fit != self._fit:
             self._fits.clear()
-            self._settings = [fit] * len(self._indices)
+            for index in (
+                self._known.keys() - np.flatnonzero(self._is_assembled | self._has_settings).tolist()
+            ):
+                self._known[index] = self._known[index]._replace(fit=fit)
         self._fit = fit
-        self._with_parts.update(with_parts)
 
     def may_deform(self, scene: bpy.types.Scene) -> bool:
         """Return whether vertices of any subject may change from frame to frame, without an edit."""
-        if not self._is_plain.all():
+        if (self._is_assembled | self._is_instanced).any():
             return True
         owners = set(self.owners.tolist())
         modifiers = self._fit.modifiers
@@ -212,7 +219,7 @@ class LiveSubjects:
 
     def snapshot(self) -> SubjectSnapshot:
         """Return everything that the last update has read."""
-        return SubjectSnapshot(self._matrices, dict(self._points), tuple(self._settings), self._radii.copy())
+        return SubjectSnapshot(self._matrices, dict(self._known))
 
     def current_names(self, subjects: Sequence[Subject]) -> list[str]:
         """Return the subjects' names; plain objects have their current name, also after renaming."""
@@ -223,26 +230,23 @@ class LiveSubjects:
             for subject, uid, is_assembled in rows
         ]
 
-    def _update_individual(self, indices: Ints) -> None:
+    def _find_settings(self, indices: Ints) -> None:
         """Determine which of the subjects (m,) have per-object settings now."""
-        uids = {item.session_uid for item in bpy.data.objects if has_own_settings(item)}
-        for index in indices.tolist():
-            # An instance has the settings of the object that it shows.
-            is_individual = bool(self._is_assembled[index]) or int(self._shown_uids[index]) in uids
-            if is_individual != self._is_individual[index]:
-                # Vertices and settings come from another source now.
-                self._points.pop(index, None)
-                self._settings[index], self._radii[index] = self._fit, 0.0
-                self._fits.clear()
-                self._is_individual[index] = is_individual
-                self._is_overridden[index] = False
+        # An instance has the settings of the object that it shows.
+        uids = [item.session_uid for item in bpy.data.objects if has_own_settings(item)]
+        found = self._may_have_settings & np.isin(self._shown_uids, uids)
+        for index in indices[found[indices] != self._has_settings[indices]].tolist():
+            # Vertices and settings come from another source now.
+            self._known.pop(index, None)
+            self._fits.clear()
+            self._has_settings[index] = found[index]
 
     def _belong_to(self, uids: Collection[int]) -> Bools:
         """Return which subjects (n,) come from the objects with these session_uids, or show them."""
         array = np.array(list(uids), dtype=np.int64)
         return np.isin(self.owners, array) | np.isin(self._shown_uids, array)
 
-    def _read_vertices(
+    def _read(
         self,
         depsgraph: bpy.types.Depsgraph,
         slots: Ints,
@@ -256,29 +260,32 @@ class LiveSubjects:
         """
         is_outdated = np.ones(len(self._indices), dtype=bool)
         if changed_uids is not None:
-            is_outdated[list(self._points)] = False
+            is_outdated[list(self._known)] = False
             if changed_uids:
                 is_outdated |= self._belong_to(changed_uids)
         refit: list[int] = []
-        rows = np.flatnonzero(present & (is_outdated | self._is_individual)).tolist()
-        if rows:
-            items = list(depsgraph.scene.objects)
-            for index in rows:
-                item = items[slots[index]]
-                if self._is_individual[index]:
-                    matrix = matrices[index]
-                    source = self._individual_geometry(
-                        index, item, depsgraph, matrix, bool(is_outdated[index])
-                    )
-                    self._apply_geometry(index, source, refit)
-                else:
-                    self._read_object(index, item.evaluated_get(depsgraph), refit)
-        if self._is_instanced.any():
-            self._read_instances(depsgraph, present, matrices, is_outdated, refit)
-        for index, source in self._assembled_geometries(depsgraph):
-            matrices[index] = source.geometry.matrix
-            present[index] = True
-            self._apply_geometry(index, source, refit)
+        is_read = is_outdated | self._has_settings
+        rows = np.flatnonzero(present & is_read).tolist()
+        items = list(depsgraph.scene.objects) if rows else []
+        for index in rows:
+            item = items[slots[index]]
+            refit += self._read_whole(index, item, depsgraph, matrices[index], bool(is_outdated[index]))
+        for item in visible_instances(depsgraph) if self._is_instanced.any() else ():
+            shown = item.instance.object
+            identity = item.owner.session_uid, shown.original.session_uid, item.key[2]
+            index = self._index.get(identity, -1)
+            if index >= 0 and self._is_instanced[index]:
+                matrices[index] = np.array(item.instance.matrix_world, dtype=np.float64)
+                present[index] = True
+                if is_read[index]:
+                    whole = index, shown, depsgraph, matrices[index]
+                    refit += self._read_whole(*whole, bool(is_outdated[index]))
+        for source in self._assembled_geometries(depsgraph):
+            matrices[source.subject] = source.geometry.matrix
+            present[source.subject] = True
+            points, _, radius = source.geometry
+            now = LiveReading(points, radius, source.fit, (source.triangles,))
+            refit += self._keep(source.subject, now, partial(_Source, source, None))
         # NaN is not within the limit either.
         present &= np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
         matrices[~present] = np.eye(4)
@@ -288,146 +295,95 @@ class LiveSubjects:
                 fits.fit(refit, geometries)  # a subject that cannot be fitted is not shown
         return bool(refit)
 
-    def _read_instances(
-        self,
-        depsgraph: bpy.types.Depsgraph,
-        present: Bools,
-        matrices: Floats,
-        is_outdated: Bools,
-        refit: list[int],
-    ) -> None:
-        """Read the matrices of instances without per-object settings, and vertices that are outdated."""
-        for item in visible_instances(depsgraph):
-            shown = item.instance.object
-            uid = shown.original.session_uid
-            index = self._index.get((item.owner.session_uid, uid, item.key[2]), -1)
-            if index >= 0 and self._is_instanced[index] and not self._is_individual[index]:
-                matrices[index] = np.array(item.instance.matrix_world, dtype=np.float64)
-                present[index] = True
-                if is_outdated[index]:
-                    self._read_object(index, shown, refit)
-
-    def _read_object(self, index: int, evaluated: bpy.types.Object, refit: list[int]) -> None:
-        """Read a subject's vertices; if they have changed, append its index to `refit`."""
-        points, _ = read_vertices_of_fit(evaluated, self._fit, needs_triangles=False)
-        known = self._points.get(index)
-        has_other_faces = False
-        if self._with_parts:
-            faces, before = MeshFaces.of(evaluated, self._fit.modifiers), self._faces.get(index)
-            has_other_faces = known is None or before is None or not faces.equals(before)
-        if known is not None and not has_other_faces and np.array_equal(known, points):
-            return
-        self._points[index] = points
-        refit.append(index)
-        if has_other_faces:
-            self._faces[index] = faces
-            # Faces of a group are fewer than those of its mesh.
-            groups_faces = self._fit.vertex_group is None and may_deform(
-                evaluated.original, self._fit.modifiers
-            )
-            _, triangles = read_vertices_of_fit(evaluated, self._fit, needs_triangles=True)
-            matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-            source = SubjectGeometry(index, Geometry(points, matrix), self._fit, triangles)
-            self._group_parts(index, source, faces.of_triangle if groups_faces else None)
-
-    def _individual_geometry(
+    def _read_whole(
         self,
         index: int,
         item: bpy.types.Object,
         depsgraph: bpy.types.Depsgraph,
         matrix: Floats,
         is_outdated: bool,
-    ) -> SubjectGeometry:
-        """Read a subject with per-object settings that is the whole original object `item`."""
+    ) -> list[int]:
+        """Read a whole object, original or evaluated, and return its index if it has changed."""
         # Not by `read_mesh_source`, which would read settings twice at each update.
-        fit, override = object_fit_settings(item, self._fit), read_override(item)
-        before, was_overridden = self._settings[index], self._is_overridden[index]
-        self._is_overridden[index] = override is not None
+        fit, original, before = self._fit, item.original, self._known.get(index)
+        override = None
+        if self._has_settings[index]:
+            fit, override = object_fit_settings(original, fit), read_override(original)
+        is_known = before is not None and before.faces is not None and not is_outdated
         if override is not None:
-            points = NO_POINTS if fit.vertex_group else override.points
-            geometry = Geometry(points, matrix, override.radius)
-            return SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
-        is_same = fit.modifiers == before.modifiers and fit.depth == before.depth
-        if is_same and not (is_outdated or was_overridden):
-            return SubjectGeometry(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
-        points, triangles = read_vertices_of_fit(item.evaluated_get(depsgraph), fit, bool(self._with_parts))
-        return SubjectGeometry(index, Geometry(points, matrix), fit, triangles)
+            now = LiveReading(NO_POINTS if fit.vertex_group else override.points, override.radius, fit, None)
+        elif is_known and before is not None and before.fit.modifiers == fit.modifiers:
+            now = before._replace(fit=fit)
+        else:
+            evaluated = _evaluated(item, depsgraph)
+            points, _ = read_vertices_of_fit(evaluated, fit, needs_triangles=False)
+            faces = MeshFaces.of(evaluated, fit.modifiers) if self._grouped_by else ()
+            now = LiveReading(points, 0.0, fit, faces)
+        return self._keep(index, now, lambda: _whole_source(index, now, _evaluated(item, depsgraph), matrix))
 
-    def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[int, SubjectGeometry]]:
-        """Yield index and geometry of assembled subjects, and of instances with per-object settings."""
-        individual = np.flatnonzero(self._is_individual & ~self._is_plain).tolist()
-        if not individual:
+    def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
+        """Yield the geometry of parts and merged subjects."""
+        indices = np.flatnonzero(self._is_assembled).tolist()
+        if not indices:
             return
         subjects = with_current_names(
-            [self._subjects[k] for k in individual], [self._identities[k] for k in individual]
+            [self._subjects[k] for k in indices], [self._identities[k] for k in indices]
         )
-        reader = SubjectReader(subjects, self._fit, range(len(individual)) if self._with_parts else ())
+        reader = SubjectReader(subjects, self._fit, range(len(indices)) if self._grouped_by else ())
         for source in reader.singles(depsgraph):
-            index = individual[source.subject]
+            index = indices[source.subject]
             subject = self._subjects[index]
             if self._sweeps.holds(subject):
                 source = self._sweeps.swept(source, subject)
             elif _is_in_bone_space(subject, source):
                 source = in_bone_space(source)
-            yield index, source
+            yield source._replace(subject=index)
 
-    def _apply_geometry(self, index: int, source: SubjectGeometry, refit: list[int]) -> None:
-        """Apply the geometry of an individual subject; if it has changed, append its index to `refit`."""
-        before, points, radius = self._settings[index], source.geometry.points, source.geometry.radius
-        is_same = source.fit is before or source.fit == before
-        if not is_same:
-            self._settings[index] = source.fit
-            if replace(source.fit, padding=before.padding) == before:
+    def _keep(self, index: int, now: LiveReading, read_source: Callable[[], _Source]) -> list[int]:
+        """Keep what was read of a subject, and return its index if it has changed.
+
+        read_source : Called if the vertices are grouped again.
+        """
+        before = self._known.get(index)
+        fit_before = self._fit if before is None else before.fit
+        if now.fit is not fit_before and now.fit != fit_before:
+            if replace(now.fit, padding=fit_before.padding) == fit_before:
                 for fits in self._fits.values():
-                    fits.set_padding(index, source.fit.padding)
+                    fits.set_padding(index, now.fit.padding)
             else:
                 self._fits.clear()
-        known = self._points.get(index)
-        triangles = self._triangles.get(index, NO_TRIANGLES)
-        if known is not points and not np.array_equal(source.triangles, triangles):
-            # The source or its faces have changed, as when an override is set: it may have as many vertices.
-            known = None
-            self._triangles[index] = source.triangles
-        is_known = known is not None and radius == self._radii[index]
-        is_known = is_known and (known is points or np.array_equal(known, points))
-        if is_known and is_same:
-            return
-        self._points[index], self._radii[index] = points, radius
-        refit.append(index)
-        is_other = known is None or len(known) != len(points) or source.fit.depth != before.depth
-        if self._with_parts and is_other:
-            self._group_parts(index, source)
-
-    def _group_parts(
-        self, index: int, source: SubjectGeometry, faces: NDArray[np.int32] | None = None
-    ) -> None:
-        """Group the vertices of a subject again, for all shapes of parts; see `part_vertices`.
-
-        Convex parts are those that a job has split: views must not wait for a split.
-        """
-        for name in self._with_parts:
-            self._parts[name][index] = part_vertices(name, source, faces, only_known=True)
-            self._fits.pop(name, None)
+        self._known[index] = now
+        has_groups = before is not None and now.has_groups_of(before)
+        if has_groups and before is not None and now.has_shape_of(before):
+            return []
+        if self._grouped_by and not has_groups:
+            source, of_triangle = read_source()
+            # Convex parts are those that a job has split: views must not wait for a split.
+            for name in self._grouped_by:
+                self._parts[name][index] = part_vertices(name, source, of_triangle, only_known=True)
+                self._fits.pop(name, None)
+        return [index]
 
     def _geometry(self, index: int, matrices: Floats) -> Geometry:
-        return Geometry(self._points[index], matrices[index], float(self._radii[index]))
+        known = self._known[index]
+        return Geometry(known.points, matrices[index], known.radius)
 
     def _fitted_shapes(self, name: DrawnShape, present: Bools, matrices: Floats) -> OwnedShapes:
         """Return the shapes of one name of those present (n,), fitted and cached when first requested."""
         fits = self._fits.get(name)
         if fits is None:
             parts = self._parts.get(name)
-            settings = self._settings
+            known = self._known
+            settings = [known[index].fit if index in known else self._fit for index in self._indices.tolist()]
             kind = scanned_shape(name, {fit.axes for fit in settings})
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
                 settings = list(map(along_world_by_default, settings))
             fits = new_fits(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
-            known = list(self._points)
             for index in self._bones:
                 if settings[index].modifiers == "evaluated":
                     fits.set_axis(index, ALONG_BONE)
-            fits.fit(known, [self._geometry(index, matrices) for index in known])
+            fits.fit(list(known), [self._geometry(index, matrices) for index in known])
             self._fits[name] = fits
         present_subjects = np.flatnonzero(present & fits.is_fitted)
         shape, errors = fits.shapes_at(present_subjects, matrices[present_subjects])
@@ -438,6 +394,23 @@ class LiveSubjects:
             is_valid = ~np.isin(owners, list(errors))
             shape, owners = shape[is_valid], owners[is_valid]
         return OwnedShapes(shape, owners)
+
+
+def _evaluated(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
+    """Return an evaluated object itself, or that of an original one."""
+    return item if item.is_evaluated else item.evaluated_get(depsgraph)
+
+
+def _whole_source(index: int, now: LiveReading, evaluated: bpy.types.Object, matrix: Floats) -> _Source:
+    """Read the triangles of a whole object that was read, unless it is overridden."""
+    source = SubjectGeometry(index, Geometry(now.points, matrix, now.radius), now.fit, NO_TRIANGLES)
+    if now.faces is None:
+        return _Source(source, None)
+    _, triangles = read_vertices_of_fit(evaluated, now.fit, needs_triangles=True)
+    # Faces of a group are fewer than those of its mesh.
+    is_bent = now.fit.vertex_group is None and may_deform(evaluated.original, now.fit.modifiers)
+    of_triangle = MeshFaces(*now.faces).of_triangle if is_bent else None
+    return _Source(source._replace(triangles=triangles), of_triangle)
 
 
 def _is_in_bone_space(subject: Subject, source: SubjectGeometry) -> bool:

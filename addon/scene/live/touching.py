@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import bpy
 import numpy as np
 
 from ...core import (
@@ -19,9 +17,6 @@ from ...core import (
 )
 from ...core.numeric.arrays import Floats, Ints
 from ...core.scan.pair_filter import PairFilter
-from ..settings import PairSettings
-from ..subjects.scan_settings import make_scan_settings
-from ..subjects.subject import Subject
 from .contact_state import OwnedShapes
 
 
@@ -35,17 +30,6 @@ class TouchingPairs(NamedTuple):
 
     pairs: Ints
     depths: Floats
-
-
-def make_pair_filter(
-    scene: bpy.types.Scene,
-    subjects: Sequence[Subject],
-    parents: Sequence[str | None],
-    settings: PairSettings,
-) -> PairFilter:
-    """Make the filter of the pairs that a scan with these settings tests; see `make_scan_settings`."""
-    scan = make_scan_settings(scene, subjects, parents, settings).settings
-    return PairFilter(len(subjects), scan.group_a, scan.group_b, scan.ignored, scan.separate)
 
 
 def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> TouchingPairs:

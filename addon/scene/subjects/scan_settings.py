@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -35,12 +36,13 @@ _Pairs: TypeAlias = Iterable[tuple[int, int]]
 
 
 class ScanPairs(NamedTuple):
-    """Settings of a scan, and the number of pairs that it does not test, by the reason.
+    """Settings of a scan, the pairs that it tests, and the number of those that it does not, by the reason.
 
     Each pair counts for its first reason, in the order of `SkippedPairs`; reasons without pairs are omitted.
     """
 
     settings: ScanSettings
+    tested: PairFilter
     skipped: dict[str, int]
 
 
@@ -64,56 +66,50 @@ def make_scan_settings(
     Raises SceneError: for a pattern that matches no subject, or a pair that is ambiguous.
     """
     patterns = NamePatterns(scene, subjects)
-    groups = _Groups(patterns, settings)
-    skips = _Skips(groups.a if settings.group_a else None, groups.b if settings.group_b else None, subjects)
+    group_a = patterns.mask("group A", settings.group_a) if settings.group_a else None
+    group_b = patterns.mask("group B", settings.group_b) if settings.group_b else None
+    scan = ScanSettings(group_a=group_a, group_b=group_b, static_pairs=settings.static_pairs)
+    skips = _Skips(len(subjects), scan)
     skips.add(SkippedPairs.GROUPS)
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
     skips.add(SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)])
     if settings.ignore_parents:
-        joined = _with_parents(subjects, parents)
-        skips.add(SkippedPairs.PARENTS, () if is_pair_named else groups.unnamed(joined))
+        joined = () if is_pair_named else _with_parents(subjects, parents)
+        # Pairs that the groups name without a wildcard are tested.
+        a, b = patterns.named(settings.group_a), patterns.named(settings.group_b)
+        unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
+        skips.add(SkippedPairs.PARENTS, unnamed)
         skips.add(SkippedPairs.PARTS, separate=_objects_in_parts(subjects))
     if settings.ignore_collection:
         labels, pairs = _collections_of(scene, subjects)
-        skips.add(SkippedPairs.COLLECTIONS, pairs, _joined_labels(labels, skips.separate))
+        skips.add(SkippedPairs.COLLECTIONS, pairs, _joined_labels(labels, skips.settings.separate))
     if is_obstacle is not None:
-        skips.count(SkippedPairs.OBSTACLES, skips.filter.count_pairs(is_obstacle))
-    scan = ScanSettings(
-        group_a=skips.group_a,
-        group_b=skips.group_b,
-        ignored=skips.ignored,
-        separate=skips.separate,
-        static_pairs=settings.static_pairs,
-    )
-    return ScanPairs(scan, skips.counts)
+        skips.count(SkippedPairs.OBSTACLES, skips.tested.count_pairs(is_obstacle))
+    return ScanPairs(skips.settings, skips.tested, skips.counts)
 
 
 class _Skips:
     """Pairs that are skipped, for one reason after the other, and their numbers.
 
-    ignored : list of (int, int)
-    separate : (n,) int or None. Labels of subjects, as in `ScanSettings`. Each replaces those before, and
-        skips their pairs too.
+    settings : Labels of subjects that are added replace those before, and skip their pairs too.
+    tested : Pairs that are left.
     counts : Number of pairs by the reason, without those that an earlier reason skips; reasons without pairs
         are omitted.
-    filter : Pairs that are left.
     """
 
-    def __init__(self, group_a: Bools | None, group_b: Bools | None, subjects: Sequence[Subject]) -> None:
+    def __init__(self, count: int, settings: ScanSettings) -> None:
         """Skip nothing yet, not even the pairs of none of the groups."""
-        self.group_a, self.group_b = group_a, group_b
-        self.ignored: list[tuple[int, int]] = []
-        self.separate: Ints | None = None
+        self.settings = settings
+        self.tested = PairFilter(count, None, None, (), None)
         self.counts: dict[str, int] = {}
-        self.filter = PairFilter(len(subjects), None, None, (), None)
 
     def add(self, reason: SkippedPairs, ignored: _Pairs = (), separate: Ints | None = None) -> None:
         """Skip more pairs, and pairs of equal labels."""
-        self.ignored += ignored
-        self.separate = self.separate if separate is None else separate
-        before, size = self.filter.count_pairs(), self.filter.count
-        self.filter = PairFilter(size, self.group_a, self.group_b, self.ignored, self.separate)
-        self.count(reason, before - self.filter.count_pairs())
+        scan, before = self.settings, self.tested
+        separate = scan.separate if separate is None else separate
+        self.settings = scan = replace(scan, ignored=[*scan.ignored, *ignored], separate=separate)
+        self.tested = PairFilter(before.count, scan.group_a, scan.group_b, scan.ignored, scan.separate)
+        self.count(reason, before.count_pairs() - self.tested.count_pairs())
 
     def count(self, reason: SkippedPairs, number: int) -> None:
         """Keep a number of pairs, unless it is 0."""
@@ -127,21 +123,6 @@ def _joined_labels(labels: Ints, parts: Ints | None) -> Ints:
         return labels
     # Parts of one object are in the same collections, so only parts in none need labels of their own.
     return np.where((labels >= 0) | (parts < 0), labels, parts + labels.max() + 1)
-
-
-class _Groups:
-    """Masks of both groups over subjects (n,), and the pairs that they contain."""
-
-    def __init__(self, patterns: NamePatterns, settings: PairSettings) -> None:
-        every = np.ones(patterns.count, dtype=bool)
-        self.a = patterns.mask("group A", settings.group_a) if settings.group_a else every
-        self.b = patterns.mask("group B", settings.group_b) if settings.group_b else every
-        self._named_a, self._named_b = patterns.named(settings.group_a), patterns.named(settings.group_b)
-
-    def unnamed(self, pairs: _Pairs) -> list[tuple[int, int]]:
-        """Return the pairs of which the groups do not name both subjects, without a wildcard."""
-        a, b = self._named_a, self._named_b
-        return [(i, j) for i, j in pairs if not ((a[i] and b[j]) or (a[j] and b[i]))]
 
 
 def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], patterns: Sequence[str]) -> Bools:
@@ -199,11 +180,6 @@ class NamePatterns:
     def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject]) -> None:
         self._scene = scene
         self._subjects = subjects
-
-    @property
-    def count(self) -> int:
-        """Number of subjects."""
-        return len(self._subjects)
 
     def named(self, patterns: Sequence[str]) -> Bools:
         """Return which subjects (n,) have a name that is equal to a pattern."""

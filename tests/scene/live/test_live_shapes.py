@@ -286,6 +286,22 @@ def test_changed_tree_depth_is_shown(add_mesh, registered):
     assert update(()).shapes["spheres"].shape.shape == (2,) < deep
 
 
+def test_changed_tree_depth_of_the_scene_is_shown(add_mesh):
+    item = add_mesh("A", CUBE)
+    item.data.clear_geometry()
+    item.data.from_pydata(CUBE.tolist(), [], cube_faces(0))
+    bpy.context.view_layer.update()
+    result = bounds()
+    subjects = LiveSubjects(result, identify_subjects(result.subjects))
+
+    def spheres(depth):
+        depsgraph, fit = bpy.context.evaluated_depsgraph_get(), FitSettings(depth=depth)
+        return subjects.update(depsgraph, fit, ["spheres"], "aabb", False, ()).shapes["spheres"].owners
+
+    deep = len(spheres(4))
+    assert len(spheres(1)) == 2 < deep == len(spheres(4))
+
+
 def test_several_overrides_are_shown_while_they_are_dragged(add_mesh, registered):
     settings = add_mesh("A", CUBE).collision_bounds
     settings.override, settings.half_extents = "box", (2, 1, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.scene.live.contact_state import SubjectSnapshot
+from addon.scene.live.contact_state import LiveReading, SubjectSnapshot
 from addon.scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine
 from addon.scene.settings import FitSettings
 
@@ -18,8 +18,8 @@ def at(x: float, frame: float = 1.0, padding: float = 0.0) -> FrameSnapshot:
     """Return one subject at a position on the x axis, at a frame, with its settings."""
     matrix = np.eye(4)
     matrix[0, 3] = x
-    fits = [FitSettings(padding, "evaluated")]
-    return FrameSnapshot(frame, SubjectSnapshot(matrix[None], {}, fits, np.zeros(1)))
+    reading = LiveReading(np.zeros((1, 3), dtype=np.float32), 0.0, FitSettings(padding, "evaluated"), ())
+    return FrameSnapshot(frame, SubjectSnapshot(matrix[None], {0: reading}))
 
 
 @pytest.fixture
