@@ -13,11 +13,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from ...scene.blender.depsgraph_updates import (
-    edited_object_uids,
-    is_scene_edited,
-    updated_geometry_uids,
-)
+from ...scene.blender.depsgraph_updates import edited_object_uids, is_scene_edited, updated_geometry_uids
 from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
 from .. import job_state, property_events
@@ -30,7 +26,7 @@ from .painter import Painter, Style
 from .separation_graph import draw_large_graph, drop_icons
 from .state import find_overlay, on_edit, on_undo, record_snapshot, redraw, state
 from .timeline import draw_bars
-from .update import update_all_overlays, update_overlay
+from .update import refresh, update_overlay
 
 _colliders = ColliderPainter()
 _attached = ExitStack()
@@ -45,12 +41,6 @@ def paused() -> Iterator[None]:
         yield
     finally:
         state.is_paused = before
-
-
-def refresh(context: bpy.types.Context) -> None:
-    """Update the overlays of the context's scene, and of those in other windows."""
-    if context.scene is not None:
-        update_all_overlays()
 
 
 def attach() -> None:
@@ -150,10 +140,10 @@ def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
     _colliders.clear()
     state.missing_uids.clear()
     state.invalidate()
-    update_all_overlays()
+    refresh(bpy.context)
     for scene in bpy.data.scenes:
         if on_undo(scene):
-            update_all_overlays()
+            refresh(bpy.context)
 
 
 @persistent

@@ -42,9 +42,10 @@ _FRAME_TOLERANCE = 1e-3
 """A jump lands as close as the single precision of a sub-frame allows, far within this."""
 
 
-def update_all_overlays() -> None:
-    """Update the overlays of the context's view layer, and of those in all windows."""
-    context: Any = bpy.context
+def refresh(context: Any) -> None:
+    """Update the overlays of the context's view layer, if it has one, and of those in all windows."""
+    if context.scene is None:
+        return
     windows = [window for manager in bpy.data.window_managers for window in manager.windows]
     updated = set()
     for override in [{}, *({"window": window} for window in windows)]:

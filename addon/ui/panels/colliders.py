@@ -10,10 +10,7 @@ from bpy.types import Context, Panel, UILayout
 from ...formats.wording import valid_text
 from ...scene.colliders.check_records import ColliderCheck
 from ..collider_check import is_outdated, stored_check
-from ..operators.colliders import (
-    check_summary,
-    draw_options,
-)
+from ..operators.colliders import check_summary, draw_options
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import selected_count, settings_of
 from ..translation import iface_, iface_count, translated
