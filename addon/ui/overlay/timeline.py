@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...core import ContactReport
 from ...core.numeric.arrays import Floats, Ints
 from ...formats.wording import valid_text
 from ...scene.jobs import result_store
@@ -32,7 +31,7 @@ _LEAST_OPACITY, _MOST_OPACITY = 0.35, 0.9
 
 
 class ContactBars(NamedTuple):
-    """Bars of the intervals of all contacts.
+    """Bars of the intervals of all contacts; see `bars_of`.
 
     First and last frame (n, 2) of each interval, its row, 0 for the pair with the deepest contact, its
     opacity, and the index of its contact in the report.
@@ -42,17 +41,6 @@ class ContactBars(NamedTuple):
     rows: Ints
     opacities: Floats
     contacts: Ints
-
-    @classmethod
-    def of(cls, report: ContactReport) -> ContactBars:
-        """Make the bars of a report."""
-        order = np.argsort(-report.contacts.pairs.depth, kind="stable")
-        contacts = report.contacts.take(order)
-        spans, rows = contacts.intervals, contacts.owners
-        depths = np.maximum(contacts.pairs.depth, 0.0)
-        strengths = depths / (depths.max(initial=0.0) or 1.0)
-        opacities = _LEAST_OPACITY + (_MOST_OPACITY - _LEAST_OPACITY) * strengths
-        return cls(np.stack([spans.start, spans.end], axis=1), rows, opacities[rows], order[rows])
 
     def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> Floats:
         """Return left, bottom, right and top (n, 4) of each bar; rows without room share the last row.
@@ -77,11 +65,17 @@ _REACH = 2.0
 
 
 @lru_cache(maxsize=1)
-def _bars_of(result_id: str) -> ContactBars:
+def bars_of(result_id: str) -> ContactBars:
     """Return the bars of a result with a report."""
     result = result_store.get(result_id).contacts
     assert result is not None and result.report is not None, "bars are of contacts"
-    return ContactBars.of(result.report)
+    order = np.argsort(-result.report.contacts.pairs.depth, kind="stable")
+    contacts = result.report.contacts.take(order)
+    spans, rows = contacts.intervals, contacts.owners
+    depths = np.maximum(contacts.pairs.depth, 0.0)
+    strengths = depths / (depths.max(initial=0.0) or 1.0)
+    opacities = _LEAST_OPACITY + (_MOST_OPACITY - _LEAST_OPACITY) * strengths
+    return ContactBars(np.stack([spans.start, spans.end], axis=1), rows, opacities[rows], order[rows])
 
 
 class PlacedBars(NamedTuple):
@@ -110,10 +104,11 @@ def placed_bars(context: Any) -> PlacedBars | None:
     if result is None or result.report is None or not is_shown:
         return None
     region, scale = context.region, context.preferences.system.ui_scale
-    zero, hundred = (region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100))
-    # In hundreds of frames, because Blender rounds to pixels.
-    bars = _bars_of(settings.result_id)
-    placed = bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
+    # Not the pixels of frames, which Blender rounds: far from frame 0 the bars would be frames off.
+    first, last = (region.view2d.region_to_view(x, 0)[0] for x in (0, region.width))
+    pixels = region.width / (last - first)
+    bars = bars_of(settings.result_id)
+    placed = bars.rectangles((-first * pixels, pixels), region.height, scale)
     return PlacedBars(result, bars, placed)
 
 

@@ -1,4 +1,4 @@
-"""Details of the active row of the contact list, in a part of the panel whose height is always the same."""
+"""Details of the active row of the contact list, in a part of the panel whose height rarely changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .sidebar import folded, sidebar_width
 
 _SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
 _LINES = 9
-"""Number of lines of the details, whatever there is to say."""
+"""Least number of lines of the details: most rows have no more."""
 _TIME_LINE = 2
 """Line with the time of the contact, and the buttons that go to others of the pair."""
 _GRAPH_PARTS = 3
@@ -47,7 +47,7 @@ def draw_details(layout: UILayout, context: Context, settings: SceneSettings) ->
     row = active_row(settings)
     lines = [(iface_("Click a row"), "INFO")] if row is None else _lines(context, settings, row)
     column = body.column(align=True)
-    for index, (text, icon) in enumerate((lines + [("", "BLANK1")] * _LINES)[:_LINES]):
+    for index, (text, icon) in enumerate(lines + [("", "BLANK1")] * (_LINES - len(lines))):
         line = column.row(align=True)
         line.label(text=text, translate=False, icon=icon)
         if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):

@@ -145,7 +145,8 @@ def _widths(context: Context) -> tuple[float, bool]:
 
 def _value_text(value: float) -> str:
     """Format a depth or gap in at most five characters. The details have more digits."""
-    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.3g}"
+    limits = ((1, ".3f"), (10, ".2f"), (999.5, ".3g"), (99999.5, ".0f"))
+    return format(value, next((form for limit, form in limits if value < limit), ".0e"))
 
 
 def _icon_of(row: ContactRow) -> Any:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import bpy
 import numpy as np
+import pytest
 
 from addon.scene.jobs import result_store
-from addon.ui.overlay.timeline import ContactBars, PlacedBars
+from addon.ui.overlay.timeline import ContactBars, PlacedBars, bars_of, placed_bars
+from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 
 
@@ -13,7 +18,7 @@ def test_each_interval_has_a_bar_and_the_deepest_pair_the_first_row(settings):
     scanned_scene.build()
     scanned_scene.scan()
     report = result_store.get(settings.result_id).contacts.report
-    bars = ContactBars.of(report)
+    bars = bars_of(settings.result_id)
     wanted = {(span.start, span.end) for contact in report.contacts for span in contact.intervals}
     assert set(map(tuple, bars.spans.tolist())) == wanted and len(wanted) > 1
     deepest = max(report.contacts, key=lambda contact: contact.depth)
@@ -53,3 +58,24 @@ def test_bar_under_the_mouse_is_the_nearest_one_within_two_pixels():
     assert placed.bar_at(240, 366) is None, "next to the short bar, below the long one"
     nothing = PlacedBars(None, bars, np.empty((0, 4)))
     assert nothing.bar_at(0, 0) is None
+
+
+@pytest.mark.parametrize("start", [1, 100001])
+def test_bars_are_at_the_pixels_of_their_frames_however_far_from_frame_zero(settings, start):
+    key(add_box("Mover", (1, 1, 1)), "location", [(start, (0, 0, 0)), (start + 10, (10, 0, 0))])
+    add_box("Wall", (1, 1, 1)).location = (6, 0, 0)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = start, start + 10
+    scene.frame_set(start)
+    bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE", shape="aabb")
+    # A view of 12 frames, 997 pixels wide: as Blender does, pixels of frames are rounded.
+    view = SimpleNamespace(
+        region_to_view=lambda x, y: (start - 1 + x * 12 / 997, y),
+        view_to_region=lambda frame, y, clip: (round((frame - start + 1) * 997 / 12), y),
+    )
+    region = SimpleNamespace(width=997, height=400, view2d=view)
+    scaled = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+    placed = placed_bars(SimpleNamespace(scene=scene, region=region, preferences=scaled))
+    # Faces meet at x = 5 and part at x = 7, when the center of the mover is at 4 and 8.
+    left, right = placed.rectangles[0, [0, 2]]
+    assert (left, right) == pytest.approx((5 * 997 / 12, 9 * 997 / 12), abs=1.0)

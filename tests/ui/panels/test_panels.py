@@ -299,6 +299,24 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert "collision_bounds.go_to_interval" in Page(panel).buttons
 
 
+def test_details_leave_out_no_line_of_a_row_with_much_to_say(settings):
+    bouncing_ball()
+    scanned_scene.scan()
+    (row,) = settings.rows
+    settings.active_row = 0
+    row.meshes, row.mesh_clearance, row.is_mesh_sampled = "CLOSER", 0.1, True
+    row.accepted, row.comment, row.tunnelling = True, "Known", True
+    bpy.data.objects["Floor"].hide_set(True)
+    labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+    for text in (
+        "Meshes never touch",
+        "Accepted: Known",
+        "Tunnelling: between frames only",
+        "Floor is hidden",
+    ):
+        assert text in labels
+
+
 def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
     add_box("Floor", (5, 5, 2)).location = (0, 0, -2)
     key(add_box("Ball", (0.5, 0.5, 0.5)), "location", [(1, (0, 0, 0)), (20, (0, 0, 3))])

@@ -74,6 +74,16 @@ def test_row_has_both_numbers_or_the_one_that_the_list_is_sorted_by(
     assert page.labels == [far.a, far.b, *numbers]
 
 
+@pytest.mark.parametrize("digits", [1.0, 1.2345, 4.9996, 9.5, 9.9996])
+def test_depth_of_any_size_fits_into_its_column(digits):
+    for exponent in range(-6, 12):
+        value = digits * 10.0**exponent
+        text = contact_list_ui._value_text(value)
+        # Beyond five digits there is room for the first one and the power of ten.
+        assert len(text) <= 5
+        assert float(text) == pytest.approx(value, rel=0.34 if value > 99999 else 0.005, abs=6e-4)
+
+
 def sort_by(column):
     assert bpy.ops.collision_bounds.sort_contacts(column=column) == {"FINISHED"}
 
