@@ -2,8 +2,8 @@
 
 Files, in reading order:
 
-- `handlers.py`: Blender's callbacks: what each event changes in the overlay. Start here.
-- `update.py`: reads a scene's subjects and makes their draw data.
+- `handlers.py`: Blender's callbacks: what each event changes in the overlay, how it reads a scene's
+  subjects and makes their draw data, and what it draws into a view. Start here.
 - `state.py`: cached draw data of each view layer, and identities of subjects. It passes edits and
   undo on to the state machine of `scene/live/staleness.py`.
 - `draw_data.py`: instances of unit meshes as arrays, and their colors.
