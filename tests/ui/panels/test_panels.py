@@ -299,7 +299,7 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert "collision_bounds.go_to_interval" in Page(panel).buttons
 
 
-def test_details_leave_out_no_line_of_a_row_with_much_to_say(settings):
+def test_details_show_all_lines_of_a_row_with_much_to_say(settings):
     bouncing_ball()
     scanned_scene.scan()
     (row,) = settings.rows
