@@ -12,7 +12,7 @@ import bpy
 
 from ..scene.blender.names import full_name_of
 from ..scene.blender.object_settings import is_collider
-from ..scene.colliders.check_records import ColliderCheck
+from ..scene.colliders.check import ColliderCheck
 
 
 class _Checked:

@@ -7,11 +7,9 @@ In reading order:
 - `objects`: creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist.
 - `vertices`: colliders around the selection in Edit Mode, or around a vertex group.
-- `surfaces`: whether a surface is closed, and a box, sphere or capsule.
-- `containment`: vertices that are outside of all colliders of a mesh, and dents of colliders.
-- `reading`: evaluated geometry of colliders and their meshes, hidden ones too.
-- `filled_holes`: notches and holes of a mesh that its colliders fill.
-- `check_records`: results of the check.
+- `reading`: evaluated surfaces of colliders and their meshes, hidden ones too.
+- `containment`: volumes of colliders, vertices of a mesh that are outside of all, and holes that they fill.
+- `surfaces`: whether a surface is closed, convex, and a box, sphere or capsule.
 - `check_rules`: the problems of one collider.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Container, Iterator, Mapping
+from contextlib import closing
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import bpy
 
-from ...core.messages import message
+from ...core.messages import message, template
+from ...formats.wording import quoted, valid_text
 from ..blender.instances import MESH_LIKE
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
@@ -18,6 +20,7 @@ from ..blender.object_settings import (
     meters_per_unit,
 )
 from ..collider_names import (
+    CheckedKind,
     ColliderName,
     Engine,
     SourceMatch,
@@ -27,46 +30,135 @@ from ..collider_names import (
 )
 from ..errors import SceneError
 from ..levels_of_detail import base_name, collision_levels
-from ..settings import ColliderCheckSettings
-from ..subjects.selection import matches_names, owner_filter
-from .check_records import CheckedCollider, ColliderCheck, ColliderNote, ColliderProblem
-from .check_rules import (
-    CheckedShape,
-    filled_note,
-    geometry_problems,
-    is_readable,
-    name_note,
-    name_problems,
-    outside_problem,
-)
-from .filled_holes import filled_distances, is_noticeable
-from .reading import ColliderGroup, ReadGroup, ReadObject, read_groups, read_merged
+from ..settings import ColliderCheckSettings, Selection
+from ..subjects.selection import matches_names, matches_pattern, owner_filter
+from .check_rules import CheckedShape, ProblemKind, geometry_problems, name_problems, outside_problem
+from .containment import Outside, filled_distances, is_noticeable
+from .reading import ObjectSurface, evaluated_groups, read_collider, read_merged, read_source
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
 _OF_BONE = message(
     "is of a bone, which Unreal ignores: skeletal meshes have the collision of their physics asset"
 )
+_RENAMED = template(
+    "is found by Unreal for its mesh {mesh} only if your exporter renames the mesh to {wanted}"
+)
+_FILLED = template(
+    "fills notches or holes of its mesh, up to {distance:.2g} from the surface: "
+    "raise Parts to leave them open"
+)
 _CUSTOM = ColliderName("custom", "hull", (), ())
+
+NoteKind: TypeAlias = Literal["filled", "name"]
+"""Kinds of notes, which are no problems.
+
+- "filled": notches or holes of the mesh are filled
+- "name": the engine finds the mesh only if the exporter renames it
+"""
+
+
+class CheckedCollider(NamedTuple):
+    """A collider that was checked.
+
+    name, id : Name and full name of the object.
+    mesh : Full name of the mesh object that it belongs to, or name of the collection that is treated as
+        one. None if it belongs to none, as an object that is its own collider.
+    engine : Engine whose naming convention it follows.
+    kind : Shape that the engine makes of it.
+    vertices : Number of its vertices; 0 if it could not be read.
+    problems : Number of its own problems.
+    filled : Distance from the surface of its mesh up to which it fills notches and holes, in world units; 0
+        if it fills none. None if that was not measured.
+    """
+
+    name: str
+    id: str
+    mesh: str | None
+    engine: Engine
+    kind: CheckedKind
+    vertices: int
+    problems: int
+    filled: float | None = None
+
+
+class ColliderFinding(NamedTuple):
+    """A problem or a note of one object: a collider, or a mesh that its colliders do not enclose.
+
+    name, id : Name and full name of the object.
+    text : Sentence without a full stop, whose subject is the object.
+    outside : Vertices that are outside, of a problem "outside".
+    """
+
+    name: str
+    id: str
+    kind: ProblemKind | NoteKind
+    text: str
+    outside: Outside | None = None
+
+
+class ColliderCheck(NamedTuple):
+    """Result of `check_colliders`.
+
+    problems : Empty if no problem was found.
+    notes : The largest filled holes first.
+    """
+
+    colliders: tuple[CheckedCollider, ...]
+    problems: tuple[ColliderFinding, ...]
+    notes: tuple[ColliderFinding, ...]
+
+    @property
+    def findings(self) -> tuple[ColliderFinding, ...]:
+        """Problems, then notes."""
+        return (*self.problems, *self.notes)
+
+    def document(self, scene: str) -> dict[str, Any]:
+        """Return the result as a JSON document, with the name of the scene.
+
+        Bytes of names that are not UTF-8 are escapes.
+        """
+        return {
+            "format": "collision-bounds-collider-check",
+            "version": "1.0.0",
+            "scene": scene,
+            **{key: list(map(_members, entries)) for key, entries in self._asdict().items()},
+        }
+
+
+def _members(entry: CheckedCollider | ColliderFinding) -> dict[str, Any]:
+    """Members of an entry of a document."""
+    members = entry._asdict()
+    for key in members.keys() & {"name", "id", "mesh"}:
+        members[key] = None if members[key] is None else valid_text(members[key])
+    outside = members.pop("outside", None)
+    return members if outside is None else {**members, "outside": outside._asdict()}
 
 
 class _Candidate(NamedTuple):
-    """Collider with its name, and the mesh object or merged collection that it belongs to.
+    """Collider with its full name, what its name says, and what it belongs to.
 
-    match : with the name of that object or collection
-    mesh : full name of the object; None for a collection
+    match : with the name of the mesh object or merged collection that it belongs to
+    mesh : the mesh object; None for a collection
     is_created : whether Create Colliders gave it its name, by any pattern
     """
 
     item: bpy.types.Object
+    id: str
     name: ColliderName
     match: SourceMatch
-    mesh: str | None
+    mesh: bpy.types.Object | None
     is_created: bool
 
     @property
-    def enclosed(self) -> tuple[str | None, str | None]:
+    def enclosed(self) -> tuple[bpy.types.Object | None, str | None]:
         """`mesh`, and the name of the object or collection; both None if the collider is its own mesh."""
         return (self.mesh, self.match.name) if self.name.is_separate else (None, None)
+
+    @property
+    def names(self) -> list[str]:
+        """Names by which it is selected: its own, and those of the mesh or collection."""
+        of_mesh = None if self.mesh is None else full_name_of(self.mesh)
+        return [name_of(self.item), self.id, *filter(None, (self.match.name, of_mesh))]
 
 
 def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | None = None) -> ColliderCheck:
@@ -83,45 +175,39 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     """
     settings = settings or ColliderCheckSettings()
     candidates = _candidates(scene)
-    selected = _selected(scene, candidates, settings)
+    selected = _selected(scene, candidates, settings.selection)
     # Colliders of one mesh enclose it together, so the others of a mesh are read too.
-    groups: dict[tuple[str | None, str | None], list[_Candidate]] = defaultdict(list)
+    by_source: dict[tuple[bpy.types.Object | None, str | None], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        groups[candidate.enclosed].append(candidate)
-    chosen = {
-        source: group
-        for source, group in groups.items()
-        if any(full_name_of(candidate.item) in selected for candidate in group)
-    }
-    objects = {full_name_of(item): item for item in scene.objects}
-    to_read = [
-        ColliderGroup(None if mesh is None else objects[mesh], [candidate.item for candidate in group])
-        for (mesh, _), group in chosen.items()
+        by_source[candidate.enclosed].append(candidate)
+    groups = [entry for entry in by_source.items() if any(each.id in selected for each in entry[1])]
+    merged = [
+        read_merged(scene, name, settings.fit) if mesh is None and name is not None else None
+        for (mesh, name), _ in groups
     ]
-    checked: list[CheckedCollider] = []
-    problems: list[ColliderProblem] = []
-    notes: list[ColliderNote] = []
-    unit = meters_per_unit(scene)
-    used = {name_of(item) for item in bpy.data.objects}
-    reads = read_groups(scene, to_read, settings.fit)
-    for ((mesh, name), group), read in zip(chosen.items(), reads, strict=True):
-        if mesh is None and name is not None:
-            read = read._replace(source=read_merged(scene, name, settings.fit))
-        result = _check_group(group, read, unit, used)
-        # A collider that was not selected is only part of what encloses its mesh.
-        skipped = {full_name_of(candidate.item) for candidate in group} - selected
-        checked += [entry for entry in result.colliders if entry.id not in skipped]
-        problems += [entry for entry in result.problems if entry.id not in skipped]
-        notes += [entry for entry in result.notes if entry.id not in skipped]
-    checked.sort(key=lambda entry: (entry.name, entry.id))
-    problems.sort(key=lambda entry: (entry.name, entry.id))
-    filled = {entry.id: entry.filled or 0.0 for entry in checked}
-    notes.sort(key=lambda entry: (entry.kind, -filled[entry.id], entry.name, entry.id))
-    return ColliderCheck(tuple(checked), tuple(problems), tuple(notes))
+    members = [[*filter(None, [mesh]), *(each.item for each in group)] for (mesh, _), group in groups]
+    unit, used = meters_per_unit(scene), {name_of(item) for item in bpy.data.objects}
+    checks: dict[int, ColliderCheck] = {}
+    with closing(evaluated_groups(scene, members)) as evaluated:
+        for number, depsgraph in evaluated:
+            (mesh, _), group = groups[number]
+            source = merged[number] if mesh is None else read_source(mesh, depsgraph, settings.fit)
+            surfaces = {each.id: read_collider(each.item, depsgraph) for each in group}
+            checks[number] = _check_group(group, selected, source, surfaces, unit, used)
+    in_order = [checks[number] for number in range(len(groups))]
+    colliders = [entry for check in in_order for entry in check.colliders]
+    problems = [entry for check in in_order for entry in check.problems]
+    notes = [entry for check in in_order for entry in check.notes]
+    filled = {entry.id: entry.filled or 0.0 for entry in colliders}
+    return ColliderCheck(
+        tuple(sorted(colliders, key=lambda entry: (entry.name, entry.id))),
+        tuple(sorted(problems, key=lambda entry: (entry.name, entry.id))),
+        tuple(sorted(notes, key=lambda entry: (entry.kind, -filled[entry.id], entry.name, entry.id))),
+    )
 
 
 def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
-    """Find the colliders of a scene, and the meshes that they belong to."""
+    """Find the colliders of a scene, and the meshes or merged collections that they belong to."""
     names: dict[str, ColliderName] = {}
     items = [item for item in scene.objects if item.type in MESH_LIKE]
     for item in items:
@@ -130,64 +216,86 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
             name = _CUSTOM  # by a pattern of the user
         if name is not None:
             names[full_name_of(item)] = name
-    meshes = [item for item in items if _may_be_source(item, names)]
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for item in meshes:
-        by_name[name_of(item).lower()].append(name_of(item))
-    full_names = {name_of(item): full_name_of(item) for item in meshes}
-    first_levels = collision_levels(full_names).values()
-    levels = {base_name(name).lower(): name for name in first_levels if base_name(name) != name}
+    meshes = {name_of(item): item for item in items if _may_be_source(item, names)}
+    by_lower: dict[str, list[str]] = defaultdict(list)
+    for each in meshes:
+        by_lower[each.lower()].append(each)
+    first_levels = collision_levels(meshes).values()
+    levels = {base_name(each).lower(): each for each in first_levels if base_name(each) != each}
     collections = {
         name_of(entry) for entry in scene.collection.children_recursive if is_merged_collection(entry)
     }
     candidates = []
     for item in items:
-        name = names.get(full_name_of(item))
-        if name is None:
+        id = full_name_of(item)
+        name = names.get(id)
+        match = None if name is None else _match(item, name, names, by_lower, levels)
+        if name is None or match is None:
             continue
-        known: Mapping[str, list[str]] = by_name
-        if not name.is_certain:
-            # It cannot be its own mesh.
-            itself = name_of(item)
-            known = {key: [mesh for mesh in found if mesh != itself] for key, found in by_name.items()}
-        parent = _parent_mesh(item, names)
-        # The name of a bone's collider has that of the bone, too, and its parent is the armature.
-        of_bone = _marked_mesh(item, known) if item.parent_type == "BONE" else None
-        if of_bone is not None or name.engine == "custom":
-            match = SourceMatch(of_bone or parent or _marked_mesh(item, known), True)
-        else:
-            match = match_source(name_of(item), name, parent, known, levels)
-            if parent is not None and _has_created_name(item, parent):
-                match = SourceMatch(parent, match.is_named and match.name == parent)
-        if of_bone is None and not name.is_certain and not _is_named(name, known):
-            continue
-        candidates.append(_candidate(item, name, match, full_names, collections))
+        # It belongs to a collection that it was created for, or to one in its name if there is no mesh.
+        possible = [_mark_of(item)] if item.parent is None else []
+        if match.name is None:
+            possible += [*name.sources, *name.similar]
+        collection = next((entry for entry in possible if entry in collections), None)
+        if collection is not None:
+            match = SourceMatch(collection, name.engine == "custom" or collection in name.sources)
+        mesh = None if collection is not None or match.name is None else meshes[match.name]
+        is_created = match.name is not None and _has_created_name(item, match.name)
+        candidates.append(_Candidate(item, id, name, match, mesh, is_created))
     return candidates
 
 
-def _candidate(
+def _match(
     item: bpy.types.Object,
     name: ColliderName,
-    match: SourceMatch,
-    full_names: Mapping[str, str],
-    collections: set[str],
-) -> _Candidate:
-    """Complete a candidate by the merged collection that it belongs to, or by the full name of its mesh.
+    names: Mapping[str, ColliderName],
+    meshes: Mapping[str, list[str]],
+    levels: Mapping[str, str],
+) -> SourceMatch | None:
+    """Find the mesh that a collider belongs to; None if it is no collider, as no mesh has a name in its name.
 
-    It belongs to a collection that it was created for, or to one that its name contains if there is no mesh.
+    names : of all colliders, by full name
+    meshes : names of meshes, by their names in lower case
+    levels : as of `match_source`
     """
+    if not name.is_certain:
+        # It cannot be its own mesh.
+        itself = name_of(item)
+        meshes = {key: [mesh for mesh in found if mesh != itself] for key, found in meshes.items()}
+    parent, above = None, item.parent
+    while parent is None and above is not None:
+        if above.type in MESH_LIKE and _may_be_source(above, names):
+            parent = name_of(above)
+        above = above.parent
     mark = _mark_of(item)
-    possible = [mark] if item.parent is None else []
-    if match.name is None:
-        possible += [*name.sources, *name.similar]
-    collection = next((entry for entry in possible if entry in collections), None)
-    mesh = None
-    if collection is not None:
-        match = SourceMatch(collection, name.engine == "custom" or collection in name.sources)
-    elif match.name is not None:
-        mesh = full_names[match.name]
-    is_created = match.name is not None and _has_created_name(item, match.name)
-    return _Candidate(item, name, match, mesh, is_created)
+    marked = mark if mark in meshes.get(mark.lower(), ()) else None
+    if marked is not None and item.parent_type == "BONE":
+        # Its name has that of the bone, too, and its parent is the armature.
+        return SourceMatch(marked, True)
+    if not name.is_certain and not any(meshes.get(each.lower()) for each in (*name.sources, *name.similar)):
+        return None
+    if name.engine == "custom":
+        return SourceMatch(parent or marked, True)
+    match = match_source(name_of(item), name, parent, meshes, levels)
+    if parent is not None and _has_created_name(item, parent):
+        match = SourceMatch(parent, match.is_named and match.name == parent)
+    return match
+
+
+def _may_be_source(item: bpy.types.Object, names: Mapping[str, ColliderName]) -> bool:
+    """Return whether an object can have colliders: it is none itself, unless it is visible as well."""
+    name = names.get(full_name_of(item))
+    return name is None or not name.is_separate or not name.is_certain
+
+
+def _mark_of(item: bpy.types.Object) -> str:
+    """Name of the source that a collider was created for; empty if it was not created here."""
+    if not is_marked_collider(item):
+        return ""
+    try:
+        return str(item[COLLIDER_PROPERTY])
+    except UnicodeDecodeError:  # of an old or damaged file
+        return ""
 
 
 def _has_created_name(item: bpy.types.Object, source: str) -> bool:
@@ -205,145 +313,96 @@ def _has_created_name(item: bpy.types.Object, source: str) -> bool:
     )
 
 
-def _mark_of(item: bpy.types.Object) -> str:
-    """Name of the source that a collider was created for; empty if it was not created here."""
-    if not is_marked_collider(item):
-        return ""
-    try:
-        return str(item[COLLIDER_PROPERTY])
-    except UnicodeDecodeError:  # of an old or damaged file
-        return ""
-
-
-def _marked_mesh(item: bpy.types.Object, meshes: Mapping[str, list[str]]) -> str | None:
-    """Name of the mesh that a collider was created for; None if there is none of that name."""
-    mark = _mark_of(item)
-    return mark if mark in meshes.get(mark.lower(), ()) else None
-
-
-def _is_named(name: ColliderName, meshes: Mapping[str, list[str]]) -> bool:
-    """Return whether a mesh has one of the names that a name can stand for."""
-    return any(meshes.get(each.lower()) for each in (*name.sources, *name.similar))
-
-
-def _may_be_source(item: bpy.types.Object, names: Mapping[str, ColliderName]) -> bool:
-    """Return whether an object can have colliders: it is none itself, unless it is visible as well."""
-    name = names.get(full_name_of(item))
-    return name is None or not name.is_separate or not name.is_certain
-
-
-def _parent_mesh(item: bpy.types.Object, names: Mapping[str, ColliderName]) -> str | None:
-    """Name of the nearest mesh above an object; None if there is none."""
-    parent = item.parent
-    while parent is not None:
-        if parent.type in MESH_LIKE and _may_be_source(parent, names):
-            return name_of(parent)
-        parent = parent.parent
-    return None
-
-
-def _selected(
-    scene: bpy.types.Scene, candidates: list[_Candidate], settings: ColliderCheckSettings
-) -> set[str]:
+def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: Selection) -> set[str]:
     """Full names of the colliders that are selected, also by their meshes. Raises as `check_colliders`."""
-    selection = settings.selection
     is_owner_selected = owner_filter(scene, selection)
-
-    def names_of(candidate: _Candidate) -> list[str]:
-        of_item = [name_of(candidate.item), full_name_of(candidate.item)]
-        return [*of_item, *filter(None, (candidate.match.name, candidate.mesh))]
-
     for pattern in selection.patterns:
-        only = selection.__class__((pattern,))
-        if not any(matches_names(only, *names_of(candidate)) for candidate in candidates):
+        if not any(matches_pattern(pattern, *candidate.names) for candidate in candidates):
             raise SceneError(
                 f"object {pattern!r}: no collider in scene {name_of(scene)!r} has this name, or belongs to a "
                 "mesh of this name"
             )
     return {
-        full_name_of(candidate.item)
+        candidate.id
         for candidate in candidates
-        if matches_names(selection, *names_of(candidate))
-        and any(is_owner_selected(name) for name in names_of(candidate))
+        if matches_names(selection, *candidate.names) and any(map(is_owner_selected, candidate.names))
     }
 
 
-def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: set[str]) -> ColliderCheck:
-    """Check the colliders of one mesh, each alone and all together.
+def _check_group(
+    group: list[_Candidate],
+    selected: Container[str],
+    source: ObjectSurface | None,
+    surfaces: Mapping[str, ObjectSurface | None],
+    unit: float,
+    used: set[str],
+) -> ColliderCheck:
+    """Check the colliders of one mesh or collection, each alone and all together.
 
-    `unit` is the length of a Blender unit in meters, and `used` are the names of all objects.
+    selected : full names of those to report; the others are only a part of what encloses the mesh
+    source : the mesh; None if it is disabled, or the colliders are their own meshes
+    surfaces : those of the colliders, by full name; None if disabled
+    unit : length of a Blender unit in meters
+    used : names of all objects
     """
-    mesh, mesh_name = group[0].enclosed
+    mesh, source_id = group[0].enclosed
+    problems: list[ColliderFinding] = []
+    if mesh is not None:
+        source_id = full_name_of(mesh)
+        if source is None:
+            problems.append(ColliderFinding(name_of(mesh), source_id, "unreadable", _DISABLED))
+    matrix = None if source is None else source.matrix
+    shapes = {
+        each.id: geometry_problems(each.name, surface, matrix, unit)
+        for each in group
+        if (surface := surfaces[each.id]) is not None
+    }
     colliders: list[CheckedCollider] = []
-    problems: list[ColliderProblem] = []
-    notes: list[ColliderNote] = []
-    shapes: dict[str, CheckedShape] = {}
-    for candidate in group:
-        item, name = candidate.item, candidate.name
-        id = full_name_of(item)
-        found = name_problems(name_of(item), name, candidate.match, used)
-        if found and candidate.is_created:
+    notes: list[ColliderFinding] = []
+    for item, id, name, match, _, is_created in group:
+        if id not in selected:
+            continue
+        found = name_problems(name_of(item), name, match, used)
+        if found and is_created:
             found = []
             if name.engine == "unreal":
-                text = name_note(name, candidate.match.name or "")
-                notes.append(ColliderNote(name_of(item), id, "name", text))
+                text = message(_RENAMED, mesh=quoted(match.name or ""), wanted=quoted(name.sources[-1]))
+                notes.append(ColliderFinding(name_of(item), id, "name", text))
         if name.engine == "unreal" and item.parent_type == "BONE":
             found.append(("name", _OF_BONE))
-        geometry = read.colliders.get(id)
-        if geometry is None:
-            found.append(("unreadable", _DISABLED))
-        else:
-            matrix = None if read.source is None or not name.is_separate else read.source.matrix
-            shapes[id] = geometry_problems(name, geometry, matrix, unit)
-            found += shapes[id].problems
-        vertices = 0 if geometry is None else len(geometry.points)
+        found += shapes[id].problems if id in shapes else [("unreadable", _DISABLED)]
+        surface = surfaces[id]
+        count = 0 if surface is None else len(surface.local)
         colliders.append(
-            CheckedCollider(
-                name_of(item), id, mesh or mesh_name, name.engine, name.kind, vertices, len(found)
-            )
+            CheckedCollider(name_of(item), id, source_id, name.engine, name.kind, count, len(found))
         )
-        problems += [ColliderProblem(name_of(item), id, kind, text) for kind, text in found]
-    if mesh_name is not None and read.source is not None:
-        problems += _outside(mesh_name, mesh or mesh_name, group, shapes, read.source)
-        colliders = _with_filled(colliders, shapes, read.source)
+        problems += [ColliderFinding(name_of(item), id, *problem) for problem in found]
+    if source is not None and source_id is not None and len(source.local) and source.is_readable:
+        problems += _outside(group, source_id, shapes, source)
+        volumes = {id: shape.volume for id, shape in shapes.items() if shape.volume is not None}
+        filled = filled_distances(source, volumes)
+        colliders = [entry._replace(filled=filled.get(entry.id)) for entry in colliders]
         notes += [
-            ColliderNote(entry.name, entry.id, "filled", filled_note(entry.filled))
+            ColliderFinding(entry.name, entry.id, "filled", message(_FILLED, distance=entry.filled))
             for entry in colliders
-            if entry.filled and is_noticeable(entry.filled, read.source, unit)
+            if entry.filled and is_noticeable(entry.filled, source, unit)
         ]
-    elif mesh_name is not None and mesh is not None:
-        problems.append(ColliderProblem(mesh_name, mesh, "unreadable", _DISABLED))
     return ColliderCheck(tuple(colliders), tuple(problems), tuple(notes))
 
 
-def _with_filled(
-    colliders: list[CheckedCollider], shapes: Mapping[str, CheckedShape], source: ReadObject
-) -> list[CheckedCollider]:
-    """Add how far the colliders of a mesh fill its notches and holes, to those that have a volume."""
-    volumes = {id: shape.volume for id, shape in shapes.items() if shape.volume is not None}
-    is_known = bool(volumes) and is_readable(source)
-    distances = filled_distances(source, list(volumes.values())) if is_known else None
-    if distances is None:
-        return colliders
-    filled = dict(zip(volumes, distances.tolist(), strict=True))
-    return [entry._replace(filled=filled.get(entry.id)) for entry in colliders]
-
-
 def _outside(
-    name: str, id: str, group: list[_Candidate], shapes: Mapping[str, CheckedShape], source: ReadObject
-) -> Iterator[ColliderProblem]:
-    """Report the vertices of a mesh that are in none of its colliders, for each engine."""
-    if not len(source.points) or not is_readable(source):
-        return
+    group: list[_Candidate], id: str, shapes: Mapping[str, CheckedShape], source: ObjectSurface
+) -> Iterator[ColliderFinding]:
+    """Report the vertices of a mesh or collection, by full name, that are in no collider of an engine."""
     by_engine: dict[Engine, list[_Candidate]] = defaultdict(list)
     for candidate in group:
         by_engine[candidate.name.engine].append(candidate)
     for candidates in by_engine.values():
-        read = [shapes.get(full_name_of(candidate.item)) for candidate in candidates]
-        with_volume = [shape for shape in read if shape is not None and shape.volume is not None]
+        read = [shapes[each.id] for each in candidates if each.id in shapes]
+        with_volume = [shape for shape in read if shape.volume is not None]
         has_surface = any(candidate.name.kind == "triangles" for candidate in candidates)
-        if with_volume and None not in read and not has_surface:
+        if with_volume and len(read) == len(candidates) and not has_surface:
             names = [name_of(candidate.item) for candidate in candidates]
             found = outside_problem(source, with_volume, names)
             if found is not None:
-                yield ColliderProblem(name, id, "outside", *found)
+                yield ColliderFinding(group[0].match.name or id, id, "outside", *found)

@@ -4,47 +4,51 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Container, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...core import Capsule, Sphere
 from ...core.messages import counted, message, template
 from ...core.numeric.arrays import Floats
 from ...formats.wording import quoted
 from ..collider_names import COMPONENTS, PREFIXES, ColliderName, Engine, SourceMatch, has_blender_suffix
-from .check_records import ProblemKind
-from .containment import ConvexVolume, Outside, concave_depth, hull_volume, round_volume, vertices_outside
-from .reading import ReadObject
-from .surfaces import (
-    WorldSurface,
-    box_defect,
-    count_pieces,
-    open_defect,
-    rounding_of,
-    unreal_capsule,
-    unreal_sphere,
-    world_surface,
-)
+from .containment import ConvexVolume, HullVolume, Outside, RoundVolume, vertices_outside
+from .reading import ObjectSurface
+from .surfaces import box_defect, concave_depth, count_pieces, open_defect, unreal_capsule, unreal_sphere
+
+ProblemKind: TypeAlias = Literal[
+    "outside", "open", "flat", "concave", "shape", "name", "mesh", "vertices", "scale", "unreadable"
+]
+"""Kinds of problems of colliders.
+
+- "outside": vertices of the mesh are outside of all its colliders
+- "open": the surface is not closed
+- "flat": the vertices are in one plane
+- "concave": the surface is not convex
+- "shape": it is no box, sphere or capsule, as its name says
+- "name": the engine does not recognize the name, or finds another mesh by it
+- "mesh": there is no mesh object of the name
+- "vertices": more vertices than the engine allows
+- "scale": a scale that the engine does not support
+- "unreadable": the object is disabled, or has coordinates that are not finite
+"""
 
 _MOST_VERTICES = 255
 """Most vertices of a convex hull in PhysX, on which Unity and Unreal's limit are based."""
-_LARGEST = 1e15
-"""Coordinates beyond this count as broken, as in documents."""
 _EQUAL = 1e-4
 """Relative difference of scales below which they are equal, and cosine of a right angle."""
 _ENGINES: dict[Engine, str] = {"unreal": "Unreal", "unity": "Unity", "godot": "Godot"}
+
+_ROUND: dict[str, Callable[[ObjectSurface], tuple[RoundVolume, str]]] = {
+    "sphere": unreal_sphere,
+    "capsule": unreal_capsule,
+}
+"""Round shapes that Unreal makes of surfaces, by kind of collider."""
 _NOT_OF_KIND = {
     "box": template("is not a box: {defect}"),
     "sphere": template("is not a sphere: {defect}"),
     "capsule": template("is not a capsule: {defect}"),
 }
-
-_ROUND: dict[str, Callable[[WorldSurface], tuple[Sphere | Capsule, str]]] = {
-    "sphere": unreal_sphere,
-    "capsule": unreal_capsule,
-}
-"""Round shapes that Unreal makes of surfaces, by kind of collider."""
 
 Found = tuple[ProblemKind, str]
 """Kind and sentence of a problem."""
@@ -58,13 +62,8 @@ class CheckedShape(NamedTuple):
     """
 
     problems: list[Found]
-    volume: ConvexVolume | None
-    rounding: float
-
-
-def is_readable(geometry: ReadObject) -> bool:
-    """Return whether all coordinates are numbers of a usual size."""
-    return all(bool((np.abs(values) < _LARGEST).all()) for values in (geometry.points, geometry.matrix))
+    volume: ConvexVolume | None = None
+    rounding: float = 0.0
 
 
 def name_problems(collider: str, name: ColliderName, match: SourceMatch, used: Container[str]) -> list[Found]:
@@ -94,21 +93,6 @@ def name_problems(collider: str, name: ColliderName, match: SourceMatch, used: C
     return [("name", problem) for problem in problems] + found
 
 
-def name_note(name: ColliderName, source: str) -> str:
-    """Note that Unreal finds a mesh by the name of a collider only if the exporter renames the mesh."""
-    text = "is found by Unreal for its mesh {mesh} only if your exporter renames the mesh to {wanted}"
-    return message(text, mesh=quoted(source), wanted=quoted(name.sources[-1]))
-
-
-def filled_note(distance: float) -> str:
-    """Note that a collider fills notches or holes of its mesh, up to a distance from its surface."""
-    text = (
-        "fills notches or holes of its mesh, up to {distance:.2g} from the surface: "
-        "raise Parts to leave them open"
-    )
-    return message(text, distance=distance)
-
-
 def _missing_mesh(names: Sequence[str]) -> str:
     """Return that there is no mesh of any of these names, of which there are up to three."""
     text = (
@@ -130,7 +114,7 @@ def _right_name(name: ColliderName, source: str, used: Container[str]) -> str:
 
 
 def geometry_problems(
-    name: ColliderName, geometry: ReadObject, mesh: Floats | None, unit: float
+    name: ColliderName, surface: ObjectSurface, mesh: Floats | None, unit: float
 ) -> CheckedShape:
     """Find the problems of a collider's surface, kind of shape, number of vertices, and scale.
 
@@ -138,64 +122,47 @@ def geometry_problems(
     mesh : (4, 4) float64, world matrix of its mesh, or None
     unit : length of a Blender unit in meters
     """
-    if not is_readable(geometry):
-        return CheckedShape(
-            [("unreadable", message("has coordinates that are not finite, or too large"))], None, 0.0
-        )
+    if not surface.is_readable:
+        return CheckedShape([("unreadable", message("has coordinates that are not finite, or too large"))])
+    if not len(surface.triangles):
+        return CheckedShape([("open", message("has no faces"))])
     found: list[Found] = []
-    if not len(geometry.triangles):
-        return CheckedShape([("open", message("has no faces"))], None, 0.0)
-    volume, rounding = None, 0.0
+    volume: ConvexVolume | None = None
     if name.is_separate and name.kind != "triangles":
-        surface = world_surface(geometry.points, geometry.triangles, geometry.edges, geometry.matrix)
-        rounding = surface.rounding
-        hull = hull_volume(surface)
-        if hull is None:
+        merged = surface.merged()
+        try:
+            hull = HullVolume(merged)
+        except ValueError:
             found.append(("flat", message("is flat: it has no volume")))
         else:
-            found += _surface_problems(name, surface, hull)
-            shape_problems, volume = _shape_problems(name, surface, unit)
-            found += shape_problems
-            volume = volume or hull
-    if name.engine in ("unreal", "unity") and name.kind == "hull" and len(geometry.points) > _MOST_VERTICES:
+            found = _surface_problems(name, merged, hull)
+            volume, defect = hull, ""
+            if name.kind in _ROUND:
+                shape, defect = _ROUND[name.kind](merged)
+                volume = hull if defect else shape
+            elif name.kind == "box":
+                defect = box_defect(merged, unit)
+            if defect:
+                found.append(("shape", message(_NOT_OF_KIND[name.kind], defect=defect)))
+    count = len(surface.local)
+    if name.engine in ("unreal", "unity") and name.kind == "hull" and count > _MOST_VERTICES:
         text = "has {count} vertices, and convex hulls have at most {most}"
-        problem = message(text, count=len(geometry.points), most=_MOST_VERTICES)
-        found.append(("vertices", problem))
-    found += _scale_problems(name, geometry.matrix, mesh)
-    return CheckedShape(found, volume, rounding)
+        found.append(("vertices", message(text, count=count, most=_MOST_VERTICES)))
+    found += _scale_problems(name, surface.matrix, mesh)
+    return CheckedShape(found, volume, surface.rounding)
 
 
-def _surface_problems(name: ColliderName, surface: WorldSurface, hull: ConvexVolume) -> list[Found]:
+def _surface_problems(name: ColliderName, surface: ObjectSurface, hull: HullVolume) -> list[Found]:
     """Problems of the surface; of boxes and round shapes, the kind of shape includes that it is convex."""
+    found: list[Found] = []
     if defect := open_defect(surface):
-        found: list[Found] = [("open", defect)]
+        found.append(("open", defect))
     elif (pieces := count_pieces(surface)) > 1:
         return [("concave", message("is not convex: it consists of {count} pieces", count=pieces))]
-    else:
-        found = []
-    if name.engine == "godot" or name.kind == "hull":
-        depth = concave_depth(surface, hull)
-        if depth:
-            text = "is not convex: it has a dent, {depth:.4g} below its convex hull"
-            found.append(("concave", message(text, depth=depth)))
+    if (name.engine == "godot" or name.kind == "hull") and (depth := concave_depth(surface, hull)):
+        text = "is not convex: it has a dent, {depth:.4g} below its convex hull"
+        found.append(("concave", message(text, depth=depth)))
     return found
-
-
-def _shape_problems(
-    name: ColliderName, surface: WorldSurface, unit: float
-) -> tuple[list[Found], ConvexVolume | None]:
-    """Problems of the kind of shape, and the sphere or capsule that the engine makes of it."""
-    if name.kind not in _NOT_OF_KIND:
-        return [], None
-    volume = None
-    if name.kind in _ROUND:
-        shape, defect = _ROUND[name.kind](surface)
-        volume = round_volume(shape)
-    else:
-        defect = box_defect(surface, unit)
-    if not defect:
-        return [], volume
-    return [("shape", message(_NOT_OF_KIND[name.kind], defect=defect))], None
 
 
 def _scale_problems(name: ColliderName, matrix: Floats, mesh: Floats | None) -> list[Found]:
@@ -237,17 +204,16 @@ def _is_uniform(linear: Floats) -> bool:
 
 
 def outside_problem(
-    source: ReadObject, shapes: Sequence[CheckedShape], names: Sequence[str]
+    source: ObjectSurface, shapes: Sequence[CheckedShape], names: Sequence[str]
 ) -> tuple[str, Outside] | None:
     """Find the vertices of a mesh that are in none of its colliders, with a sentence; None without any.
 
     shapes : its colliders that have a volume, at least one
     names : those of its colliders
     """
-    points = source.points @ source.matrix[:3, :3].T + source.matrix[:3, 3]
-    tolerance = rounding_of(source.matrix, source.points) + max(shape.rounding for shape in shapes)
+    tolerance = source.rounding + max(shape.rounding for shape in shapes)
     volumes = [shape.volume for shape in shapes if shape.volume is not None]
-    outside = vertices_outside(points, volumes, tolerance)
+    outside = vertices_outside(source.points, volumes, tolerance)
     if not outside.vertices:
         return None
     if len(names) == 1:
@@ -270,7 +236,7 @@ def outside_problem(
         outside.vertices,
         singular,
         plural,
-        total=len(points),
+        total=len(source.points),
         collider=names[0],
         colliders=len(names),
         distance=f"{outside.distance:.6g}",

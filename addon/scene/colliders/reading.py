@@ -1,4 +1,4 @@
-"""Evaluated geometry of colliders and of the meshes that they belong to, whether shown or hidden.
+"""Evaluated surfaces of colliders and of the meshes that they belong to, whether shown or hidden.
 
 Objects that are shown are read from the scene as the viewport shows it. A group with a hidden object is
 evaluated by itself, because Blender does not evaluate hidden objects.
@@ -6,8 +6,9 @@ evaluated by itself, because Blender does not evaluate hidden objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -17,7 +18,6 @@ from ...core.numeric.arrays import Floats, Ints, transform_points
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.frames import playhead
 from ..blender.mesh_data import edge_indices, triangle_indices, vertex_positions
-from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import read_overrides
 from ..blender.private_scene import PrivateScene, end_step
@@ -25,117 +25,137 @@ from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
 from ..subjects.reader import SubjectReader
 
+SINGLE = float(np.finfo(np.float32).eps)
+_ROUNDINGS = 4
+"""Roundings of the largest number that a coordinate is computed from, by which it may be wrong."""
+_LARGEST = 1e15
+"""Coordinates beyond this count as broken, as in documents."""
+_THINNEST = 1e-6
+"""Thickness below which a surface is flat, as a part of its size."""
+_NO_TRIANGLES, _NO_EDGES = np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
 
-class ColliderGroup(NamedTuple):
-    """Mesh object, by full name, and its colliders; a mesh is None for colliders of no object."""
 
-    source: bpy.types.Object | None
-    colliders: list[bpy.types.Object]
+@dataclass(frozen=True)
+class ObjectSurface:
+    """ObjectSurface of an object at the current frame.
 
-
-class ReadObject(NamedTuple):
-    """Geometry of an object at the current frame.
-
-    points : (n, 3) float64 in object space
+    local : (v, 3) float64, the vertices in object space
     triangles : (t, 3) int64, not read for custom shapes
-    edges : (e, 2) int64, not read for a mesh that colliders belong to
+    edges : (e, 2) int64, of polygons; not read for a mesh that colliders belong to
     matrix : (4, 4) float64, the world matrix
     """
 
-    points: Floats
+    local: Floats
     triangles: Ints
     edges: Ints
     matrix: Floats
 
+    @cached_property
+    def points(self) -> Floats:
+        """Vertices (v, 3) in world space, float64. Raises NonFiniteGeometryError for a matrix with NaN."""
+        return transform_points(self.matrix, self.local)
 
-class ReadGroup(NamedTuple):
-    """Geometry of the objects of a group, by full name. Disabled objects are missing."""
+    @property
+    def is_readable(self) -> bool:
+        """True if all coordinates are numbers of a usual size."""
+        return all(bool((np.abs(values) < _LARGEST).all()) for values in (self.local, self.matrix))
 
-    source: ReadObject | None
-    colliders: dict[str, ReadObject]
+    @property
+    def size(self) -> float:
+        """Largest side of the box around it along the world's axes."""
+        return float(np.ptp(self.points, axis=0).max()) if len(self.points) else 0.0
+
+    @property
+    def rounding(self) -> float:
+        """Largest error of a world coordinate that is computed in single precision."""
+        if not len(self.local):
+            return 0.0
+        largest = np.abs(self.matrix[:3, :3]) @ np.abs(self.local).max(axis=0) + np.abs(self.matrix[:3, 3])
+        return _ROUNDINGS * SINGLE * float(largest.max())
+
+    @property
+    def is_flat(self) -> bool:
+        """True if all vertices are nearly in one plane."""
+        if len(self.points) < 4:
+            return True
+        offset = self.points - self.points.mean(axis=0)
+        offset /= max(self.size, 1e-300)
+        axes = np.linalg.eigh(offset.T @ offset)[1]
+        return bool(np.ptp(offset @ axes, axis=0).min() <= _THINNEST)
+
+    def merged(self) -> ObjectSurface:
+        """Merge vertices in the same position, and drop triangles that have a corner twice then."""
+        distinct, index = np.unique(self.local, axis=0, return_inverse=True)
+        index = index.reshape(-1)
+        corners = index[self.triangles]
+        is_proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+        return replace(self, local=distinct, triangles=corners[is_proper], edges=index[self.edges])
 
 
-def is_disabled(item: bpy.types.Object) -> bool:
-    """Return whether an object is disabled in all viewports, so that Blender never evaluates it."""
-    return item.hide_viewport
+def evaluated_groups(
+    scene: bpy.types.Scene, groups: Sequence[Sequence[bpy.types.Object]]
+) -> Generator[tuple[int, bpy.types.Depsgraph], None, None]:
+    """Yield the number of each group of objects, and a dependency graph with all of them.
 
+    They are evaluated at the current frame, and groups with hidden objects are last. Nothing in the file
+    changes, but until the iterator is closed it can have a private scene.
 
-def read_groups(scene: bpy.types.Scene, groups: list[ColliderGroup], fit: FitSettings) -> list[ReadGroup]:
-    """Read the geometry of groups of a scene, the active one, at the current frame, in their order.
-
-    Nothing in the file changes. `fit.modifiers` is the source of vertices of meshes without settings of their
-    own.
+    scene : the active one, with all the objects
     """
-    depsgraph = bpy.context.evaluated_depsgraph_get()
     layer = bpy.context.view_layer
-    read: dict[int, ReadGroup] = {}
-    hidden: dict[int, ColliderGroup] = {}
-    for number, group in enumerate(groups):
-        if all(item.visible_get(view_layer=layer) for item in _members(group)):
-            read[number] = _read_group(group, depsgraph, fit)
-        else:
-            hidden[number] = group
+    is_shown = [all(item.visible_get(view_layer=layer) for item in group) for group in groups]
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    yield from ((number, depsgraph) for number in range(len(groups)) if is_shown[number])
+    hidden = [number for number in range(len(groups)) if not is_shown[number]]
     if hidden:
-        uids = {item.session_uid for group in hidden.values() for item in _members(group)}
-        private = PrivateScene(scene, uids)
+        private = PrivateScene(scene, {item.session_uid for number in hidden for item in groups[number]})
         try:
             depsgraph = private.evaluate(playhead(scene))
-            for number, group in hidden.items():
-                read[number] = _read_group(group, depsgraph, fit)
+            yield from ((number, depsgraph) for number in hidden)
         finally:
             end_step()
-    return [read[number] for number in range(len(groups))]
 
 
-def _members(group: ColliderGroup) -> Iterable[bpy.types.Object]:
-    return (*([] if group.source is None else [group.source]), *group.colliders)
+def read_collider(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> ObjectSurface | None:
+    """Read a collider; None if it is disabled in all viewports, so that Blender never evaluates it."""
+    if item.hide_viewport:
+        return None
+    shown = item.evaluated_get(depsgraph)
+    triangles, edges = triangle_indices(shown, "evaluated"), edge_indices(shown, "evaluated")
+    return _surface(vertex_positions(shown, "evaluated"), triangles, shown, edges)
 
 
-def _read_group(group: ColliderGroup, depsgraph: bpy.types.Depsgraph, fit: FitSettings) -> ReadGroup:
-    source = None
-    if group.source is not None and not is_disabled(group.source):
-        source = _read_source(group.source, depsgraph, fit)
-    colliders = {
-        full_name_of(item): _read_collider(item, depsgraph)
-        for item in group.colliders
-        if not is_disabled(item)
-    }
-    return ReadGroup(source, colliders)
+def read_source(
+    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fit: FitSettings
+) -> ObjectSurface | None:
+    """Read what colliders enclose: the vertices of a mesh, or its custom shapes; None if it is disabled.
 
-
-def _read_collider(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> ReadObject:
-    evaluated = item.evaluated_get(depsgraph)
-    points = vertex_positions(evaluated, "evaluated").astype(np.float64)
-    triangles = triangle_indices(evaluated, "evaluated").astype(np.int64)
-    edges = edge_indices(evaluated, "evaluated").astype(np.int64)
-    return ReadObject(points, triangles, edges, _matrix(evaluated))
-
-
-def _read_source(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fit: FitSettings) -> ReadObject:
-    """Read what colliders enclose: the vertices of a mesh, or its custom shapes."""
-    evaluated = item.evaluated_get(depsgraph)
-    groups: list[NDArray[np.floating]] = [
+    fit : for meshes without settings of their own, with the source of vertices
+    """
+    if item.hide_viewport:
+        return None
+    shown = item.evaluated_get(depsgraph)
+    shapes = [
         each.center + each.radius * geodesic_directions(8).vectors if each.shape == "sphere" else each.points
         for each in read_overrides(item)
     ]
-    if groups:
-        return _source(np.concatenate(groups), np.empty((0, 3), np.int64), _matrix(evaluated))
+    if shapes:
+        return _surface(np.concatenate(shapes), _NO_TRIANGLES, shown)
     modifiers = object_fit_settings(item, fit).modifiers
-    points, triangles = vertex_positions(evaluated, modifiers), triangle_indices(evaluated, modifiers)
-    return _source(points, triangles, _matrix(evaluated))
+    return _surface(vertex_positions(shown, modifiers), triangle_indices(shown, modifiers), shown)
 
 
-def _source(points: NDArray[np.floating], triangles: NDArray[np.integer], matrix: Floats) -> ReadObject:
-    return ReadObject(
-        points.astype(np.float64), triangles.astype(np.int64), np.empty((0, 2), np.int64), matrix
-    )
+def _surface(
+    points: NDArray[np.floating],
+    triangles: NDArray[np.integer],
+    shown: bpy.types.Object,
+    edges: NDArray[np.integer] = _NO_EDGES,
+) -> ObjectSurface:
+    arrays = points.astype(np.float64), triangles.astype(np.int64), edges.astype(np.int64)
+    return ObjectSurface(*arrays, np.array(shown.matrix_world, dtype=np.float64))
 
 
-def _matrix(evaluated: bpy.types.Object) -> Floats:
-    return np.array(evaluated.matrix_world, dtype=np.float64)
-
-
-def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ReadObject | None:
+def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ObjectSurface | None:
     """Read the mesh of a collection that is treated as one, in world space; None if it has no vertices."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, _ = find_subjects(scene, depsgraph, Selection())
@@ -143,7 +163,7 @@ def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ReadObje
     pieces = list(SubjectReader(merged, fit, range(len(merged))).singles(depsgraph))
     if not pieces:
         return None
-    parts = [transform_points(piece.geometry.matrix, piece.geometry.points) for piece in pieces]
-    starts = np.cumsum([0, *map(len, parts[:-1])])
+    starts = np.cumsum([0, *(len(piece.geometry.points) for piece in pieces[:-1])])
     triangles = [piece.triangles + start for piece, start in zip(pieces, starts, strict=True)]
-    return _source(np.concatenate(parts), np.concatenate(triangles), np.eye(4))
+    points = np.concatenate([piece.geometry.points for piece in pieces]).astype(np.float64)
+    return ObjectSurface(points, np.concatenate(triangles).astype(np.int64), _NO_EDGES, np.eye(4))

@@ -7,21 +7,18 @@ all transforms to colliders.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...core import Capsule, Sphere
 from ...core.fitting.quickhull import extreme_points
 from ...core.messages import counted, message, template
-from ...core.numeric.arrays import Floats, Ints, cross, length, transform_points
+from ...core.numeric.arrays import Floats, cross, dot, length
 from ...core.numeric.components import connected_components
+from .containment import HullVolume, RoundVolume
+from .reading import SINGLE, ObjectSurface
 
-SINGLE = float(np.finfo(np.float32).eps)
-ROUNDINGS = 4
-"""Roundings of the largest number that a coordinate is computed from, by which it may be wrong."""
-_THINNEST = 1e-6
-"""Thickness below which a collider is flat, as a part of its size."""
+_DOUBLE = float(np.finfo(np.float64).eps)
+_CONVEX = 1e-4
+"""Largest depth of an edge inside of the hull of a convex surface, as a part of the size."""
 _PARALLEL = 1e-3
 """Unreal: difference of a dot product from 1 below which normals are parallel."""
 _PLANE_METERS = 1e-5
@@ -32,52 +29,7 @@ _MOST_PAIRS = 3000
 """Most vertices of a capsule of which all pairs are compared."""
 
 
-class WorldSurface(NamedTuple):
-    """Surface of a collider, without duplicate vertices.
-
-    local, points : (v, 3) float64, the vertices in object space and in world space
-    triangles : (t, 3) int64, without triangles that have a corner twice
-    edges : (e, 2) int64, at the edges of its polygons
-    matrix : (4, 4) float64, the world matrix
-    """
-
-    local: Floats
-    points: Floats
-    triangles: Ints
-    edges: Ints
-    matrix: Floats
-
-    @property
-    def size(self) -> float:
-        """Largest side of the box around it along the world's axes."""
-        return float(np.ptp(self.points, axis=0).max()) if len(self.points) else 0.0
-
-    @property
-    def rounding(self) -> float:
-        """Largest error of a world coordinate that Blender computes in single precision."""
-        return rounding_of(self.matrix, self.local)
-
-
-def rounding_of(matrix: Floats, points: Floats) -> float:
-    """Return the largest error of world coordinates of points (n, 3) that single precision causes."""
-    if not len(points):
-        return 0.0
-    largest = np.abs(matrix[:3, :3]) @ np.abs(points).max(axis=0) + np.abs(matrix[:3, 3])
-    return ROUNDINGS * SINGLE * float(largest.max())
-
-
-def world_surface(points: Floats, triangles: Ints, edges: Ints, matrix: Floats) -> WorldSurface:
-    """Merge vertices (n, 3) in the same position, and transform them by a world matrix (4, 4)."""
-    distinct, index = np.unique(points.astype(np.float64), axis=0, return_inverse=True)
-    index = index.reshape(-1)
-    corners = index[triangles]
-    is_proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
-    return WorldSurface(
-        distinct, transform_points(matrix, distinct), corners[is_proper], index[edges], matrix
-    )
-
-
-def open_defect(surface: WorldSurface) -> str:
+def open_defect(surface: ObjectSurface) -> str:
     """Describe why a surface is not closed; empty if it is. Orientation of faces does not matter."""
     count = len(surface.points)
     if not len(surface.triangles):
@@ -109,23 +61,24 @@ def open_defect(surface: WorldSurface) -> str:
     return ""
 
 
-def is_flat(surface: WorldSurface) -> bool:
-    """Return whether all vertices are nearly in one plane."""
-    if len(surface.points) < 4:
-        return True
-    offset = surface.points - surface.points.mean(axis=0)
-    offset /= max(surface.size, 1e-300)
-    axes = np.linalg.eigh(offset.T @ offset)[1]
-    return bool(np.ptp(offset @ axes, axis=0).min() <= _THINNEST)
-
-
-def count_pieces(surface: WorldSurface) -> int:
+def count_pieces(surface: ObjectSurface) -> int:
     """Return the number of connected pieces of a surface without loose vertices."""
     edges = surface.triangles[:, [[0, 1], [1, 2]]].reshape(-1, 2)
     return int(connected_components(len(surface.points), edges).max(initial=-1)) + 1
 
 
-def box_defect(surface: WorldSurface, unit: float) -> str:
+def concave_depth(surface: ObjectSurface, hull: HullVolume) -> float:
+    """Return how deep an edge or vertex of a surface is inside of its convex hull; 0 for a convex surface.
+
+    The edges of polygons count, not those of the triangles that they are divided into, because the polygons
+    of round shapes need not be flat.
+    """
+    middles = surface.points[surface.edges].mean(axis=1)
+    depth = -float(hull.heights(np.concatenate([surface.points, middles])).min())
+    return depth if depth > _CONVEX * surface.size + surface.rounding + hull.slack else 0.0
+
+
+def box_defect(surface: ObjectSurface, unit: float) -> str:
     """Describe why Unreal does not accept a surface with triangles as a box; empty if it does.
 
     unit : length of a Blender unit in meters
@@ -133,31 +86,36 @@ def box_defect(surface: WorldSurface, unit: float) -> str:
     a, b, c = (surface.points[surface.triangles[:, corner]] for corner in range(3))
     normals = cross(b - a, c - a)
     areas = length(normals)
-    is_proper = areas > (SINGLE * surface.size) ** 2
+    # Normals of faces with vertices in line are due to rounding: in object space, or in the world.
+    rounding = 8 * _DOUBLE / SINGLE * surface.rounding
+    is_proper = areas > ((SINGLE * surface.size) ** 2 + rounding * surface.size)
     normals = normals[is_proper] / areas[is_proper][:, None]
     corners = surface.triangles[is_proper]
     tolerance = _PLANE_METERS / unit + surface.rounding
-    axes: list[Floats] = []
+    directions: list[tuple[Floats, Floats]] = []  # each with the heights of all vertices of its faces
     while len(normals):
-        if len(axes) == 3:
+        if len(directions) == 3:
             return message("its faces have more than three directions")
-        axes.append(normals[0])
-        is_along = np.abs(normals @ normals[0]) > 1 - _PARALLEL
-        heights = surface.points[corners[is_along]].reshape(-1, 3) @ normals[0]
+        axis = normals[0]
+        is_along = np.abs(dot(normals, axis)) > 1 - _PARALLEL
+        directions.append((axis, dot(surface.points, axis)[corners[is_along]]))
+        normals, corners = normals[~is_along], corners[~is_along]
+    # After all directions are known, so that the order of the faces does not matter.
+    for _, heights in directions:
         low, high = heights.min(), heights.max()
         if (np.minimum(heights - low, high - heights) > tolerance).any():
             return message("its faces of one direction are in more than two planes")
         if high - low <= tolerance:
             return message("a face has no opposite face")
-        normals, corners = normals[~is_along], corners[~is_along]
-    if len(axes) < 3:
+    if len(directions) < 3:
         return message("its faces have less than three directions")
-    if abs(float(np.cross(axes[0], axes[1]) @ axes[2])) <= 1 - _PARALLEL:
+    a, b, c = (axis for axis, _ in directions)
+    if abs(float(dot(cross(a, b), c))) <= 1 - _PARALLEL:
         return message("its sides are not at right angles")
     return ""
 
 
-def unreal_sphere(surface: WorldSurface) -> tuple[Sphere, str]:
+def unreal_sphere(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     """Make the sphere that Unreal makes of a surface, and describe why it makes none.
 
     Differences that rounding of the coordinates can cause do not count.
@@ -165,21 +123,21 @@ def unreal_sphere(surface: WorldSurface) -> tuple[Sphere, str]:
     points, slack = surface.points, 2 * surface.rounding
     low, high = points.min(axis=0), points.max(axis=0)
     center, sides = (low + high) / 2, high - low
-    sphere = Sphere(center, float(sides.max()) / 2)
+    sphere = RoundVolume(center, np.zeros(3), float(sides.max()) / 2)
     if sides.max() - sides.min() > _ROUND * sides.max() + slack:
         text = "the box around it has sides from {least} to {most}"
         return sphere, message(text, least=_number(sides.min()), most=_number(sides.max()))
     radii = length(points - center)
     # Unreal skips a vertex in the center.
     radii = radii[radii > 1e-4 * radii.max()]
-    if radii.max() - radii.min() > _ROUND * float(sphere.radius) + slack:
+    if radii.max() - radii.min() > _ROUND * sphere.radius + slack:
         least, most = _number(radii.min()), _number(radii.max())
         text = "its vertices are at distances from {least} to {most} from its center"
         return sphere, message(text, least=least, most=most)
     return sphere, ""
 
 
-def unreal_capsule(surface: WorldSurface) -> tuple[Capsule, str]:
+def unreal_capsule(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     """Make the capsule that Unreal makes of a surface, and describe why it does not fit the vertices.
 
     Unreal accepts any vertices: the axis is between the two that are farthest apart, and the radius is the
@@ -195,7 +153,7 @@ def unreal_capsule(surface: WorldSurface) -> tuple[Capsule, str]:
     along = offset @ axis
     radius = float(length(offset - along[:, None] * axis).max())
     half = max(total / 2 - radius, 0.0)
-    capsule = Capsule(middle, axis if total else np.array([0.0, 0.0, 1.0]), half, radius)
+    capsule = RoundVolume(middle, half * axis, radius)
     distances = length(offset - np.clip(along, -half, half)[:, None] * axis)
     if np.abs(distances - radius).max() > _ROUND * radius + 2 * surface.rounding:
         least, most = _number(distances.min()), _number(distances.max())

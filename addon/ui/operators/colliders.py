@@ -11,8 +11,7 @@ from bpy.types import Context, Operator, UILayout
 from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.colliders.check import check_colliders
-from ...scene.colliders.check_records import ColliderCheck
+from ...scene.colliders.check import ColliderCheck, check_colliders
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.jobs.part_splits import after_splits, split_meshes

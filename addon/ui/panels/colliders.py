@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import valid_text
-from ...scene.colliders.check_records import ColliderCheck
+from ...scene.colliders.check import ColliderCheck
 from ..collider_check import is_outdated, stored_check
 from ..operators.colliders import check_summary, draw_options
 from ..properties.colliders import COLLIDER_OPTIONS

@@ -7,8 +7,7 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
-from addon.scene.colliders.check import check_colliders
-from addon.scene.colliders.check_records import ColliderCheck, ColliderProblem
+from addon.scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
 from addon.scene.settings import ColliderCheckSettings
 from tests.scene.building import CUBE, add_vertices
 from tests.scene.enclosing import cube_faces
@@ -61,7 +60,7 @@ def problems(**settings: object) -> list[tuple[str, str]]:
     return [(entry.name, entry.kind) for entry in check(**settings).problems]
 
 
-def only_problem(kind: str) -> ColliderProblem:
+def only_problem(kind: str) -> ColliderFinding:
     """Return the only problem of the scene, which must be of this kind."""
     (found,) = check().problems
     assert found.kind == kind, found

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from addon.core import Capsule, Sphere
-from addon.scene.colliders.containment import concave_depth, hull_volume, round_volume, vertices_outside
-from addon.scene.colliders.surfaces import is_flat, world_surface
+from addon.scene.colliders.containment import HullVolume, RoundVolume, vertices_outside
+from addon.scene.colliders.reading import ObjectSurface
+from addon.scene.colliders.surfaces import concave_depth
 from tests.core.exact import cross, dot, point_triangle_squared, square_root, subtract, vector
 from tests.tiers import times
 
@@ -20,10 +20,12 @@ SHEAR = np.array([(2.0, 0.5, 0, 3), (0, -1.0, 0.25, -4), (0.125, 0, 0.5, 1), (0,
 NO_FACES = np.empty((0, 3), dtype=np.int64)
 
 
-def hull_of(points: np.ndarray, matrix: np.ndarray):
-    volume = hull_volume(world_surface(points, NO_FACES, NO_FACES[:, :2], matrix))
-    assert volume is not None
-    return volume
+def surface_of(points: np.ndarray, matrix: np.ndarray, edges: np.ndarray = NO_FACES[:, :2]) -> ObjectSurface:
+    return ObjectSurface(points, NO_FACES, edges, matrix).merged()
+
+
+def hull_of(points: np.ndarray, matrix: np.ndarray) -> HullVolume:
+    return HullVolume(surface_of(points, matrix))
 
 
 def exact_faces(points: list) -> list[tuple]:
@@ -102,9 +104,9 @@ def test_hull_of_very_many_vertices_is_never_too_small():
 
 def test_round_volumes_are_exact():
     points = np.array([(3.0, 4, 0), (0, 0, 5), (0, 0, -1.5), (0.1, 0.1, 2)])
-    ball = round_volume(Sphere((0, 0, 0), 2.0))
+    ball = RoundVolume(np.zeros(3), np.zeros(3), 2.0)
     assert ball.distances(points) == pytest.approx([3, 3, 0, np.sqrt(4.02) - 2])
-    capsule = round_volume(Capsule((0, 0, 1), (0, 0, 1), 2.0, 1.0))
+    capsule = RoundVolume(np.array([0, 0, 1.0]), np.array([0, 0, 2.0]), 1.0)
     # The segment is from z = -1 to z = 3.
     assert capsule.distances(points) == pytest.approx([4, 1, 0, 0])
     found = vertices_outside(points, [ball, capsule], 1e-9)
@@ -113,7 +115,7 @@ def test_round_volumes_are_exact():
 
 
 def test_tolerance_counts_as_inside():
-    ball = round_volume(Sphere((0, 0, 0), 1.0))
+    ball = RoundVolume(np.zeros(3), np.zeros(3), 1.0)
     points = np.array([(1.0009, 0, 0), (0, 0, 1.0011)])
     found = vertices_outside(points, [ball], 1e-3)
     assert (found.vertices, found.vertex, found.tolerance) == (1, 1, 1e-3)
@@ -123,10 +125,12 @@ def test_tolerance_counts_as_inside():
 def test_points_in_a_plane_have_no_hull():
     flat = np.array([(0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 1)], dtype=float)
     for points in (flat, flat[:1], np.repeat(flat[:1], 5, axis=0)):
-        assert hull_volume(world_surface(points, NO_FACES, NO_FACES[:, :2], np.eye(4))) is None
+        with pytest.raises(ValueError, match="no volume"):
+            hull_of(points, np.eye(4))
     squashed = np.diag((1.0, 1, 0, 1))
     cube = np.array(list(itertools.product((0.0, 1), repeat=3)))
-    assert hull_volume(world_surface(cube, NO_FACES, NO_FACES[:, :2], squashed)) is None
+    with pytest.raises(ValueError, match="no volume"):
+        hull_of(cube, squashed)
 
 
 def arch(corners: int, degrees: float, tilt: float) -> tuple[np.ndarray, np.ndarray]:
@@ -167,11 +171,10 @@ def test_points_rougher_than_rounding_near_few_planes_have_a_hull_that_encloses_
         points[np.arange(count), axis] = 0.5 * np.where(points[np.arange(count), axis] < 0, -1, 1)
         points = points @ np.linalg.qr(rng.normal(size=(3, 3)))[0].T
         points += rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-12, -5)
-        surface = world_surface(points, NO_FACES, NO_FACES[:, :2], np.eye(4))
-        if is_flat(surface):
+        surface = surface_of(points, np.eye(4))
+        if surface.is_flat:
             continue
-        volume = hull_volume(surface)
-        assert volume is not None, number
+        volume = HullVolume(surface)
         assert volume.slack <= 2e-6, number
         middle = points.mean(axis=0)
         assert volume.distances(middle + (points - middle) * 0.9999).max() <= 2e-6, number
@@ -180,11 +183,11 @@ def test_points_rougher_than_rounding_near_few_planes_have_a_hull_that_encloses_
 def test_depth_of_dents_is_that_below_the_hull():
     cube = np.array(list(itertools.product((0.0, 4), repeat=3)))
     edges = np.array([(a, b) for a, b in itertools.combinations(range(8), 2) if bin(a ^ b).count("1") == 1])
-    surface = world_surface(cube, NO_FACES, edges, np.eye(4))
-    assert concave_depth(surface, hull_volume(surface)) == 0
+    surface = surface_of(cube, np.eye(4), edges)
+    assert concave_depth(surface, HullVolume(surface)) == 0
     # A vertex 1.25 below the top.
-    dented = world_surface(np.vstack([cube, (2, 2, 2.75)]), NO_FACES, edges, np.eye(4))
-    assert concave_depth(dented, hull_volume(dented)) == pytest.approx(1.25)
+    dented = surface_of(np.vstack([cube, (2, 2, 2.75)]), np.eye(4), edges)
+    assert concave_depth(dented, HullVolume(dented)) == pytest.approx(1.25)
     # An edge through the middle.
-    crossed = world_surface(cube, NO_FACES, np.vstack([edges, (0, 7)]), np.eye(4))
-    assert concave_depth(crossed, hull_volume(crossed)) == pytest.approx(2)
+    crossed = surface_of(cube, np.eye(4), np.vstack([edges, (0, 7)]))
+    assert concave_depth(crossed, HullVolume(crossed)) == pytest.approx(2)

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.colliders.check_records import CheckedCollider
+from addon.scene.colliders.check import CheckedCollider
 from tests.scene.building import add_vertices
 from tests.scene.colliders.checking import add_cube, add_round, check
 from tests.scene.colliders.creating import KINDS, create_colliders
