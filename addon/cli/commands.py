@@ -19,7 +19,7 @@ from ..formats import (
     DocumentError,
     DocumentSizeError,
     InputWarning,
-    bounds_table_parts,
+    bounds_table,
     dumps,
     load_document,
     require_writable,
@@ -52,9 +52,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     result = run_job((play_bounds if is_played else bounds_in_parts)(scene, settings), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     line.written = 0.0 if is_played else BOUNDS_SHARE
-    write_result(
-        result, options, out, lambda document: bounds_table_parts(document, result.linear_only), line
-    )
+    write_result(result, options, out, lambda document: bounds_table(document, result.linear_only), line)
     return DONE
 
 

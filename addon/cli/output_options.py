@@ -117,7 +117,7 @@ def _check_storable(options: argparse.Namespace, format: FileFormat, source: str
     if "compound" in options.shapes:
         if "compound" not in format.shapes:
             raise UsageError(f"{source}: {format.label} cannot store convex parts; omit --parts")
-        if options.part_shape == "hull" and not format.has_part_hulls:
+        if options.part_shape == "hull" and not {"compound", "hull"} <= format.shapes:
             raise UsageError(f"{source}: {format.label} cannot store hulls of parts; add --part-shape box")
 
 

@@ -57,8 +57,7 @@ from .document.model import (
     TimeSettings,
     Track,
 )
-from .document.not_verified import NotVerified
-from .document.skipped_pairs import SkippedPairs
+from .document.reasons import NotVerified, SkippedPairs
 from .export.file_formats import (
     FILE_FORMATS,
     FORMAT_NAMES,
@@ -72,7 +71,7 @@ from .export.file_formats import (
 )
 from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
-from .export.text_table import bounds_table, bounds_table_parts, contacts_table
+from .export.text_table import bounds_table, contacts_table
 from .manifest import extension_version
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
@@ -119,7 +118,6 @@ __all__ = [
     "UnknownFormatError",
     "WriteOptions",
     "bounds_table",
-    "bounds_table_parts",
     "compare_contacts",
     "contacts_table",
     "convention_for",

@@ -56,7 +56,8 @@ class Space:
     def directions(self, values: ArrayLike) -> Floats:
         """Convert unit vectors (..., 3) from Blender's space: rotated, not scaled."""
         v = as_floats(values, "values", (3,))
-        return v[..., self._source] * self._signs
+        signs: Floats = self.axes.sum(axis=1)
+        return v[..., self._source] * signs
 
     def quaternion(self, wxyz: ArrayLike) -> Floats:
         """Convert quaternions (..., 4) from Blender's space, w first, to (x, y, z, w)."""
@@ -149,12 +150,6 @@ class Space:
     def _source(self) -> NDArray[np.intp]:
         """Index (3,) of the Blender axis that each axis of this space is, up to sign."""
         return np.asarray(np.abs(self.axes).argmax(axis=1))
-
-    @property
-    def _signs(self) -> Floats:
-        """Sign (3,) of each axis."""
-        signs: Floats = self.axes.sum(axis=1)
-        return signs
 
 
 def quaternion_from_matrix(rotations: Floats) -> Floats:

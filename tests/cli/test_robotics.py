@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from addon.formats.export.robotics.link_names import link_names
+from addon.formats.export.robotics.text import link_names
 from tests.cli.command_line import run, start
 from tests.formats.export.robotics.robot_files import read_mjcf, read_spheres, read_urdf
 

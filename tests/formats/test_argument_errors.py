@@ -164,7 +164,6 @@ ROWS: dict[str, Row] = {
         formats.gltf, valid(document=GLTF_DOCUMENT, extensions=("khr",)), {"extensions": ["extension"]}
     ),
     "bounds_table": Row(formats.bounds_table, valid(document=DOCUMENT, linear_only=("Ball",))),
-    "bounds_table_parts": Row(formats.bounds_table_parts, valid(document=DOCUMENT, linear_only=("Ball",))),
     "contacts_table": Row(formats.contacts_table, valid(document=DOCUMENT, linear_only=("Ball",))),
 }
 

@@ -3,8 +3,7 @@
 In reading order:
 
 - `model`: the contents as data classes, in Blender's space and units
-- `not_verified`: reasons why the meshes of a contact were not verified
-- `skipped_pairs`: reasons why pairs are skipped
+- `reasons`: why pairs are skipped, and why the meshes of a contact were not verified
 - `source_numbers`: numbers of the document that an object was read from
 - `joint_frames`: frames of bones, as joints in the files of exporters
 - `written_entries`: sequences of entries that are converted on access

@@ -19,7 +19,7 @@ from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, ScannedContacts, TimeSettings
-from .not_verified import NotVerified
+from .reasons import NotVerified
 
 UNIT_DECIMALS = 6
 """Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
@@ -65,7 +65,8 @@ class ContactWriter:
         if scanned.obstacles:
             sides = ([id for id in pair if id in scanned.obstacles] for pair in zip(a, b, strict=True))
             obstacles = [next(iter(side), _OMITTED) for side in sides]
-        clearance = self._setting(scanned.clearance)
+        # A length that a user chose is exact, but its product with the unit is not.
+        clearance = json_number(float(f"{scanned.clearance * self.space.scale:.12g}"))
         answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
         accepted = [_OMITTED if text is None else text for text in scanned.accepted]
         return _entries(
@@ -203,10 +204,6 @@ class ContactWriter:
             "point": self._vectors(first.point),
             **motion,
         }
-
-    def _setting(self, length: float) -> float:
-        """Convert a length that a user chose, which is exact: the product with the unit is not."""
-        return json_number(float(f"{length * self.space.scale:.12g}"))
 
     def _vectors(self, vectors: Floats) -> Any:
         """Convert positions or displacements (..., 3)."""

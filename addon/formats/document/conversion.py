@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,12 @@ from ..wording import single_line
 from .contacts import UNIT_DECIMALS, ContactReader, ContactWriter
 from .extras import read_extras, write_extras
 from .model import (
-    CollisionResponse,
     DocumentContents,
     InputWarning,
-    ObjectBounds,
     Origin,
     ScannedContacts,
     Skipped,
     TimeSettings,
-    Track,
     response_of,
 )
 from .objects import WrittenObjects, read_object
@@ -62,13 +59,7 @@ class LoadedDocument(DocumentContents):
         it.
     """
 
-    objects: tuple[ObjectBounds, ...]
-    skipped: tuple[Skipped, ...]
     scanned: ScannedContacts
-    tracks: tuple[Track, ...] = ()
-    linear_ids: tuple[str, ...] = ()
-    warnings: tuple[InputWarning, ...] = ()
-    responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     scale_length: float = 1.0
 
 

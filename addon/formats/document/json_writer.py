@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import isfinite
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from ...core.errors import CollisionBoundsError
 from ..validation.strict_json import DocumentError
@@ -19,15 +19,6 @@ compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """JSON text on one line. Raises ValueError for NaN and infinity."""
 
 _string_text: Callable[[str], str] = json.encoder.encode_basestring
-
-
-@runtime_checkable
-class JsonEntries(Protocol):
-    """A list that is not empty and generates the text of its entries on demand."""
-
-    def texts(self, indent: str) -> Iterator[str]:
-        """Yield the text of each entry; its first line follows `indent`, which is written already."""
-        ...
 
 
 def dumps(document: Mapping[str, Any]) -> str:
@@ -59,8 +50,8 @@ def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     for key, value in document.items():
         yield f"{opening}\n {compact_json(key)}: "
         opening = ","
-        if isinstance(value, JsonEntries):
-            yield from _list_of_texts(value.texts("  "))
+        if texts := getattr(value, "texts", None):  # of `WrittenEntries`
+            yield from _list_of_texts(texts("  "))
         elif isinstance(value, list):
             yield from _list_parts(value)
         else:
@@ -102,22 +93,18 @@ def _member_text(value: Any, indent: str) -> str:
 
 def object_text(entries: Mapping[str, str], indent: str) -> str:
     """Text of an object whose entries were converted one space deeper, on one line if it fits."""
-    return _members_text([key_text(key) + text for key, text in entries.items()], indent)
+    texts = [key_text(key) + text for key, text in entries.items()]
+    line = ", ".join(texts)
+    # A member with several lines did not fit a line by itself.
+    if len(line) + 2 <= WIDTH and "\n" not in line:
+        return "{" + line + "}"
+    return broken_text("{}", texts, indent)
 
 
 @lru_cache(maxsize=256)
 def key_text(key: str) -> str:
     """Text of a member's key, up to its value."""
     return f"{compact_json(key)}: "
-
-
-def _members_text(texts: list[str], indent: str) -> str:
-    """Text of an object from that of its members, on one line if it fits."""
-    line = ", ".join(texts)
-    # A member with several lines did not fit a line by itself.
-    if len(line) + 2 <= WIDTH and "\n" not in line:
-        return "{" + line + "}"
-    return broken_text("{}", texts, indent)
 
 
 def rows_text(line: str, indent: str) -> str:

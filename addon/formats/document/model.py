@@ -14,7 +14,7 @@ from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Floats, Ints
 from ..shape_members import SHAPE_TYPES
 from ..spaces import Space
-from .not_verified import NotVerified
+from .reasons import NotVerified
 
 DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
 """A single shape of an object. The children of a tree's node have higher indices than the node."""

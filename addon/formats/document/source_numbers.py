@@ -42,7 +42,9 @@ def restore_source_numbers(entry: Entry, space: Space) -> Entry | None:
     identity: the parts are read-only, so an unchanged entry has the very parts that were read.
     """
     source = entry.source_numbers
-    if source is None or not _have_same_numbers(source.space, space):
+    if source is None or source.space.scale != space.scale:
+        return None
+    if not np.array_equal(source.space.axes, space.axes):
         return None
     if any(getattr(entry, name) is not part for name, part in source.in_blender.items()):
         return None
@@ -63,7 +65,3 @@ def _make_read_only(part: Any) -> None:
     elif isinstance(part, tuple):
         for item in part:
             _make_read_only(item)
-
-
-def _have_same_numbers(a: Space, b: Space) -> bool:
-    return a.scale == b.scale and np.array_equal(a.axes, b.axes)

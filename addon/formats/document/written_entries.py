@@ -52,7 +52,7 @@ class WrittenEntries(Sequence[dict[str, Any]], Generic[Entry]):
     __hash__ = None  # type: ignore[assignment]  # like a list
 
     def texts(self, indent: str) -> Iterator[str]:
-        """Yield the JSON text of each entry, see `json_writer.JsonEntries`."""
+        """Yield the JSON text of each entry; its first line follows `indent`, which is written already."""
         return self._blocks(range(len(self)), lambda members, _: object_texts(members, indent))
 
     def _blocks(self, rows: range, convert: Convert) -> Iterator[Any]:

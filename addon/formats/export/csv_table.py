@@ -14,9 +14,8 @@ from typing import Any
 
 from ..contact_extents import extent, signed_depth
 from ..document.extras import read_skipped_pairs
-from ..document.not_verified import NotVerified
 from ..document.objects import object_names
-from ..document.skipped_pairs import SkippedPairs
+from ..document.reasons import NotVerified, SkippedPairs
 from ..rounding import json_number, rounded_down
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

@@ -75,11 +75,6 @@ class FileFormat:
     contents: frozenset[str] = frozenset()
     convention: Convention | None = None
 
-    @property
-    def has_part_hulls(self) -> bool:
-        """Return whether the format can store the hulls of convex parts."""
-        return {"compound", "hull"} <= self.shapes
-
 
 def file_format(name: str) -> FileFormat:
     """Return the format of a name. Raises UnknownFormatError."""
@@ -127,10 +122,6 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     return chosen.parts(document, options)
 
 
-def _csv(document: dict[str, Any], options: ExportOptions) -> Iterable[str]:
-    return contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
-
-
 def _robot_format(
     name: str,
     label: str,
@@ -165,7 +156,9 @@ FILE_FORMATS = (
         label="a table",
         purpose="for a spreadsheet",
         suffix=".csv",
-        parts=_csv,
+        parts=lambda document, options: (
+            contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
+        ),
         shapes=_WITHOUT_TREES_AND_HULLS,
         contents=frozenset({"contacts"}),
     ),

@@ -8,9 +8,8 @@ from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
 from ..document.extras import read_skipped_pairs
-from ..document.not_verified import NotVerified
 from ..document.objects import object_names
-from ..document.skipped_pairs import SkippedPairs
+from ..document.reasons import NotVerified, SkippedPairs
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 
@@ -33,19 +32,10 @@ _LABELS_OF_OTHER_SHAPES = {
 }
 
 
-def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
-    """Convert a document to a table of world spheres and boxes, one line an object, followed by envelopes.
+def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the parts of a table of world spheres and boxes, one line an object, followed by envelopes.
 
-    document : Lengths are in its unit.
-    linear_only : Names of objects with assumed linear motion between frames, for a line at the end.
-    """
-    return "".join(bounds_table_parts(document, linear_only))
-
-
-def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the text of `bounds_table` in parts.
-
-    All rows are read before the first part, because the widest cells determine the columns. They are kept as
+    All rows are read before the first line, because the widest cells determine the columns. They are kept as
     text, so that memory stays small for very many objects.
 
     document : Lengths are in its unit.
@@ -166,7 +156,9 @@ def collider_check_table(document: dict[str, Any]) -> str:
 def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the frames that were scanned, pairs that were not tested, and a scan that stopped."""
     time, extras = document["time"], document["extras"]
-    yield f"Scanned: bounds, frames {_frames_text(time)}"
+    step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
+    frames = f"{time['frameStart']:g} to {time['frameEnd']:g}{step}"
+    yield f"Scanned: bounds, frames {frames}, {time['fps']:.6g} frames per second"
     counts = read_skipped_pairs(extras.get("skippedPairs"))
     if skipped := [
         f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
@@ -176,12 +168,6 @@ def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
         yield "\n".join(skipped)
     if stopped := _stopped_line(extras.get("partial"), time["frameEnd"]):
         yield stopped
-
-
-def _frames_text(time: Mapping[str, Any]) -> str:
-    """First and last frame that were scanned, the step if it is not 1, and the frame rate."""
-    step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
-    return f"{time['frameStart']:g} to {time['frameEnd']:g}{step}, {time['fps']:.6g} frames per second"
 
 
 def _stopped_line(partial: Any, end: float) -> str:
@@ -214,20 +200,16 @@ def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: b
 
 
 def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
-    more = len(contact["intervals"]) - 1
+    more, comment = len(contact["intervals"]) - 1, contact.get("accepted")
     return [
         *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
         *([pluralized(more, "later interval")] if more else []),
         *([_mesh_note(contact)] if "meshes" in contact else []),
         *([f"not verified: {NotVerified(contact['notVerified']).text}"] if "notVerified" in contact else []),
-        *([_accepted_note(contact["accepted"])] if "accepted" in contact else []),
+        *([": ".join(filter(None, ["accepted", comment]))] if comment is not None else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
         *(["sampled"] if contact["motion"] == "sampled" else []),
     ]
-
-
-def _accepted_note(comment: str) -> str:
-    return f"accepted: {single_line(comment)}" if comment else "accepted"
 
 
 def _mesh_note(contact: dict[str, Any]) -> str:

@@ -16,9 +16,9 @@ _UNIT_TOLERANCE = 1e-5
 _FRAME_TOLERANCE = 1e-5
 
 
-def is_unit(vector: Sequence[float]) -> bool:
+def is_unit(vector: Sequence[float], tolerance: float = _UNIT_TOLERANCE) -> bool:
     """Return whether a direction or quaternion has unit length, up to its rounding."""
-    return abs(math.hypot(*vector) - 1) <= _UNIT_TOLERANCE
+    return abs(math.hypot(*vector) - 1) <= tolerance
 
 
 def pair_problems(document: Mapping[str, Any]) -> Iterator[str]:

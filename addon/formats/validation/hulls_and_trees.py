@@ -1,4 +1,4 @@
-"""Consistency of hulls (closed, convex, counter-clockwise), trees (one parent a node) and unit axes."""
+"""Consistency of hulls (closed, convex, counter-clockwise), trees (one parent a node) and unit vectors."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from typing import Any
 import numpy as np
 
 from ...core.fitting.hull_surface import hull_defect
+from .contacts import is_unit
 
-_UNIT_TOLERANCE = 1e-6
+_UNIT_MEMBERS = {
+    "obb": ("rotation", "is not a unit quaternion", 1e-5),
+    "capsule": ("axis", "is not of length 1", 1e-6),
+    "cylinder": ("axis", "is not of length 1", 1e-6),
+}
+"""Members of shapes that have unit length, their problem otherwise, and the tolerance."""
 
 
 def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
-    """Yield the problems of hulls, tree and axes of a group of shapes that is correct by the schema."""
+    """Yield the problems of each shape by itself, of a group of shapes that is correct by the schema."""
     if hull := shapes.get("hull"):
         yield from _hull_problems(hull, f"{path}.hull")
     if tree := shapes.get("spheres"):
         yield from _tree_problems(tree, f"{path}.spheres")
-    for key in ("capsule", "cylinder"):
-        if (axial := shapes.get(key)) and abs(float(np.linalg.norm(axial["axis"])) - 1) > _UNIT_TOLERANCE:
-            yield f"{path}.{key}.axis: is not of length 1"
+    box = shapes.get("aabb")
+    if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
+        yield f"{path}.aabb: min > max"
+    for key, (member, problem, tolerance) in _UNIT_MEMBERS.items():
+        if key in shapes and not is_unit(shapes[key][member], tolerance):
+            yield f"{path}.{key}.{member}: {problem}"
     for index, part in enumerate(shapes.get("compound", ())):
         yield from detailed_problems(part, f"{path}.compound[{index}]")
 

@@ -69,7 +69,8 @@ def parse_json(text: str) -> Any:
         return json.loads(
             text,
             parse_constant=_refuse_constant,
-            parse_int=_whole_number,
+            # Python does not convert very long integers; infinity is reported as too large later.
+            parse_int=lambda digits: int(digits) if len(digits) < 400 else float(digits),
             object_pairs_hook=_with_unique_keys,
         )
     except json.JSONDecodeError as error:
@@ -89,11 +90,6 @@ def _is_standard_input(status: os.stat_result) -> bool:
 
 def _refuse_constant(name: str) -> float:
     raise DocumentError(f"{name} is not a valid JSON number")
-
-
-def _whole_number(digits: str) -> int | float:
-    # Python does not convert very long integers; infinity is reported as too large later.
-    return int(digits) if len(digits) < 400 else float(digits)
 
 
 def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

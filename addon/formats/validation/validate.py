@@ -197,10 +197,8 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         if space[key] != expected:
             yield f"space.{key}: is {quoted(space[key])}, but must be {expected!r} by fromBlender"
     known = CONVENTIONS.get(space["preset"])
-    if known is not None and (space["up"], space["forward"], space["handedness"]) != (
-        known.up,
-        known.forward,
-        known.handedness,
+    if known is not None and any(
+        space[key] != getattr(known, key) for key in ("up", "forward", "handedness")
     ):
         yield f"space.preset: is {space['preset']!r}, which has other axes"
     if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
@@ -237,15 +235,11 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
         if not is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
         envelope = entry.get("envelope", {})
-        groups = {"local": entry["local"], "world": entry["world"], "envelope": envelope}
-        for group, shapes in {**groups, "envelope.local": envelope.get("local", {})}.items():
-            box = shapes.get("aabb")
-            if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
-                yield f"{path}.{group}.aabb: min > max"
+        for group, shapes in (
+            *(("local", entry["local"]), ("world", entry["world"])),
+            *(("envelope", envelope), ("envelope.local", envelope.get("local", {}))),
+        ):
             yield from detailed_problems(shapes, f"{path}.{group}")
-            oriented = shapes.get("obb")
-            if oriented and not is_unit(oriented["rotation"]):
-                yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world have different shapes"
     yield from _ancestor_problems(objects)

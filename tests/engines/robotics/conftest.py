@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from addon.formats.export.robotics.link_names import link_names
+from addon.formats.export.robotics.text import link_names
 from tests.engines.from_blender import Exported, export_difficult_scene, in_blender
 
 SHAPES = ("sphere", "aabb", "obb", "hull", "spheres", "capsule", "cylinder", "compound")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from addon.formats import space_for
-from addon.formats.export.robotics.link_names import link_names
 from addon.formats.export.robotics.links import MAX_LEVELS, ROBOTICS_SPACE
+from addon.formats.export.robotics.text import link_names
 from tests.engines.robotics.test_mujoco_models import Model
 from tests.engines.robotics.test_usd_stages import colliders_of, outside, prims_by_name
 from tests.formats import samples

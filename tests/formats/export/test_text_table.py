@@ -6,6 +6,7 @@ import ctypes
 import locale
 import sys
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from addon.formats import NotVerified, bounds_table, contacts_table
 from tests.formats import samples
 
 
-def lines(table: str) -> list[str]:
+def lines(parts: Iterable[str]) -> list[str]:
+    table = "".join(parts)
     assert table.endswith("\n")
     rows = table.splitlines()
     assert all(row == row.rstrip() for row in rows)
@@ -106,7 +108,7 @@ def test_missing_shapes_are_shown_as_dashes():
 
 def test_shapes_without_columns_are_named_below_rows_of_dashes():
     document = samples.document()
-    complete = bounds_table(document)
+    complete = "".join(bounds_table(document))
     assert "This table has" not in complete
     for shape in ("sphere", "aabb"):
         del document["objects"][1]["world"][shape]

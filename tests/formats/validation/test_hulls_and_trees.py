@@ -15,8 +15,10 @@ from addon.core import (
     SphereTree,
     aabb_from_points,
     hull_from_points,
+    obb_from_points,
     sphere_from_points,
 )
+from addon.core.compound.convex_parts import Compound
 from addon.formats import (
     CONVENTIONS,
     WriteOptions,
@@ -283,3 +285,17 @@ def test_hull_of_many_vertices_is_tested_in_bounded_memory(count):
     vertices[5] *= 0.99
     entry = document_with_hull(ConvexHull(vertices, faces))
     assert "objects[0].world.hull.faces: are not convex" in document_problems(entry)
+
+
+def test_boxes_in_compounds_have_unit_quaternions():
+    entry = samples.bounds("a", "Ball", rotation=(1.0, 0.0, 0.0, 0.0))
+    parts = (Compound((obb_from_points(CORNERS),)),)
+    entry = replace(entry, translation=np.zeros(3), local=parts, world=parts)
+    changed = json.loads(dumps(samples.document_of([entry], space_for("blender"))))
+    assert list(document_problems(changed)) == []
+    for group in ("local", "world"):
+        changed["objects"][0][group]["compound"][0]["obb"]["rotation"] = [0.0, 0.0, 0.0, 2.0]
+    assert list(document_problems(changed)) == [
+        f"objects[0].{group}.compound[0].obb.rotation: is not a unit quaternion"
+        for group in ("local", "world")
+    ]

@@ -2,10 +2,9 @@
 
 In reading order:
 
-- `link_names`: names of links
 - `link_frames`: poses of links as readers compute them
 - `link_shapes`: one object's shape in the frame of its link
-- `text`: numbers and comments
+- `text`: numbers, comments and names of links
 - `links`: all links of a document
 - `urdf`, `mjcf`, `usd_physics`, `curobo`: one module for each file format
 

@@ -11,14 +11,13 @@ import numpy as np
 
 from ....core import CollisionBoundsError, InvalidShapeError, NonFiniteGeometryError
 from ....core.messages import message
-from ....core.numeric.arrays import Floats, require_finite
+from ....core.numeric.arrays import require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
 from ...validation.validate import require_document
 from .link_frames import LinkFrame, child_frame, root_frame
-from .link_names import link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shapes_in_link
-from .text import indented
+from .text import indented, link_names
 
 ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
 """Blender's axes, in meters."""
@@ -206,13 +205,12 @@ def _parents_first(parents: list[int | None]) -> Iterator[int]:
 
 def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:
     """Raise NonFiniteGeometryError if a number overflows."""
-    for values in (frame.offset, frame.quaternion, *_numbers(shapes)):
-        require_finite(values, "link")
-
-
-def _numbers(shapes: Iterable[LinkShape]) -> Iterator[Floats]:
+    numbers = [frame.offset, frame.quaternion]
     for shape in shapes:
-        if isinstance(shape, LinkHull):
-            yield from (shape.center, shape.hull.vertices)
-        else:
-            yield from (getattr(shape, name) for name in shape.field_shapes)
+        numbers += (
+            [shape.center, shape.hull.vertices]
+            if isinstance(shape, LinkHull)
+            else [getattr(shape, name) for name in shape.field_shapes]
+        )
+    for values in numbers:
+        require_finite(values, "link")

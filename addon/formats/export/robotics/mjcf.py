@@ -17,10 +17,9 @@ from ....core.numeric.arrays import Floats
 from ...document.extras import read_armature_roots
 from ...shape_members import SHAPE_TYPES
 from .link_frames import NO_ROTATION
-from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
 from .links import Link, RoboticsError, groups_that_meet, nested_text
-from .text import comment_text, decimals_text, generator_text
+from .text import comment_text, decimals_text, generator_text, identifier_from
 
 _SAME_FRAME = 1e-6
 """If all numbers of a geom's position and quaternion differ from those of its body by less than this, MuJoCo

@@ -1,8 +1,12 @@
-"""Texts that all formats share: numbers, and comments."""
+"""Texts that all formats share: numbers, comments, and names of links.
+
+Names are identifiers in ASCII, which every reader of URDF, MJCF, USD and YAML accepts.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,8 +14,15 @@ from numpy.typing import ArrayLike
 
 from ...rounding import to_lists
 
-_LONGEST = 200
-"""Characters of a comment."""
+_LONGEST_COMMENT = 200
+"""In characters."""
+
+RESERVED_NAMES = frozenset({"world", "collision", "collision_groups", "physics_materials"})
+"""The root of a URDF and the body around an MJCF, and prims in USD: of a link's shapes, all groups and all
+materials."""
+
+_LONGEST_NAME = 120
+"""Characters of a name; some simulators cut names off at 128 or 256."""
 
 
 def decimal_text(value: float) -> str:
@@ -31,7 +42,7 @@ def decimals_text(values: ArrayLike, separator: str = " ") -> str:
 
 def comment_text(text: str) -> str:
     """Return a text on one line that can end no comment of XML, YAML or USD."""
-    shown = "".join(character if character.isprintable() else "?" for character in text[:_LONGEST])
+    shown = "".join(character if character.isprintable() else "?" for character in text[:_LONGEST_COMMENT])
     return re.sub("-(?=-|$)", "- ", shown)
 
 
@@ -44,3 +55,41 @@ def generator_text(document: dict[str, Any]) -> str:
 def indented(lines: Iterable[str], levels: int) -> str:
     """Return lines, each with a line break at its end, indented by two spaces for each level."""
     return "".join(f"{'  ' * levels}{line}\n" for line in lines)
+
+
+def link_names(names: Iterable[str]) -> list[str]:
+    """Convert names of objects to names of links.
+
+    Accents are dropped, and every other character but letters, digits and the underscore becomes an
+    underscore. A name that begins with a digit gets an underscore in front. Equal names are numbered from 2.
+    The first object with a name that is valid already keeps it.
+
+    names : Of any characters, in the order of the objects.
+    Returns names : list of str. Unique; each matches ``[A-Za-z_][A-Za-z0-9_]*``, and none is in
+        RESERVED_NAMES.
+    """
+    originals = list(names)
+    plain = [identifier_from(name) for name in originals]
+    used = set(RESERVED_NAMES)
+    unique: dict[int, str] = {}
+    numbers: dict[str, int] = {}
+    for row, name in enumerate(originals):
+        if name == plain[row] and name not in used:
+            used.add(name)
+            unique[row] = name
+    for row in (row for row in range(len(plain)) if row not in unique):
+        name = plain[row]
+        while name in used:
+            numbers[plain[row]] = numbers.get(plain[row], 1) + 1
+            name = f"{plain[row]}_{numbers[plain[row]]}"
+        used.add(name)
+        unique[row] = name
+    return [unique[row] for row in range(len(originals))]
+
+
+def identifier_from(name: str) -> str:
+    """Convert a text to an identifier in ASCII, which need not be unique; "_" for an empty text."""
+    decomposed = unicodedata.normalize("NFKD", name)
+    letters = "".join(character for character in decomposed if not unicodedata.combining(character))
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", letters)[:_LONGEST_NAME]
+    return plain if plain and not plain[0].isdigit() else f"_{plain}"

@@ -15,10 +15,9 @@ from ....core.numeric.arrays import Floats
 from ...shape_members import SHAPE_TYPES
 from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
-from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkShape, shape_pose
 from .links import Link
-from .text import comment_text, decimals_text, generator_text, indented
+from .text import comment_text, decimals_text, generator_text, identifier_from, indented
 
 URDF = LinkFormat("URDF", frozenset(SHAPE_TYPES) - {"hull"})
 

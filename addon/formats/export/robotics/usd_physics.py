@@ -21,10 +21,9 @@ from ...document.model import CollisionResponse
 from ...shape_members import SHAPE_TYPES
 from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
-from .link_names import identifier_from, link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
 from .links import ROBOTICS_SPACE, Link, groups_that_meet, nested_text
-from .text import decimals_text, generator_text, indented
+from .text import decimals_text, generator_text, identifier_from, indented, link_names
 
 USD = LinkFormat("USD Physics", frozenset(SHAPE_TYPES))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.formats.export.robotics.link_names import RESERVED_NAMES, link_names
+from addon.formats.export.robotics.text import RESERVED_NAMES, link_names
 
 
 @pytest.mark.parametrize(
