@@ -1,4 +1,4 @@
-"""Helpers for jobs that are generators: run one to its end, or yield progress after each part."""
+"""Helpers for jobs that are generators: run one to its end, or convert its progress."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ..core import Progress
 
+_Part = TypeVar("_Part")
 _Result = TypeVar("_Result")
 
 _STEP = 0.05
@@ -21,6 +22,19 @@ def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
         except StopIteration as stop:
             result: _Result = stop.value
             return result
+
+
+def converted(
+    parts: Generator[_Part, None, _Result], progress_of: Callable[[_Part], Progress]
+) -> Generator[Progress, None, _Result]:
+    """Run a job, yield the progress that a function returns after each part, and return its result."""
+    while True:
+        try:
+            part = next(parts)
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
+        yield progress_of(part)
 
 
 class JobProgress:
@@ -41,13 +55,7 @@ class JobProgress:
 
     def track(self, parts: Generator[Progress, None, _Result]) -> Generator[Progress, None, _Result]:
         """Run a phase, yield its progress as that of the job, and return its result."""
-        while True:
-            try:
-                progress = next(parts)
-            except StopIteration as stop:
-                result: _Result = stop.value
-                return result
-            yield progress._replace(part=self._advance(progress))
+        return converted(parts, lambda progress: progress._replace(part=self._advance(progress)))
 
     def _advance(self, progress: Progress) -> float:
         """Part of the job that is done after a step of a phase, of which the length may be unknown."""
@@ -79,12 +87,11 @@ def with_progress(
     parts: Generator[Any, None, _Result], progress: Progress
 ) -> Generator[Progress, None, _Result]:
     """Run one of several equal jobs, yield its progress after each part, and return its result."""
-    part = 0.0
-    while True:
-        try:
-            next(parts)
-        except StopIteration as stop:
-            result: _Result = stop.value
-            return result
-        part += (1 - part) * _STEP
-        yield progress._replace(part=(progress.done + part) / progress.total)
+    left = 1.0
+
+    def advanced(_part: Any) -> Progress:
+        nonlocal left
+        left -= left * _STEP
+        return progress._replace(part=(progress.done + 1 - left) / progress.total)
+
+    return converted(parts, advanced)

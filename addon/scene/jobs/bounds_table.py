@@ -6,7 +6,7 @@ Arrays take a twentieth of the memory of objects. Instances with the same linear
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -212,7 +212,47 @@ class _Placed(NamedTuple):
         return _Placed(piece, self.points.taken(rows))
 
 
-def fit_batches(
+class BoundedSubjects(NamedTuple):
+    """Subjects that have bounds, these bounds in the same order, and subjects without bounds."""
+
+    subjects: SubjectList
+    objects: BoundsTable
+    skipped: list[Skipped]
+
+
+def fit_bounds(
+    pieces: Iterable[SharedGeometry],
+    subjects: SubjectList,
+    shapes: tuple[BoundShape, ...],
+    skipped: list[Skipped],
+) -> Generator[float, None, BoundedSubjects]:
+    """Fit the bounds of subjects, and yield the part of them that is done after each batch.
+
+    A parent without bounds is replaced by the nearest ancestor that has bounds.
+
+    skipped : Objects that are no subjects; subjects without geometry or bounds are added.
+    """
+    columns, done = BoundsColumns(len(subjects)), 0
+    for count in _fit_batches(pieces, subjects, shapes, columns, skipped):
+        done += count
+        yield done / len(subjects)
+    rows = columns.stored_rows()
+    if len(rows) == len(subjects):
+        return BoundedSubjects(subjects, BoundsTable(subjects, columns, rows, {}), skipped)
+    bounded = subjects.taken(rows)
+    # Instances are no parents.
+    parent_of = {subject.id: subject.parent for _, subject in subjects.singles()}
+    with_bounds = {subject.id for _, subject in bounded.singles()}
+    parents: dict[str, str | None] = {}
+    for id in parent_of.keys() - with_bounds:
+        ancestor = parent_of[id]
+        while ancestor is not None and ancestor not in with_bounds:
+            ancestor = parent_of[ancestor]
+        parents[id] = ancestor
+    return BoundedSubjects(bounded, BoundsTable(bounded, columns, rows, parents), skipped)
+
+
+def _fit_batches(
     pieces: Iterable[SharedGeometry],
     subjects: SubjectList,
     shapes: tuple[BoundShape, ...],

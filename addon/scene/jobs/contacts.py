@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -23,13 +22,12 @@ from .scan.late_objects import LateInstances, with_late_meshes
 from .scan.mesh_confirmation import confirm_contacts
 from .scan.preparation import (
     PreparedScan,
-    ScanFrames,
-    check_settings,
     fitted_scan,
     prepare_first_frame,
     prepare_motion,
     read_late_instances,
 )
+from .scan.request import ScanRequest, scan_request
 from .scan.scanned_shapes import SHAPES_OF_SCANS
 
 _LATE_MESHES = 0.98
@@ -63,100 +61,70 @@ def find_contacts(
     """
     if any(share.refusal for share in shares):
         shares = ()
-    control = ScanControl(stops, drops, shares)
-    frames = check_settings(scene, settings)
-    uid = scene.session_uid
+    request = scan_request(scene, settings, stops, drops)
     with preserve_frame(scene):
         late, job = LateInstances(), JobProgress()
         # Testing contacts on meshes takes about as long as a scan.
         job.begin_phase(0.5 if settings.confirm else _LATE_MESHES)
-        prepared, report = yield from job.track(_scan(scene, settings, frames, control, late, job))
-        if late.subjects and report.stopped_at is None:
+        found = yield from job.track(_scan(request, late, job, shares))
+        if late.subjects and found[1].stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
-            again = _scan(scene_by_uid(uid), settings, frames, control, late, job, is_second=True)
-            complete = yield from until_stopped(job.track(again), control.stops)
-            prepared, report = complete or (prepared, report)
-        return (yield from confirmed_result(uid, settings, frames.times, (prepared, report), job, control))
+            again = yield from until_stopped(job.track(_scan(request, late, job, shares)), stops)
+            found = again or found
+        return (yield from _confirmed_result(request, *found, job))
 
 
-class ScanControl(NamedTuple):
-    """Functions that end a job early, and the shares that it joins: see `find_contacts`."""
-
-    stops: Callable[[], bool]
-    drops: Callable[[], bool]
-    shares: Sequence[ScanShare]
-
-
-def confirmed_result(
-    uid: int,
-    settings: ContactSettings,
-    times: Sequence[float],
-    found: tuple[PreparedScan, ContactReport],
-    job: JobProgress,
-    control: ScanControl,
+def _confirmed_result(
+    request: ScanRequest, prepared: PreparedScan, report: ContactReport, job: JobProgress
 ) -> Generator[Progress, None, Result]:
     """Test the contacts of a scan on meshes, if requested, and make its result."""
-    prepared, report = found
     confirmed: tuple[Confirmation | NotVerified, ...] = ()
-    if settings.confirm:
+    if request.settings.confirm:
         job.begin_phase(_LATE_MESHES)
-        contacts, subjects = report.contacts, prepared.bounds.subjects
-        motion, stops = prepared.motion, control.stops
-        tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
+        tests = confirm_contacts(request, prepared.bounds.subjects, report.contacts, prepared.motion)
         confirmed = yield from job.track(tests)
-    result = _result(prepared, settings, times, report, confirmed)
+    result = _result(prepared, request.settings, request.times, report, confirmed)
     if report.stopped_at is not None:
         return result
     job.begin_phase(1.0)
-    late_meshes = with_late_meshes(uid, result, times, settings.fit, control.stops)
-    return (yield from job.track(late_meshes))
+    return (yield from job.track(with_late_meshes(request, result)))
 
 
-def join_shares(
-    prepared: PreparedScan, settings: ContactSettings, frames: ScanFrames, shares: Sequence[ScanShare]
+def _join_shares(
+    request: ScanRequest, prepared: PreparedScan, shares: Sequence[ScanShare]
 ) -> tuple[PreparedScan, ContactReport]:
     """Join shares. Raises SceneError if one is of another scan."""
-    records = joinable_records(shares, identity_of(prepared.bounds.subjects, settings, frames.times))
+    records = joinable_records(shares, identity_of(prepared.bounds.subjects, request.settings, request.times))
     for share in shares:
         prepared.motion.skips.take_over(share.skips)
-    prepared = prepared._replace(played=shares[0].played)
-    if not records:
-        return prepared, ContactReport()
-    return prepared, joined_shares(shares[0].times, prepared.settings, records)
+    report = joined_shares(shares[0].times, prepared.settings, records) if records else ContactReport()
+    return prepared._replace(played=shares[0].played), report
 
 
 def _scan(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    frames: ScanFrames,
-    control: ScanControl,
-    late: LateInstances,
-    job: JobProgress,
-    is_second: bool = False,
+    request: ScanRequest, late: LateInstances, job: JobProgress, shares: Sequence[ScanShare]
 ) -> Generator[Progress, None, tuple[PreparedScan, ContactReport]]:
-    """Scan all frames, and collect instances that come; in the second of two scans test them.
+    """Scan all frames; in the first of two scans collect instances that come, in the second one test them.
 
-    late : filled in the first scan, tested in the second one
     job : at the end of the first scan, what is left of its phase is for the second one
     """
-    uid, end = scene.session_uid, job.end
-    tested = late if is_second else LateInstances()
-    if control.shares and not settings.confirm:
+    end, is_second = job.end, bool(late.subjects)
+    if shares and not request.settings.confirm:
         # Nothing is sampled again, so no sources are needed, and no fits but those of the document.
-        prepared = yield from prepare_first_frame(scene, settings, frames, tested, job)
+        prepared = yield from prepare_first_frame(request, late, job)
         if prepared.motion.shape in SHAPES_OF_SCANS:
-            prepared = yield from fitted_scan(prepared, Progress(0, len(frames.times), frames.times[0]))
-        return join_shares(prepared, settings, frames, control.shares)
-    prepared, times = yield from prepare_motion(scene, settings, frames, tested, job)
+            prepared = yield from fitted_scan(prepared, request.begun)
+        return _join_shares(request, prepared, shares)
+    prepared, times = yield from prepare_motion(request, late, job)
     # Without subjects the frames are played to find instances that come.
-    if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
+    if not prepared.has_subjects:
         return prepared, ContactReport()
     job.begin_phase(end)
-    if control.shares:
-        return join_shares(prepared, settings, frames, control.shares)
-    scan = scan_contacts(prepared.motion, times, prepared.settings, control.stops, control.drops)
+    if shares:
+        return _join_shares(request, prepared, shares)
+    scan = scan_contacts(prepared.motion, times, prepared.settings, request.stops, request.drops)
     if not is_second:
-        scan = read_late_instances(scan, uid, settings, prepared, late, job)
+        scan = read_late_instances(scan, request, prepared, late, job)
     report = yield from scan
     job.end = end
     return prepared, report
@@ -214,18 +182,18 @@ def scan_frame_share(
     Returns a share that has the reason alone if the scan cannot be divided. Raises SceneError as
     `find_contacts`.
     """
-    frames = check_settings(scene, settings)
+    request, job = scan_request(scene, settings), JobProgress()
     refusal = refusal_of(scene)
     if not has_sections(scene, settings):
         refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
     if refusal:
         return ScanShare(index, count, "", refusal)
-    job = JobProgress()
     with preserve_frame(scene):
-        share, _, _ = yield from job.track(_scan_frame_share(scene, settings, frames, (index, count), job))
+        share, _, _ = yield from job.track(_scan_frame_share(request, (index, count), job))
     return share
 
 
+@without_private_scenes
 def scan_and_join(
     scene: bpy.types.Scene,
     settings: ContactSettings,
@@ -242,61 +210,38 @@ def scan_and_join(
     Returns the result of `find_contacts`; None if other shares are missing. Raises SceneError as
     `find_contacts`.
     """
-    shares, result = yield from _scan_and_join(scene, settings, number, exchange)
-    if shares and result is None:
-        result = yield from find_contacts(scene, settings, shares=shares)
-    return result
-
-
-@without_private_scenes
-def _scan_and_join(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    number: tuple[int, int],
-    exchange: Callable[[ScanShare], Sequence[ScanShare]],
-) -> Generator[Progress, None, tuple[Sequence[ScanShare], Result | None]]:
-    """See `scan_and_join`: all shares, and the result unless one of them cannot be joined."""
-    frames, uid, job = check_settings(scene, settings), scene.session_uid, JobProgress()
+    request, job = scan_request(scene, settings), JobProgress()
     job.begin_phase(0.5 if settings.confirm else 1.0)
     with preserve_frame(scene):
-        share, prepared, skips = yield from job.track(_scan_frame_share(scene, settings, frames, number, job))
+        share, prepared, skips = yield from job.track(_scan_frame_share(request, number, job))
         shares = exchange(share)
-        if not shares or any(each.refusal for each in shares):
-            return shares, None
-        prepared.motion.skips = skips
-        found = join_shares(prepared, settings, frames, shares)
-        control = ScanControl(never, never, shares)
-        result = yield from confirmed_result(uid, settings, frames.times, found, job, control)
-    return shares, result
+        if not shares:
+            return None
+        if not any(each.refusal for each in shares):
+            prepared.motion.skips = skips
+            return (yield from _confirmed_result(request, *_join_shares(request, prepared, shares), job))
+    return (yield from find_contacts(scene_by_uid(request.uid), settings, shares=shares))
 
 
 def _scan_frame_share(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    frames: ScanFrames,
-    number: tuple[int, int],
-    job: JobProgress,
+    request: ScanRequest, number: tuple[int, int], job: JobProgress
 ) -> Generator[Progress, None, tuple[ScanShare, PreparedScan, SkipLog]]:
     """See `scan_frame_share`: the share, what it was prepared from, and the subjects skipped before it."""
-    uid, late, end = scene.session_uid, LateInstances(), job.end
-    prepared, times = yield from prepare_motion(scene, settings, frames, LateInstances(), job)
-    skips = prepared.motion.skips.duplicate()
-    share = ScanShare(
-        *number,
-        identity_of(prepared.bounds.subjects, settings, frames.times),
-        times=tuple(times),
-        played=prepared.played,
-    )
+    late, end = LateInstances(), job.end
+    prepared, times = yield from prepare_motion(request, late, job)
+    subjects, skips = prepared.bounds.subjects, prepared.motion.skips.duplicate()
+    identity = identity_of(subjects, request.settings, request.times)
+    share = ScanShare(*number, identity, times=tuple(times), played=prepared.played)
     sections = share_of(sections_of(len(times)), *number)
-    if not prepared.bounds.subjects or not sections:
+    if not subjects or not sections:
         return share, prepared, skips
     job.begin_phase(end)
     scan = scan_share(prepared.motion, times, prepared.settings, sections)
-    records = yield from read_late_instances(scan, uid, settings, prepared, late)
-    refusal = refusal_of(scene_by_uid(uid))
+    records = yield from read_late_instances(scan, request, prepared, late)
+    refusal = refusal_of(scene_by_uid(request.uid))
     if late.subjects:
         refusal = f"{late.subjects[0].name} appears after the first frame"
     if refusal:
-        return ScanShare(*number, share.identity, refusal), prepared, skips
+        return ScanShare(*number, identity, refusal), prepared, skips
     share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
     return share, prepared, skips

@@ -75,7 +75,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
         if "compound" not in wanted.shapes:
             return bounds_in_parts(context.scene, wanted)
         splits = split_meshes(context.scene, self.selection, wanted.fit)
-        return after_splits(context.scene, splits, lambda scene: bounds_in_parts(scene, wanted))
+        return after_splits(context.scene, splits, lambda scene: bounds_in_parts(scene, wanted, True))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)

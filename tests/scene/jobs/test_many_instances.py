@@ -17,6 +17,7 @@ from addon.formats import dumps
 from addon.scene.jobs import bounds_table
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings
+from tests.finished import finished
 from tests.scene.building import CUBE, open_empty_file
 from tests.scene.jobs.contacts.test_scan_memory import run_script
 from tests.scene.sampling import add_points
@@ -170,6 +171,18 @@ def test_instances_that_are_fitted_in_many_batches_have_bounds_at_their_places(m
     document = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
     assert document == whole
     check_places(json.loads(document)["objects"], 600)
+
+
+def test_objects_that_are_deleted_between_batches_have_bounds_if_the_scene_may_change(monkeypatch):
+    open_empty_file()
+    instance_by_vertices(20)
+    monkeypatch.setattr(bounds_table, "_SUBJECTS_AT_ONCE", 1)
+    whole = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
+    job = bounds_in_parts(bpy.context.scene, BoundsSettings(), may_change=True)
+    assert next(job).phase == "reading"
+    bpy.data.batch_remove([*bpy.data.objects, *bpy.data.meshes])
+    bpy.context.view_layer.update()
+    assert dumps(finished(job).document()) == whole
 
 
 Peaks = Callable[[str, int], tuple[int, int, Path]]

@@ -6,17 +6,16 @@ frame that have some later are not in the result; it has a warning about each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import bpy
 
 from ....core import Progress
-from ....core.messages import message
-from ....core.scan.scan import never
+from ....core.messages import message, template
 from ....formats import InputWarning, ObjectBounds, Skipped
 from ...blender.frames import scene_by_uid
-from ...blender.instances import MESH_LIKE, InstanceKey
+from ...blender.instances import MESH_LIKE
 from ...blender.mesh_data import vertex_positions
 from ...blender.names import name_of
 from ...blender.object_settings import object_fit_settings
@@ -25,59 +24,20 @@ from ...blender.simulation import may_deform
 from ...motion.frame_reader import FrameReader
 from ...motion.scene_motion import SceneMotion
 from ...progress import run_to_end
-from ...settings import DEFAULT_SHAPES, ContactSettings, FitSettings, Modifiers, Selection
+from ...settings import Modifiers
 from ...subjects.find import find_in_parts
+from ...subjects.reader import SubjectReader
 from ...subjects.selection import matches_names
 from ...subjects.subject import Subject
 from ...subjects.subject_list import SubjectList
-from ..bounds import bound_found
-from ..bounds_table import NO_VERTICES
+from ..bounds_table import NO_VERTICES, fit_bounds
 from ..result import Result
+from .request import ScanRequest
 
-
-class _LateNames:
-    """Names and ids of instances that appear: their numbers follow those of the first frame."""
-
-    def __init__(self, counts: Mapping[tuple[str, str], int], ids: Collection[str]) -> None:
-        """Begin after the first frame.
-
-        counts : Number of instances by the full names of owner and object, at the first frame.
-        ids : Ids of all subjects.
-        """
-        self._counts, self._ids = dict(counts), set(ids)
-
-    def name(self, subject: Subject) -> Subject:
-        """Give the next number to an instance."""
-        names = subject.key[:2]
-        number = self._counts.get(names, 0)
-        self._counts[names] = number + 1
-        name = f"{subject.name.rpartition('.')[0]}.{number}"
-        id, count = name, 2
-        while id in self._ids:
-            id, count = f"{name}#{count}", count + 1
-        self._ids.add(id)
-        parent = subject.parent if subject.parent in self._ids else None
-        return subject._replace(name=name, id=id, parent=parent)
-
-
-def _find_arrived(
-    scene: bpy.types.Scene, selection: Selection, arrived: Iterable[InstanceKey], names: _LateNames
-) -> SubjectList:
-    """Find the subjects of instances that have just appeared, in the order of their keys.
-
-    Members of merged collections and loose parts are not among them.
-    """
-    every = replace(selection, patterns=())
-    found = run_to_end(find_in_parts(scene, bpy.context.evaluated_depsgraph_get(), every)).subjects
-    row_of = found.rows_of(set(arrived))
-    subjects = []
-    for key in sorted(row_of):
-        subject: Subject = found[row_of[key]]
-        if subject.part is None and not subject.members:
-            subject = names.name(subject)
-            if matches_names(selection, subject.name, subject.key[0]):
-                subjects.append(subject)
-    return SubjectList.of(subjects)
+_REASON = template("no vertices at the first frame, some at frame {frame:g}: not included")
+_WARNING = template(
+    "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
+)
 
 
 class LateInstances:
@@ -93,86 +53,85 @@ class LateInstances:
         self.subjects: list[Subject] = []
         self.objects: list[ObjectBounds] = []
         self.readers: list[FrameReader] = []
-        self._names: _LateNames | None = None
+        # Number of instances by the full names of owner and object, and ids of all subjects.
+        self._counts: dict[tuple[str, str], int] = {}
+        self._ids: set[str] = set()
 
-    def read(
-        self,
-        scene_uid: int,
-        settings: ContactSettings,
-        motion: SceneMotion,
-        subjects: Sequence[Subject],
-    ) -> None:
+    def read(self, request: ScanRequest, motion: SceneMotion, subjects: Sequence[Subject]) -> None:
         """Read what has appeared in the last sample of a motion; the scene must be at its time.
+
+        Members of merged collections and loose parts are not read.
 
         subjects : of the first frame
         """
-        arrived = motion.take_arrived()
+        arrived = set(motion.take_arrived())
         if not arrived:
             return
-        if self._names is None:
-            self._names = _LateNames(motion.reader.instance_counts, [subject.id for subject in subjects])
-        found = _find_arrived(scene_by_uid(scene_uid), settings.selection, arrived, self._names)
-        if not len(found):
+        if not self._ids:
+            self._counts, self._ids = dict(motion.reader.instance_counts), {each.id for each in subjects}
+        depsgraph, selection = bpy.context.evaluated_depsgraph_get(), request.settings.selection
+        finding = find_in_parts(scene_by_uid(request.uid), depsgraph, replace(selection, patterns=()))
+        found = run_to_end(finding).subjects
+        whole = (found[row] for _, row in sorted(found.rows_of(arrived).items()))
+        numbered = [self._numbered(each) for each in whole if each.part is None and not each.members]
+        late = [each for each in numbered if matches_names(selection, each.name, each.key[0])]
+        if not late:
             return
-        bounded = bound_found(found, DEFAULT_SHAPES, settings.fit, settings.shape)
+        found = SubjectList.of(late)
+        shapes, fit = request.shapes_of(found)
+        bounded = run_to_end(fit_bounds(SubjectReader(found, fit).geometries(depsgraph), found, shapes, []))
         self.subjects += bounded.subjects
         self.objects += bounded.objects
-        reader = FrameReader(bounded.subjects, settings.fit, range(len(bounded.subjects)))
+        reader = FrameReader(bounded.subjects, request.settings.fit, range(len(bounded.subjects)))
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self.readers.append(reader)
 
+    def _numbered(self, subject: Subject) -> Subject:
+        """Give an instance the number after those of its object so far, in its name and id."""
+        number = self._counts.get(subject.key[:2], 0)
+        self._counts[subject.key[:2]] = number + 1
+        name = f"{subject.name.rpartition('.')[0]}.{number}"
+        id, count = name, 2
+        while id in self._ids:
+            id, count = f"{name}#{count}", count + 1
+        self._ids.add(id)
+        parent = subject.parent if subject.parent in self._ids else None
+        return subject._replace(name=name, id=id, parent=parent)
 
-def with_late_meshes(
-    scene_uid: int,
-    result: Result,
-    times: Sequence[float],
-    fit: FitSettings,
-    stops: Callable[[], bool] = never,
-) -> Generator[Progress, None, Result]:
+
+def with_late_meshes(request: ScanRequest, result: Result) -> Generator[Progress, None, Result]:
     """Give the objects that a result skips without vertices the frame at which they get some, and warnings.
 
     They are evaluated by themselves: that takes no time where they do not depend on the frame.
 
-    scene_uid : The scene's session_uid.
-    result : Of the first of `times`.
-    times : Increasing frames of the job.
-    fit : For objects without settings of their own.
-    stops : Called after each evaluation. If it returns True, no later frame is evaluated.
     progress : After each evaluation.
     """
     empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
     modifiers: dict[int, Modifiers] = {}
     names: dict[int, str] = {}
-    for item in scene_by_uid(scene_uid).objects if empty else ():
+    for item in scene_by_uid(request.uid).objects if empty else ():
         if item.type in MESH_LIKE and name_of(item) in empty:
-            source = object_fit_settings(item, fit).modifiers
+            source = object_fit_settings(item, request.settings.fit).modifiers
             if may_deform(item, source):
                 names[item.session_uid], modifiers[item.session_uid] = name_of(item), source
     late: dict[str, float] = {}
-    scene = PrivateScene(scene_by_uid(scene_uid), names)
-    for number, time in enumerate(times[1:], 1):
-        if len(late) == len(names) or stops():
+    scene = PrivateScene(scene_by_uid(request.uid), names)
+    for number, time in enumerate(request.times[1:], 1):
+        if len(late) == len(names) or request.stops():
             break
         for item in scene.evaluate(time).objects:
             uid = item.original.session_uid
             if uid in names and names[uid] not in late and len(vertex_positions(item, modifiers[uid])):
                 late[names[uid]] = time
-        yield Progress(number, len(times), time)
+        yield Progress(number, len(request.times), time)
     if not late:
         return result
     skipped = tuple(
-        Skipped(entry.name, _reason(late[entry.name])) if entry.name in late else entry
+        Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
         for entry in result.skipped
     )
-    warnings = (InputWarning("lateMesh", name, _warning(time)) for name, time in sorted(late.items()))
+    warnings = (
+        InputWarning("lateMesh", name, message(_WARNING, frame=time)) for name, time in sorted(late.items())
+    )
     return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
-
-
-def _reason(time: float) -> str:
-    return message("no vertices at the first frame, some at frame {frame:g}: not included", frame=time)
-
-
-def _warning(time: float) -> str:
-    text = "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
-    return message(text, frame=time)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -29,7 +29,6 @@ from ....core.curves.transform_bounds import SHORT, TransformChords
 from ....core.numeric.arrays import Floats, transform_points
 from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval
-from ....core.scan.scan import never
 from ....formats import Confirmation, NotVerified
 from ...blender.animated.turns import turning_times
 from ...blender.frames import go_to, scene_by_uid
@@ -42,25 +41,18 @@ from ...motion.scene_motion import SceneMotion
 from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
 from ...subjects.subject import Subject
+from .request import ScanRequest
 
 
 def confirm_contacts(
-    scene_uid: int,
-    subjects: Sequence[Subject],
-    contacts: Sequence[Contact],
-    clearance: float,
-    motion: SceneMotion,
-    stops: Callable[[], bool] = never,
+    request: ScanRequest, subjects: Sequence[Subject], contacts: Sequence[Contact], motion: SceneMotion
 ) -> Generator[Progress, None, tuple[Confirmation | NotVerified, ...]]:
     """Test the meshes of each contact within its intervals.
 
-    scene_uid : The scene's session_uid.
     subjects, contacts : Contacts refer to subjects by index.
-    clearance : Of the scan that found the contacts.
     motion : Motion of the subjects.
-    stops : Called after each evaluation of the scene. If it returns True, the remaining contacts are not
-        tested.
-    progress : After each evaluation of the scene.
+    progress : After each evaluation of the scene. If `stops` of the request returns True then, the
+        remaining contacts are not tested.
     Returns confirmations : tuple. One for each contact that was reached: the result for its meshes, or the
         reason why there is none.
     """
@@ -68,15 +60,15 @@ def confirm_contacts(
         return ()
     spans = [(contact.intervals[0].start, contact.intervals[-1].end) for contact in contacts]
     span = min(start for start, _ in spans), max(end for _, end in spans)
-    meshes = _MeshCache(scene_uid, subjects, motion, span)
+    meshes = _MeshCache(request.uid, subjects, motion, span)
     confirmations: list[Confirmation | NotVerified] = []
     for number, contact in enumerate(contacts):
-        if stops():
+        if request.stops():
             break
         try:
             _require_testable(subjects, contact, motion)
-            search = _confirm(meshes, contact, clearance, (number, len(contacts)))
-            confirmation = yield from until_stopped(search, stops)
+            search = _confirm(meshes, contact, request.settings.clearance, (number, len(contacts)))
+            confirmation = yield from until_stopped(search, request.stops)
             if confirmation is None:
                 break
             confirmations.append(confirmation)

@@ -12,31 +12,24 @@ import bpy
 import numpy as np
 
 from ....core import Progress, ScanSettings
-from ....core.messages import message
 from ...blender.animated.turns import turning_times
-from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
+from ...blender.frames import advance_to, playhead, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations
-from ...errors import SceneError
 from ...motion.frame_reader import FrameReader
 from ...motion.posed_shapes import MeshObstacles
-from ...motion.scene_motion import FittedShapes, SceneMotion
-from ...progress import JobProgress
+from ...motion.scene_motion import SceneMotion
+from ...progress import JobProgress, converted, run_to_end
 from ...settings import (
-    DEFAULT_SHAPES,
-    OBSTACLE_SHAPES,
     SHAPES_OF_TRIANGLES,
-    ContactSettings,
-    FitSettings,
-    Selection,
 )
-from ...subjects.reader import SharedGeometry
+from ...subjects.find import find_in_parts
 from ...subjects.scan_settings import make_scan_settings, obstacle_mask
-from ...subjects.subject_list import SubjectList
-from ..bounds import bound_subjects, require_active_scene
+from ..bounds_table import BoundedSubjects, fit_bounds
 from ..part_splits import split_pieces
 from ..result import Result, result_of
 from .late_objects import LateInstances
+from .request import ScanRequest
 from .scanned_shapes import SHAPES_OF_SCANS, ScannedShapes
 
 _Found = TypeVar("_Found")
@@ -59,66 +52,34 @@ class PreparedScan(NamedTuple):
     settings: ScanSettings
     played: Mapping[int, str] = MappingProxyType({})
 
-
-class ScanFrames(NamedTuple):
-    """Frames of a scan: start, end and step, and the times of the samples."""
-
-    span: tuple[float, float, float]
-    times: list[float]
-
-
-def check_settings(scene: bpy.types.Scene, settings: ContactSettings) -> ScanFrames:
-    """Check the settings and return the frames to scan. Raises SceneError."""
-    require_active_scene(scene)
-    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
-    times = sample_times(*span)
-    if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
-        raise SceneError(
-            message("clearance {clearance:g}: must be a length of 0 or more", clearance=settings.clearance)
-        )
-    if settings.obstacles and settings.shape not in OBSTACLE_SHAPES:
-        raise SceneError(
-            message(
-                "obstacles {obstacles!r}: need spheres or sphere trees as the shape",
-                obstacles=", ".join(settings.obstacles),
-            )
-        )
-    return ScanFrames(span, times)
+    @property
+    def has_subjects(self) -> bool:
+        """Return whether there is something to scan, now or later."""
+        return bool(self.bounds.subjects) or self.motion.may_have_late_instances
 
 
 def prepare_motion(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    frames: ScanFrames,
-    late: LateInstances,
-    job: JobProgress,
+    request: ScanRequest, late: LateInstances, job: JobProgress
 ) -> Generator[Progress, None, tuple[PreparedScan, list[float]]]:
     """Read the scene at its first frame, choose the sources of motion, and return the times to sample.
 
     late : more subjects
     """
-    uid, home, times = scene.session_uid, playhead(scene), frames.times
-    begun = Progress(0, len(times), times[0])
-    prepared = yield from prepare_first_frame(scene, settings, frames, late, job)
+    home, times = playhead(scene_by_uid(request.uid)), request.times
+    prepared = yield from prepare_first_frame(request, late, job)
     # Everything about the scene has been read: it may be deleted after this yield.
-    yield begun
-    prepared = yield from fitted_scan(prepared, begun)
-    for _ in choose_sources(scene_by_uid(uid), prepared.motion, times, home):
-        yield begun
-    has_switches = settings.motion == "adaptive" and bool(
-        prepared.bounds.subjects or prepared.motion.may_have_late_instances
-    )
-    prepared = prepared._replace(played=prepared.motion.sources.reasons)
-    if not has_switches:
+    yield request.begun
+    prepared = yield from fitted_scan(prepared, request.begun)
+    motion = prepared.motion
+    for _ in choose_sources(scene_by_uid(request.uid), motion, times, home):
+        yield request.begun
+    prepared = prepared._replace(played=motion.sources.reasons)
+    if request.settings.motion != "adaptive" or not prepared.has_subjects:
         return prepared, times
-    return prepared, prepared.motion.with_switches(_with_turns(prepared.motion, times))
-
-
-def _with_turns(motion: SceneMotion, times: list[float]) -> list[float]:
-    """Add the times within frames at which keys turn, if motion that is not known can be sampled there."""
-    if len(times) < 2 or motion.known.all() or not motion.refinable.all():
-        return times
-    return sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
+    # Motion that is not known, and can be sampled within frames, is where keys turn there.
+    if len(times) > 1 and not motion.known.all() and motion.refinable.all():
+        times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
+    return prepared, motion.with_switches(times)
 
 
 def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, None, PreparedScan]:
@@ -128,14 +89,7 @@ def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, 
         for _ in motion.fitting():
             yield begun
         return prepared
-    fitting = motion.fitted()
-    while True:
-        try:
-            next(fitting)
-        except StopIteration as stop:
-            fitted: FittedShapes = stop.value
-            break
-        yield begun
+    fitted = yield from converted(motion.fitted(), lambda _: begun)
     scanned = ScannedShapes(motion.shape, fitted, len(bounds.subjects))
     return prepared._replace(bounds=replace(bounds, scanned_shapes=scanned))
 
@@ -155,69 +109,48 @@ def choose_sources(
 
 
 def prepare_first_frame(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    frames: ScanFrames,
-    late: LateInstances,
-    job: JobProgress,
+    request: ScanRequest, late: LateInstances, job: JobProgress
 ) -> Generator[Progress, None, PreparedScan]:
-    """Read the scene at its first frame; late : more subjects."""
-    begun = Progress(0, len(frames.times), frames.times[0])
-    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
-    job.begin_phase(job.done + preparation * (job.end - job.done))
-    return (yield from _prepare(scene, settings, frames, begun, late))
-
-
-def _prepare(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    frames: ScanFrames,
-    begun: Progress,
-    late: LateInstances,
-) -> Generator[Progress, None, PreparedScan]:
-    """Go to the first frame and read bounds, pairs and motion there; yields `begun` between parts.
+    """Go to the first frame and read bounds, pairs and motion there.
 
     late : more subjects
     """
-    uid, first_time = scene.session_uid, frames.times[0]
-    _go_to_first_frame(scene, first_time)
+    settings, begun = request.settings, request.begun
+    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
+    job.begin_phase(job.done + preparation * (job.end - job.done))
+    _go_to_first_frame(scene_by_uid(request.uid), request.times[0])
     yield begun
-    scene = scene_by_uid(uid)
-    readers: list[FrameReader] = []
-
-    def read(depsgraph: bpy.types.Depsgraph, found: SubjectList, fit: FitSettings) -> list[SharedGeometry]:
-        with_triangles: Container[int] = range(len(found))
-        if settings.shape not in SHAPES_OF_TRIANGLES:
-            mask = obstacle_mask(scene_by_uid(uid), found, settings.obstacles)
-            with_triangles = frozenset(np.flatnonzero(mask).tolist())
-        readers.append(FrameReader(found, fit, with_triangles))
-        readers[0].read_first(depsgraph)
-        return readers[0].shared
-
-    bounded = yield from bound_subjects(
-        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, begun, read
-    )
+    reader, bounded = yield from _bound_first_frame(request)
+    scene = scene_by_uid(request.uid)
     subjects = [*bounded.subjects, *late.subjects]
-    scene = scene_by_uid(uid)
     parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
-    is_pair_named = len(subjects) == 2 and _is_chosen(settings.selection)
     is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
+    selection = settings.selection
+    # They are tested although one may be the other's parent.
+    is_pair_named = len(subjects) == 2 and (
+        selection.selected_only or bool(selection.patterns) or selection.owners is not None
+    )
     pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named, is_obstacle)
-    bounds = replace(result_of(scene, *bounded, frames.span, first_time), skipped_pairs=pairs.skipped)
+    bounds = replace(result_of(scene, *bounded, request.span, request.times[0]), skipped_pairs=pairs.skipped)
     if late.subjects:
         bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
     yield begun
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     yield begun
-    reader = readers[0]
-    yield from _split_meshes(reader, settings, begun)
-    scene = scene_by_uid(uid)
-    shape, fit = settings.shape, settings.fit
-    if late.subjects or bounded.subjects is not reader.subjects:
-        # Others than those that were read at first.
-        motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.readers)
-    else:
-        motion = SceneMotion(scene, reader, settings.selection, shape, fit, obstacles)
+    if settings.shape == "compound" and settings.fit.parts > 1:
+        # One step at a time, so that a window can stop: the split of a mesh takes about a second.
+        for share in split_pieces(reader.first_geometries().values(), settings.fit):
+            yield begun._replace(part=share)
+    has_all_been_read = not late.subjects and bounded.subjects is reader.subjects
+    motion = SceneMotion(
+        scene_by_uid(request.uid),
+        reader if has_all_been_read else subjects,
+        selection,
+        settings.shape,
+        settings.fit,
+        obstacles,
+        late.readers,
+    )
     scan = replace(
         pairs.settings,
         clearance=settings.clearance,
@@ -226,11 +159,6 @@ def _prepare(
         obstacles=obstacles.for_scan,
     )
     return PreparedScan(bounds, motion, scan)
-
-
-def _is_chosen(selection: Selection) -> bool:
-    """Return whether a selection names objects, or has those that are selected in the viewport."""
-    return selection.selected_only or bool(selection.patterns) or selection.owners is not None
 
 
 def _go_to_first_frame(scene: bpy.types.Scene, time: float) -> None:
@@ -243,23 +171,28 @@ def _go_to_first_frame(scene: bpy.types.Scene, time: float) -> None:
         go_to_within_step(scene, time)
 
 
-def _split_meshes(
-    reader: FrameReader, settings: ContactSettings, begun: Progress
-) -> Generator[Progress, None, None]:
-    """Split the meshes of a scan of convex parts, for its fits. Yields `begun` with the share that is done.
-
-    One step at a time, so that a window can stop: the split of a mesh takes about a second.
-    """
-    if settings.shape == "compound" and settings.fit.parts > 1:
-        sources = reader.first_geometries().values()
-        for share in split_pieces(sources, settings.fit):
-            yield begun._replace(part=share)
+def _bound_first_frame(
+    request: ScanRequest,
+) -> Generator[Progress, None, tuple[FrameReader, BoundedSubjects]]:
+    """Read the subjects of a scan in the scene, which is at the first frame, and fit their bounds."""
+    settings, depsgraph = request.settings, bpy.context.evaluated_depsgraph_get()
+    scene = scene_by_uid(request.uid)
+    found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
+    shapes, fit = request.shapes_of(found.representatives())
+    with_triangles: Container[int] = range(len(found))
+    if settings.shape not in SHAPES_OF_TRIANGLES:
+        mask = obstacle_mask(scene, found, settings.obstacles)
+        with_triangles = frozenset(np.flatnonzero(mask).tolist())
+    reader = FrameReader(found, fit, with_triangles)
+    reader.read_first(depsgraph)
+    yield request.begun
+    fitting = fit_bounds(reader.shared, found, shapes, skipped)
+    return reader, (yield from converted(fitting, lambda _: request.begun))
 
 
 def read_late_instances(
     scan: Generator[Progress, None, _Found],
-    uid: int,
-    settings: ContactSettings,
+    request: ScanRequest,
     prepared: PreparedScan,
     late: LateInstances,
     job: JobProgress | None = None,
@@ -269,14 +202,12 @@ def read_late_instances(
     job : where another scan follows, which takes as long as this one
     """
     end = job.end if job else 1.0
-    while True:
-        try:
-            progress = next(scan)
-        except StopIteration as stop:
-            result: _Found = stop.value
-            return result
-        late.read(uid, settings, prepared.motion, prepared.bounds.subjects)
+
+    def read(progress: Progress) -> Progress:
+        late.read(request, prepared.motion, prepared.bounds.subjects)
         if job and late.subjects and job.end == end:
             left = 1 - progress.share
             job.begin_phase(job.done + (end - job.done) * left / (1 + left), progress.share)
-        yield progress
+        return progress
+
+    return converted(scan, read)

@@ -8,12 +8,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from addon.core import Progress
-from addon.scene.jobs.bounds import bound_subjects
+from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.progress import run_to_end
-from addon.scene.settings import DEFAULT_SHAPES, FitSettings, Selection
+from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.building import CUBE, add_vertices, curves, key_location, open_empty_file
 from tests.scene.sampling import go_to, world_points
 
@@ -242,10 +241,7 @@ def motion_of_scene() -> tuple[list[str], SceneMotion]:
     """Return the names of all subjects, and their motion, compared with the scene as for a scan."""
     scene = bpy.context.scene
     scene.frame_set(1)
-    jobs = bound_subjects(
-        scene, Selection(), DEFAULT_SHAPES, FitSettings(), "aabb", pauses=Progress(0, 1, 1.0)
-    )
-    subjects = run_to_end(jobs).subjects
+    subjects = compute_bounds(scene, BoundsSettings()).subjects
     none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
     motion = SceneMotion(scene, subjects, Selection(), "aabb", FitSettings(), none)
     run_to_end(motion.comparing(TIMES))

@@ -8,14 +8,13 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.core import Progress
 from addon.formats import dumps
 from addon.scene.blender.private_scene import keeping_open
-from addon.scene.jobs.bounds import bound_subjects
+from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.progress import run_to_end
-from addon.scene.settings import DEFAULT_SHAPES, FitSettings, Selection
+from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.building import open_empty_file
 from tests.scene.independent.files import load, sample_files
 from tests.scene.motion.sources.scenes_of_sources import (
@@ -36,10 +35,7 @@ def motion_of_scene(times: list[float], is_played: bool = False) -> SceneMotion:
     """Return the motion of all meshes of the scene, which is always played or compared first."""
     scene = bpy.context.scene
     scene.frame_set(int(times[0]))
-    parts = bound_subjects(
-        scene, Selection(), DEFAULT_SHAPES, FitSettings(), "aabb", pauses=Progress(0, 1, 1.0)
-    )
-    subjects = run_to_end(parts).subjects
+    subjects = compute_bounds(scene, BoundsSettings()).subjects
     none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
     motion = SceneMotion(scene, subjects, Selection(), "aabb", FitSettings(), none)
     if not is_played:
