@@ -175,8 +175,10 @@ def test_classes_and_operators_have_the_prefix_of_the_extension():
                 value = ast.literal_eval(node.value) if isinstance(node.value, ast.Constant) else ""
                 assert not value or PREFIX.match(value)
             if isinstance(node, ast.ClassDef) and re.search(r"_(OT|PT|MT|UL|GT|GGT|HT|FH)_", node.name):
-                assert node.name.startswith("COLLISION_BOUNDS_"), f"{path}: {node.name}"
-                found += 1
+                assert "collision_bounds" in node.name.lower(), f"{path}: {node.name}"
+                if "_OT_" in node.name:
+                    assert node.name.startswith("COLLISION_BOUNDS_OT_"), f"{path}: {node.name}"
+                    found += 1
     assert found > 30
 
 
