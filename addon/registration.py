@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,7 @@ from .cli import PROGRAM
 from .cli.main import run_process
 from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
-from .ui import fit_measurements, gizmos, gltf_export, job_state, separation, translation
+from .ui import fit_measurements, gizmos, gltf_export, job_state, property_events, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
 from .ui.operators import export as export_operators
@@ -84,6 +84,33 @@ def _classes_of(module: ModuleType) -> Iterator[type]:
 
 _CLASSES = tuple(cls for module in _MODULES for cls in _classes_of(module))
 
+
+def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
+    """Return what Blender and the properties call: lists and menus, each with the function to append."""
+    handlers: Any = bpy.app.handlers
+    return (
+        *private_scene.subscriptions(),
+        (bpy.types.VIEW3D_MT_object, menus.draw_in_object),
+        (bpy.types.TOPBAR_MT_file_export, menus.draw_in_export),
+        (bpy.types.TOPBAR_MT_file_import, menus.draw_in_import),
+        (property_events.display_changed, overlay.redisplay),
+        (property_events.style_changed, overlay.restyle),
+        (property_events.active_contact_changed, rows.go_to_active_row),
+        (property_events.tab_renamed, sidebar.follow_preferences),
+        (handlers.frame_change_post, overlay.after_frame),
+        (handlers.frame_change_post, fit_measurements.mark_stale),
+        (handlers.depsgraph_update_post, overlay.after_update),
+        (handlers.depsgraph_update_post, fit_measurements.mark_stale),
+        (handlers.undo_post, overlay.after_undo),
+        (handlers.redo_post, overlay.after_undo),
+        (handlers.save_pre, reports.store_all),
+        (handlers.load_post, overlay.after_load),
+        # After the overlay has dropped the results of the file before.
+        (handlers.load_post, reports.restore_all),
+        (handlers.load_post, fit_measurements.forget_measurements),
+    )
+
+
 _attached = ExitStack()
 
 
@@ -95,20 +122,16 @@ def register() -> None:
         for cls in _CLASSES:
             bpy.utils.register_class(cls)
             stack.callback(bpy.utils.unregister_class, cls)
+        scene_properties.attach()
+        stack.callback(scene_properties.detach)
+        for forget in (job_state.detach, separation.detach, fit_measurements.forget_measurements):
+            stack.callback(forget)
         for module in (
-            scene_properties,
-            job_state,
             object_properties,
             known_rows,
-            private_scene,
-            menus,
             presets,
             overlay,
-            reports,
-            fit_measurements,
-            rows,
             pointing,
-            separation,
             sidebar,
             gltf_export,
             preferences,
@@ -116,6 +139,9 @@ def register() -> None:
         ):
             module.attach()
             stack.callback(module.detach)
+        for listeners, listener in _subscriptions():
+            listeners.append(listener)
+            stack.callback(listeners.remove, listener)
         command = bpy.utils.register_cli_command(PROGRAM, _run_command)
         stack.callback(bpy.utils.unregister_cli_command, command)
         _attached.push(stack.pop_all())

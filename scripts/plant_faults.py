@@ -32,9 +32,9 @@ PARTS = (
 # File in addon/, text to replace, its replacement, description of the fault.
 FAULTS = (
     (
-        "core/sweep/sphere_sphere.py",
-        "dot(p, v) - r * s, dot(",
-        "dot(p, v) + r * s, dot(",
+        "core/sweep/closed_forms.py",
+        "dot(p, v) - r * s, dot(p, p)",
+        "dot(p, v) + r * s, dot(p, p)",
         "wrong sign: growing radii",
     ),
     (
@@ -63,8 +63,8 @@ FAULTS = (
     ),
     (
         "core/scan/refinement.py",
-        "= np.minimum(enter_error, 1.0)",
-        "= 0.0",
+        "np.minimum(enter_error, 1.0)",
+        "np.zeros_like(enter_error)",
         "contact time: uncertainty of zero",
     ),
     (
@@ -97,20 +97,15 @@ FAULTS = (
         "pairs of parent and child not ignored",
     ),
     (
-        "scene/jobs/bounds.py",
-        'skipped.append(Skipped(subject.name, "no vertices"))',
+        "scene/jobs/bounds_table.py",
+        "skipped.append(Skipped(subjects[index].name, reason))",
         "pass",
         "skipped object not reported",
     ),
-    (
-        "ui/overlay/handlers.py",
-        "handlers.frame_change_post.remove(_on_frame)",
-        "handlers",
-        "handler not removed",
-    ),
+    ("registration.py", "stack.callback(listeners.remove, listener)", "pass", "handler not removed"),
     ("scene/live/staleness.py", " and self.subjects.is_same(other.subjects)", "", "edit not detected"),
-    ("ui/operators/modal_job.py", 'self.report({"ERROR"}, str(error))', "pass", "swallowed error: operator"),
-    ("cli/commands.py", "return CONTACTS_FOUND if", "return DONE if", "wrong exit code"),
+    ("ui/operators/command.py", 'self.report({"ERROR"}, ', "len(", "swallowed error: operator"),
+    ("cli/commands.py", "CONTACTS_FOUND if options", "DONE if options", "wrong exit code"),
 )
 
 

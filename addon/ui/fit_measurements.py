@@ -71,23 +71,9 @@ def find_measurement(item: bpy.types.Object, settings: SceneSettings) -> FitMeas
     return kept if is_same else replace(kept, stale=True)
 
 
-def attach() -> None:
-    """Add the handlers."""
-    bpy.app.handlers.depsgraph_update_post.append(_on_update)
-    bpy.app.handlers.frame_change_post.append(_on_update)
-    bpy.app.handlers.load_post.append(_on_load)
-
-
-def detach() -> None:
-    """Remove the handlers, and drop all measurements."""
-    bpy.app.handlers.load_post.remove(_on_load)
-    bpy.app.handlers.frame_change_post.remove(_on_update)
-    bpy.app.handlers.depsgraph_update_post.remove(_on_update)
-    _measures.clear()
-
-
 @persistent
-def _on_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def mark_stale(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Mark measurements of changed objects as stale."""
     fresh = {uid for uid, measurement in _measures.items() if not measurement.stale}
     # Updates are listed only if a measurement depends on them: this runs at every frame of playback.
     if fresh and depsgraph.mode == "VIEWPORT":
@@ -96,5 +82,6 @@ def _on_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 @persistent
-def _on_load(*_unused: object) -> None:
+def forget_measurements(*_unused: object) -> None:
+    """Drop all measurements, as when another file is opened."""
     _measures.clear()

@@ -205,11 +205,6 @@ def end() -> None:
     _state.job = None
 
 
-def attach() -> None:
-    """Start without a job."""
-    end()
-
-
 def detach() -> None:
     """Abort the job, if there is one."""
     if _state.job is not None:

@@ -114,14 +114,9 @@ def _compute() -> None:
             operators.collision_bounds.compute_separation("INVOKE_DEFAULT")
 
 
-def attach() -> None:
-    """Start without problems."""
-    _State.problems.clear()
-    _State.is_requested = False
-
-
 def detach() -> None:
-    """Drop a request."""
+    """Drop a request, and all problems."""
     if bpy.app.timers.is_registered(_compute):
         bpy.app.timers.unregister(_compute)
-    attach()
+    _State.problems.clear()
+    _State.is_requested = False

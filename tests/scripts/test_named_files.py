@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from plant_faults import FAULTS
 from tests.paths import TOP
 
 PAGES = [TOP / "CONTRIBUTING.md", *sorted((TOP / "docs" / "development").glob("*.md"))]
@@ -33,3 +34,8 @@ def test_names_that_pages_give_with_their_module_exist(page):
         (name, path) for name, path in named if not re.search(rf"\b{name}\b", (TOP / path).read_text("utf-8"))
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize(("file", "old"), [(file, old) for file, old, _, _ in FAULTS])
+def test_code_that_a_planted_fault_replaces_exists(file, old):
+    assert old in (TOP / "addon" / file).read_text("utf-8")

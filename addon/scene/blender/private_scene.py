@@ -332,19 +332,7 @@ def _on_loaded(*_unused: object) -> None:
         bpy.data.batch_remove(left)
 
 
-def attach() -> None:
-    """Add the handlers."""
-    for handlers, function in _handler_lists():
-        handlers.append(function)
-
-
-def detach() -> None:
-    """Remove the handlers."""
-    for handlers, function in _handler_lists():
-        handlers.remove(function)
-
-
-def _handler_lists() -> list[tuple[list[Any], Any]]:
+def subscriptions() -> list[tuple[list[Any], Any]]:
     """Return lists of Blender, each with the function that it calls; some Blenders have no `exit_pre`."""
     every: Any = bpy.app.handlers
     names = ("save_pre", "load_pre", "undo_pre", "redo_pre", "exit_pre")

@@ -185,14 +185,16 @@ def restore(scene: bpy.types.Scene) -> None:
 
 
 @persistent
-def _on_save(*_unused: object) -> None:
+def store_all(*_unused: object) -> None:
+    """Store the contacts of all scenes of this file."""
     for scene in bpy.data.scenes:
         if scene.library is None:
             store(scene)
 
 
 @persistent
-def _on_load(*_unused: object) -> None:
+def restore_all(*_unused: object) -> None:
+    """Restore the contacts of all scenes that keep them."""
     for scene in bpy.data.scenes:
         try:
             restore(scene)
@@ -202,15 +204,3 @@ def _on_load(*_unused: object) -> None:
             reason = message_line(str(error))
             print(f"Collision Bounds: contacts that are kept with {name_of(scene)} cannot be read: {reason}")
     overlay.refresh(bpy.context)
-
-
-def attach() -> None:
-    """Add the handlers, after those of the overlay, which drop the results of the file before."""
-    bpy.app.handlers.save_pre.append(_on_save)
-    bpy.app.handlers.load_post.append(_on_load)
-
-
-def detach() -> None:
-    """Remove the handlers."""
-    bpy.app.handlers.load_post.remove(_on_load)
-    bpy.app.handlers.save_pre.remove(_on_save)

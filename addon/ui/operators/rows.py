@@ -17,7 +17,6 @@ from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.names import full_name_of
 from ...scene.jobs.result import Result
-from .. import property_events
 from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
@@ -164,16 +163,6 @@ def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | No
         # search.
         return None
     return next((item for item in items if full_name_of(item) == name), None)
-
-
-def attach() -> None:
-    """Subscribe to changes of the active row."""
-    property_events.active_contact_changed.append(go_to_active_row)
-
-
-def detach() -> None:
-    """Unsubscribe."""
-    property_events.active_contact_changed.remove(go_to_active_row)
 
 
 class _Step(Command):

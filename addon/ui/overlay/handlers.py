@@ -6,7 +6,7 @@ passes finished arrays to the graphics card. No bpy object is kept between two c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
-from .. import job_state, property_events
+from .. import job_state
 from ..collider_check import forget_checks, has_check, mark_outdated
 from ..contact_rows import active_row, entry_of_row
 from ..properties.preferences import preferences
@@ -74,20 +74,7 @@ def paused() -> Iterator[None]:
 
 
 def attach() -> None:
-    """Add all handlers."""
-    handlers: Any = bpy.app.handlers
-    subscriptions: tuple[tuple[list[Any], Callable[..., None]], ...] = (
-        (property_events.display_changed, lambda _owner, context: refresh(context)),
-        (property_events.style_changed, lambda _owner, _context: redraw()),
-        (handlers.frame_change_post, _on_frame),
-        (handlers.depsgraph_update_post, _on_update),
-        (handlers.undo_post, _on_undo),
-        (handlers.redo_post, _on_undo),
-        (handlers.load_post, _on_load),
-    )
-    for listeners, listener in subscriptions:
-        listeners.append(listener)
-        _attached.callback(listeners.remove, listener)
+    """Draw in the editors from now on."""
     for space, draw, when in (
         (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
         (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
@@ -99,7 +86,7 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove all handlers, and drop results and draw data."""
+    """Draw no longer, and drop results and draw data."""
     _attached.close()
     drop_icons()
     state.clear()
@@ -108,11 +95,22 @@ def detach() -> None:
     redraw()
 
 
-# ---- Changes of the scene, and of the file
+# ---- Changes of properties, of the scene, and of the file; `registration` lists what calls these
+
+
+def redisplay(_owner: Any, context: bpy.types.Context) -> None:
+    """Update the overlays."""
+    refresh(context)
+
+
+def restyle(_owner: Any, _context: bpy.types.Context) -> None:
+    """Draw the overlays again."""
+    redraw()
 
 
 @persistent
-def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Update what moves with the frame."""
     if depsgraph.mode != "VIEWPORT":
         return  # a render, whose vertices may differ
     state.was_frame_changed = True
@@ -129,7 +127,8 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 @persistent
-def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Update what an edit has changed, and mark results that are out of date."""
     state.missing_uids.clear()
     if depsgraph.mode == "VIEWPORT":
         _colliders.on_update(depsgraph)
@@ -164,7 +163,8 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 @persistent
-def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
+def after_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
+    """Update everything: any object may be another one."""
     state.was_undone = True
     mark_outdated()
     _colliders.clear()
@@ -177,7 +177,7 @@ def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
 
 
 @persistent
-def _on_load(*_unused: object) -> None:
+def after_load(*_unused: object) -> None:
     """Drop all results: they belong to the session, not to the file."""
     result_store.clear()
     state.clear()

@@ -111,28 +111,17 @@ def draw_rare_commands(layout: UILayout) -> None:
     layout.operator("collision_bounds.key_separation", icon="KEYINGSET")
 
 
-def _draw_in_object(self: Any, _context: Context) -> None:
+def draw_in_object(self: Any, _context: Context) -> None:
+    """Draw the entry of the Object menu."""
     self.layout.separator()
     self.layout.menu("VIEW3D_MT_collision_bounds")
 
 
-def _draw_in_export(self: Any, _context: Context) -> None:
+def draw_in_export(self: Any, _context: Context) -> None:
+    """Draw the entry of the File > Export menu."""
     self.layout.menu("COLLISION_BOUNDS_MT_export", text="Collision Bounds")
 
 
-def _draw_in_import(self: Any, _context: Context) -> None:
+def draw_in_import(self: Any, _context: Context) -> None:
+    """Draw the entry of the File > Import menu."""
     self.layout.operator("collision_bounds.load_report", text="Collision Bounds Report (.json)")
-
-
-def attach() -> None:
-    """Add the entries to Blender's menus."""
-    bpy.types.VIEW3D_MT_object.append(_draw_in_object)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.append(_draw_in_export)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_import.append(_draw_in_import)  # type: ignore[arg-type]
-
-
-def detach() -> None:
-    """Remove the entries."""
-    bpy.types.TOPBAR_MT_file_import.remove(_draw_in_import)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.remove(_draw_in_export)  # type: ignore[arg-type]
-    bpy.types.VIEW3D_MT_object.remove(_draw_in_object)  # type: ignore[arg-type]

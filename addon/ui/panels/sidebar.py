@@ -9,7 +9,7 @@ import blf
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from .. import job_state, property_events
+from .. import job_state
 from ..properties.preferences import NAME, Preferences, preferences
 from ..result_texts import Note
 from ..translation import iface_
@@ -45,18 +45,17 @@ def rename(name: str) -> None:
 
 
 def attach() -> None:
-    """Move the panels to the tab of the preferences, now and when it changes."""
-    property_events.tab_renamed.append(_follow)
+    """Move the panels to the tab of the preferences."""
     rename(preferences().tab_name)
 
 
 def detach() -> None:
     """Reset the tab to its default for the next registration."""
-    property_events.tab_renamed.remove(_follow)
     Tab.bl_category = NAME
 
 
-def _follow(owner: Preferences, _context: Context) -> None:
+def follow_preferences(owner: Preferences, _context: Context) -> None:
+    """Move the panels to the renamed tab."""
     rename(owner.tab_name)
 
 

@@ -7,13 +7,12 @@ import pytest
 
 from addon.scene.blender.private_scene import (
     PrivateScene,
-    attach,
-    detach,
     end_step,
     go_to_within_step,
     is_scene_away,
     keeping_open,
     returning_between_steps,
+    subscriptions,
 )
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
@@ -26,6 +25,17 @@ from tests.scene.motion.sources.scenes_of_sources import (
 )
 
 pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def attach():
+    for handlers, function in subscriptions():
+        handlers.append(function)
+
+
+def detach():
+    for handlers, function in subscriptions():
+        handlers.remove(function)
+
 
 HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
 
