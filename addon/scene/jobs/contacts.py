@@ -160,7 +160,7 @@ def _result(
     )
     found = replace(
         result,
-        skipped=(*result.skipped, *motion.skipped),
+        skipped=(*result.skipped, *motion.skips.records),
         scanned=scanned,
         played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
         linear_only=tuple(result.subjects[index].name for index in linear),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -373,9 +373,9 @@ class FrameReader(SubjectReader):
             self._walk(reading, subjects)
         if may_deform.any():
             items, depsgraph = list(scene.objects), bpy.context.evaluated_depsgraph_get()
-            for sharing in self.rows_by_object(subjects, may_deform):
-                evaluated = items[rows[sharing[0]]].evaluated_get(depsgraph)
-                self.read_deforming(subjects, sharing, evaluated, reading)
+            self.read_deforming(
+                subjects, may_deform, reading, lambda row: items[rows[row]].evaluated_get(depsgraph)
+            )
         return reading
 
     def _walk(self, reading: Reading, subjects: Ints) -> None:
@@ -471,16 +471,19 @@ class FrameReader(SubjectReader):
         return members
 
     def read_deforming(
-        self, subjects: Ints, rows: Ints, evaluated: bpy.types.Object, reading: Reading
+        self,
+        subjects: Ints,
+        may_deform: Bools,
+        reading: Reading,
+        evaluated_of: Callable[[int], bpy.types.Object],
     ) -> None:
-        """Read the vertices and matrices of those of `subjects` (m,) at `rows` (k,), which show one mesh."""
-        shown, matrices = subjects[rows].tolist(), reading.poses.matrices
-        self._read_vertices(shown, evaluated, matrices[rows], reading.geometry)
-        for row, subject in zip(rows.tolist(), shown, strict=True):
-            matrices[row] = reading.geometry[subject].geometry.matrix
+        """Read the vertices, and the matrices of bones, of those of sorted `subjects` (m,) that may deform.
 
-    def rows_by_object(self, subjects: Ints, may_deform: Bools) -> list[Ints]:
-        """Group the rows of those of sorted `subjects` (m,) that may deform by the objects that they show."""
-        rows = np.flatnonzero(may_deform)
-        members = self.subjects_by_object(subjects[rows])
-        return [rows[np.searchsorted(subjects[rows], sharing)] for sharing in members.values()]
+        may_deform : (m,) bool. Those of them that are shown.
+        evaluated_of : Returns the evaluated object of a row of the reading.
+        """
+        rows, matrices = np.flatnonzero(may_deform), reading.poses.matrices
+        for sharing in self.subjects_by_object(subjects[rows]).values():
+            places = rows[np.searchsorted(subjects[rows], sharing)]
+            self._read_vertices(sharing, evaluated_of(int(places[0])), matrices[places], reading.geometry)
+            matrices[places] = [reading.geometry[subject].geometry.matrix for subject in sharing]

@@ -16,6 +16,7 @@ from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
     SHORT,
+    ChordsOf,
     Jumps,
     TransformChords,
     chords_between,
@@ -50,15 +51,17 @@ class CurvePoses:
 
     is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
     skins : Boxes of those of them whose vertices follow from curves of bones.
+    transforms : Of all objects that were read.
+    rows : (n,) int64. The object of each subject among these, -1 for none.
     """
 
     def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses) -> None:
         """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
-        self._transforms = curves.transforms()
-        self._jumps = Jumps(self._transforms)
-        self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
+        self.transforms = curves.transforms()
+        self._jumps = Jumps(self.transforms)
+        self.rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self._visibility = Visibility(curves.hidden_by)
-        self.is_known: Bools = (self._rows >= 0) & is_candidate
+        self.is_known: Bools = (self.rows >= 0) & is_candidate
         self.skins = skins
         self._ahead: dict[float, Singles] = {}
         skins.keep(self.is_known)
@@ -66,7 +69,7 @@ class CurvePoses:
     def look_ahead(self, times: Sequence[float]) -> None:
         """Compute the matrices that `compare` needs at some increasing times, at once."""
         every = rounded_times(np.array(times))
-        self._ahead = dict(zip(times, self._transforms.world_matrices(every), strict=True))
+        self._ahead = dict(zip(times, self.transforms.world_matrices(every), strict=True))
         self.skins.look_ahead(np.array(times))
 
     def compare(
@@ -86,7 +89,7 @@ class CurvePoses:
         is_shown, expected = is_shown[subjects], expected[subjects]
         if time not in self._ahead:
             self.look_ahead([time])
-        found = self._ahead.pop(time)[self._rows[subjects]].astype(np.float64)
+        found = self._ahead.pop(time)[self.rows[subjects]].astype(np.float64)
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
         is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]
@@ -95,48 +98,23 @@ class CurvePoses:
 
     def are_shown(self, times: Floats, subjects: Ints) -> Bools:
         """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
-        return self._visibility.are_shown(self._rows[subjects], rounded_times(times))
+        return self._visibility.are_shown(self.rows[subjects], rounded_times(times))
 
     @property
     def is_switched(self) -> Bools:
         """Mask (n,) of known subjects that may appear or disappear."""
         mask = self.is_known.copy()
-        mask[mask] = self._visibility.is_switched[self._rows[mask]]
+        mask[mask] = self._visibility.is_switched[self.rows[mask]]
         return mask
 
     def switches(self, subjects: Ints) -> Floats:
         """Increasing times at which any of some known subjects (m,) appears or disappears."""
-        return self._visibility.switches(self._rows[subjects])
+        return self._visibility.switches(self.rows[subjects])
 
     def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
         """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
-        chords_of = chords_between(self._transforms, begin, end)
-        return transform_chords(self._transforms, self._rows[subjects], chords_of)
-
-    def successive_chords(self, subjects: Ints, times: Floats) -> TransformChords:
-        """Chords of known subjects (m,) between times (t + 1,): t * m rows, interval by interval."""
-        objects = np.tile(self._rows[subjects], len(times) - 1)
-        chords_of = chords_between_times(self._transforms, times, len(subjects))
-        return transform_chords(self._transforms, objects, chords_of)
-
-    @property
-    def only_moves(self) -> Bools:
-        """Mask (n,) of known subjects without parents that neither turn nor change their size."""
-        is_simple = only_moves(self._transforms)
-        known = self.is_known & ~self.skins.is_skinned
-        return known & is_simple[np.maximum(self._rows, 0)] if len(is_simple) else known
-
-    def location_deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
-        """Deviation (m,) of subjects (m,) that only move from linear motion, over intervals (m,)."""
-        chords_of = chords_between(self._transforms, begin, end)
-        return location_deviations(self._transforms, self._rows[subjects], chords_of)
-
-    def successive_location_deviations(self, subjects: Ints, times: Floats) -> Floats:
-        """Deviation (t, m) of subjects (m,) that only move, between times (t + 1,)."""
-        count = len(times) - 1
-        chords_of = chords_between_times(self._transforms, times, len(subjects))
-        objects = np.tile(self._rows[subjects], count)
-        return location_deviations(self._transforms, objects, chords_of).reshape(count, -1)
+        chords_of = chords_between(self.transforms, begin, end)
+        return transform_chords(self.transforms, self.rows[subjects], chords_of)
 
     def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
         """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""
@@ -153,31 +131,25 @@ class CurvePoses:
 
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
-        jumps = self._jumps.next_after(self._rows[subjects], begin)
+        jumps = self._jumps.next_after(self.rows[subjects], begin)
         return np.minimum(jumps, self.skins.next_jumps(subjects, begin))
 
     def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
         """Mask (t, m) of known subjects that jump at times (t,)."""
-        jumps: Bools = self._jumps.at(self._rows[subjects], times) | self.skins.jumps_at(subjects, times)
+        jumps: Bools = self._jumps.at(self.rows[subjects], times) | self.skins.jumps_at(subjects, times)
         return jumps
-
-    @property
-    def keeps_form(self) -> Bools:
-        """Mask (n,) of known subjects that only move and turn, and neither stretch nor shear."""
-        rigid = self._transforms.keeps_form()
-        return self.is_known & rigid[np.maximum(self._rows, 0)] if len(rigid) else self.is_known
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
-        return self._transforms.matrices_of(self._rows[subjects], rounded_times(times)).astype(np.float64)
+        return self.transforms.matrices_of(self.rows[subjects], rounded_times(times)).astype(np.float64)
 
     def matrices_at(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (t, m, 4, 4) of known subjects (m,) at times (t,) in frames.
 
         Computes all that is known, which takes less time than `matrices` if most of it is wanted.
         """
-        world = self._transforms.world_matrices(rounded_times(times))
-        return world[:, self._rows[subjects]].astype(np.float64)
+        world = self.transforms.world_matrices(rounded_times(times))
+        return world[:, self.rows[subjects]].astype(np.float64)
 
 
 def times_to_compare(times: list[float]) -> list[float]:
@@ -227,39 +199,43 @@ _VERTICES_PER_COST = 2000
 
 
 class KnownShapes:
-    """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
+    """Shapes (N,) of subjects that follow curves, none at first. Implements `core.scan.motion.KnownMotion`.
 
     known : (n,) bool. Subjects whose shapes are known, and obstacles that stay where they are.
     costs : (N,) float64. Of all shapes.
     """
 
-    def __init__(
+    known: Bools
+    costs: Floats
+    _poses: CurvePoses
+
+    def _follow(
         self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, at_rest: Ints
     ) -> None:
-        """Find the known subjects among those that are eligible (n,).
+        """Find the known subjects among those that are eligible (n,); some subjects follow curves.
 
         at_rest : obstacles (k,) that stay where they are
         """
         self._poses = poses
         # An error for any other class, whose surface may deviate in another way.
         self._bound_surface = _BOUNDS_OF_SURFACES[shape_kind(shape).tested_as]
-        self._only_moves = poses.only_moves
+        transforms, is_skinned = poses.transforms, poses.skins.is_skinned
+        self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
+        self.known = poses.is_known & is_eligible & fits.is_fitted
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
-        can_follow = poses.is_known
         if shape != "aabb":
             can_turn = fits.turns_with_subject | self._only_moves
-            can_follow = poses.keeps_form & fits.has_orientation & can_turn
-        self.known: Bools = can_follow & is_eligible & fits.is_fitted
+            self.known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
         self.known[at_rest] = True
-        self._owners, self._fits, self._reach = fits.owners, fits.by_part(), fits.reach()
-        self.costs: Floats = np.ones(len(self._owners))
+        self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), fits.reach()
+        self.costs = np.ones(len(fits.owners))
         if shape == "aabb":
-            is_fitted = self.known & ~self._only_moves & ~poses.skins.is_skinned
-            self.costs += np.where(is_fitted, fits.vertex_counts() / _VERTICES_PER_COST, 0)[self._owners]
+            is_fitted = self.known & ~self._only_moves & ~is_skinned
+            self.costs += np.where(is_fitted, fits.vertex_counts() / _VERTICES_PER_COST, 0)[fits.owners]
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
-        """Shapes (m,), each at its own time (m,) in frames; with `is_before` the limit from earlier times."""
-        subjects = self._owners[shapes]
+        """See `KnownMotion`."""
+        subjects = self._owner_of_part[shapes]
         if is_before:
             matrices = self._poses.chords(subjects, times - SHORT, times).end
         else:
@@ -269,47 +245,53 @@ class KnownShapes:
             rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < SHORT)
             matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + SHORT).begin
         skins = self._poses.skins.boxes(subjects, times, is_before)
-        return self._fits.shapes_at(shapes, matrices, skins)[0]
+        return self._fit_of_part.shapes_at(shapes, matrices, skins)[0]
 
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """Bound the deviation (m,) of shapes (m,) from linear motion over intervals (m,)."""
-        subjects = self._owners[shapes]
-        is_simple = self._only_moves[subjects]
-        result = np.empty(len(subjects))
-        result[is_simple] = self._poses.location_deviations(
-            subjects[is_simple], begin[is_simple], end[is_simple]
+        """See `KnownMotion`."""
+        subjects, skins = self._owner_of_part[shapes], self._poses.skins
+        return self._deviations(
+            subjects,
+            chords_between(self._poses.transforms, begin, end),
+            lambda bent: skins.deviations(subjects[bent], begin[bent], end[bent]),
         )
-        is_skinned = self._poses.skins.is_skinned[subjects]
-        if not (is_simple | is_skinned).all():
-            rows = np.flatnonzero(~(is_simple | is_skinned))
-            chords = self._poses.chords(subjects[rows], begin[rows], end[rows])
-            result[rows] = self._bounds(subjects[rows], chords)
-        if is_skinned.any():
-            skins = self._poses.skins
-            result[is_skinned] = skins.deviations(subjects[is_skinned], begin[is_skinned], end[is_skinned])
-        return result
 
     def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
-        """Deviations (t, N) between times (t + 1,), and which shapes jump at the end of the interval."""
-        known = np.flatnonzero(self.known)
-        is_skinned = self._poses.skins.is_skinned[known]
-        simple, bent = known[self._only_moves[known]], known[is_skinned]
-        turning = known[~(self._only_moves[known] | is_skinned)]
-        shape = (len(times) - 1, len(self.known))
-        deviations, jumps = np.zeros(shape), np.zeros(shape, dtype=bool)
-        deviations[:, simple] = self._poses.successive_location_deviations(simple, times)
-        if len(turning):
-            chords = self._poses.successive_chords(turning, times)
-            bounds = self._bounds(np.tile(turning, shape[0]), chords)
-            deviations[:, turning] = bounds.reshape(shape[0], -1)
-        if len(bent):
-            deviations[:, bent] = self._poses.skins.successive_deviations(bent, times)
+        """See `KnownMotion`."""
+        known, skins, count = np.flatnonzero(self.known), self._poses.skins, len(times) - 1
+        deviations, jumps = np.zeros((count, len(self.known))), np.zeros((count, len(self.known)), dtype=bool)
+        deviations[:, known] = self._deviations(
+            np.tile(known, count),
+            chords_between_times(self._poses.transforms, times, len(known)),
+            lambda _: skins.successive_deviations(known[skins.is_skinned[known]], times).reshape(-1),
+        ).reshape(count, -1)
         jumps[:, known] = self._poses.jumps_at(known, times[1:])
-        return deviations[:, self._owners], jumps[:, self._owners]
+        return deviations[:, self._owner_of_part], jumps[:, self._owner_of_part]
+
+    def _deviations(self, subjects: Ints, chords_of: ChordsOf, of_bent: Callable[[Ints], Floats]) -> Floats:
+        """Deviations (m,) of known subjects (m,), with chords over the interval of each.
+
+        of_bent : deviations (k,) of those at rows (k,), which armatures bend
+        """
+        result = np.empty(len(subjects))
+        transforms, objects = self._poses.transforms, self._poses.rows[subjects]
+        is_simple, is_bent = self._only_moves[subjects], self._poses.skins.is_skinned[subjects]
+        simple, turning = np.flatnonzero(is_simple), np.flatnonzero(~(is_simple | is_bent))
+        result[simple] = location_deviations(
+            transforms, objects[simple], lambda curves, rows: chords_of(curves, simple[rows])
+        )
+        if len(turning):
+            chords = transform_chords(
+                transforms, objects[turning], lambda curves, rows: chords_of(curves, turning[rows])
+            )
+            result[turning] = self._bounds(subjects[turning], chords)
+        if is_bent.any():
+            result[is_bent] = of_bent(np.flatnonzero(is_bent))
+        return result
 
     def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """First time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
-        jumps = self._poses.next_jumps(self._owners[shapes], begin)
+        """See `KnownMotion`."""
+        jumps = self._poses.next_jumps(self._owner_of_part[shapes], begin)
         return np.where(jumps < end, jumps, np.inf)
 
     def _bounds(self, subjects: Ints, chords: TransformChords) -> Floats:
@@ -317,7 +299,7 @@ class KnownShapes:
         if self._bound_surface is None:
             begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
             reach = self._reach[subjects]
-            kinks = self._fits.kinks(subjects, reach, begin, end)
+            kinks = self._fit_of_part.kinks(subjects, reach, begin, end)
             return np.asarray(chords.offset + chords.linear * reach + kinks)
         # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices. So
         # are the ends of axes of capsules: tests/core/fitting/test_axial.py.

@@ -346,7 +346,7 @@ class SceneBounds:
     @property
     def skipped(self) -> list[Skipped]:
         """One record for each subject that a sample is without: the first time, and why."""
-        return self._boxes.skipped
+        return self._boxes.skips.records
 
     def sample(self, time: float) -> BoundsSample:
         """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""

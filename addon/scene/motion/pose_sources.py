@@ -6,18 +6,17 @@ the same there to the bit: their matrices and vertices are compared with the use
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.curves.keyframes import NEAR_KEY
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.animated.switches import SIMPLIFICATION, changing
-from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
+from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.mesh_data import vertex_positions
 from ..blender.names import full_name_of
 from ..blender.private_scene import PrivateScene, go_to_within_step
@@ -62,7 +61,24 @@ def _reasons(block: Any) -> Iterator[str]:
     """Why a data-block itself may look different."""
     animation = getattr(block, "animation_data", None)
     for curve in animation.drivers if animation is not None else ():
-        yield from _driver_reasons(curve.driver)
+        driver = curve.driver
+        for variable in driver.variables:
+            if variable.type == "CONTEXT_PROP":
+                yield "a driver reads the scene"
+            for target in variable.targets:
+                if isinstance(target.id, (bpy.types.Scene, bpy.types.WindowManager, bpy.types.Screen)):
+                    yield "a driver reads the scene"
+        if driver.type == "SCRIPTED" and not driver.is_simple_expression:
+            known = _MATH_NAMES | {variable.name for variable in driver.variables}
+            try:
+                code = compile(driver.expression, "driver", "eval")
+            except (SyntaxError, ValueError):
+                yield "a driver runs Python"
+                continue
+            # Functions and comprehensions within the expression have code of their own.
+            has_code = any(hasattr(each, "co_code") for each in code.co_consts)
+            if driver.use_self or has_code or not known.issuperset(code.co_names):
+                yield "a driver runs Python"
     if isinstance(block, bpy.types.NodeTree) and tree_has_node(block, _ACTIVE_CAMERA.__eq__):
         yield "its nodes use the active camera"
     if not isinstance(block, bpy.types.Object):
@@ -81,138 +97,23 @@ def _reasons(block: Any) -> Iterator[str]:
         yield "its bones remember earlier frames"
 
 
-def _driver_reasons(driver: Any) -> Iterator[str]:
-    for variable in driver.variables:
-        if variable.type == "CONTEXT_PROP":
-            yield "a driver reads the scene"
-        for target in variable.targets:
-            if isinstance(target.id, (bpy.types.Scene, bpy.types.WindowManager, bpy.types.Screen)):
-                yield "a driver reads the scene"
-    if driver.type == "SCRIPTED" and not driver.is_simple_expression:
-        known = _MATH_NAMES | {variable.name for variable in driver.variables}
-        if driver.use_self or not _names_in(driver.expression) <= known:
-            yield "a driver runs Python"
-
-
-def _names_in(expression: str) -> set[str]:
-    """All names in an expression, attributes included; one that is never defined if it is invalid."""
-    try:
-        code = compile(expression, "driver", "eval")
-    except (SyntaxError, ValueError):
-        return {""}
-    # Functions and comprehensions within the expression have code of their own.
-    return {*code.co_names, *({"lambda"} if any(hasattr(each, "co_code") for each in code.co_consts) else ())}
-
-
-class ExpectedPoses(NamedTuple):
-    """Poses of all subjects in the user's scene at one time.
-
-    time : In frames.
-    is_shown : (n,) bool
-    matrices : (n, 4, 4) float64. World matrices.
-    vertices : Digest of the vertices of each object that may deform, by its session_uid.
-    """
-
-    time: float
-    is_shown: Bools
-    matrices: Floats
-    vertices: dict[int, bytes]
-
-    @classmethod
-    def read(
-        cls, scene: bpy.types.Scene, time: float, index: FrameReader, is_own: Bools, reader: ObjectReader
-    ) -> ExpectedPoses:
-        """Read a scene that is at `time`; of those subjects (n,) that are objects of their own."""
-        _, is_shown, matrices = reader.read(scene, np.arange(len(is_own)))
-        wanted = set(index.uids[is_own & index.may_deform].tolist())
-        objects = {item.session_uid: item for item in scene.objects if item.session_uid in wanted}
-        vertices = _digests(
-            index, np.flatnonzero(is_own & is_shown), objects, bpy.context.evaluated_depsgraph_get()
-        )
-        return cls(time, is_shown, matrices, vertices)
+_Shown: TypeAlias = tuple[FramePoses, dict[int, bytes]]
+"""Poses of all subjects in the user's scene at one time, and digests of vertices as of `_digests`."""
 
 
 def _digests(
-    index: FrameReader,
+    reader: FrameReader,
     subjects: Ints,
-    objects: dict[int, bpy.types.Object],
+    objects: Mapping[int, bpy.types.Object],
     depsgraph: bpy.types.Depsgraph,
 ) -> dict[int, bytes]:
-    """Digest of the vertices of each object that may deform."""
+    """Digest of the vertices of each object that may deform, by its session_uid."""
     digests = {}
-    for uid, members in index.subjects_by_object(subjects).items():
+    for uid, members in reader.subjects_by_object(subjects).items():
         if uid in objects:
-            points = vertex_positions(objects[uid].evaluated_get(depsgraph), index.modifiers[members[0]])
+            points = vertex_positions(objects[uid].evaluated_get(depsgraph), reader.modifiers[members[0]])
             digests[uid] = blake2b(points.tobytes()).digest()
     return digests
-
-
-class PrivatePoses:
-    """Reads subjects in a private scene.
-
-    is_known : (n,) bool. Subjects that are read there.
-    reasons : Why subjects are not, that were candidates.
-    """
-
-    def __init__(self, scene: bpy.types.Scene, index: FrameReader, is_candidate: Bools) -> None:
-        """Choose subjects that may be read there; nothing is created yet.
-
-        scene : The user's scene.
-        index : All subjects.
-        is_candidate : (n,) bool. Subjects that are objects of their own.
-        """
-        self._index, self._source = index, scene.session_uid
-        self.is_known: Bools = is_candidate.copy()
-        self.reasons: dict[int, str] = {}
-        self._scene = PrivateScene(scene, index.uids[is_candidate].tolist())
-
-    def check_dependence(self, time: float) -> None:
-        """Refuse subjects that depend on more than what is evaluated with them."""
-        depsgraph = self._scene.evaluate(time)
-        blocks = [block.original for block in depsgraph.ids]
-        reasons = reasons_by_object(scene_by_uid(self._source), blocks)
-        uids = self._index.uids
-        candidates: list[int] = np.flatnonzero(self.is_known).tolist()
-        self._refuse({row: reasons[uids[row]] for row in candidates if uids[row] in reasons})
-
-    def compare(self, expected: ExpectedPoses) -> None:
-        """Refuse subjects that are not the same as in the user's scene."""
-        subjects = np.flatnonzero(self.is_known)
-        depsgraph = self._scene.evaluate(expected.time)
-        is_shown, matrices = _read_objects(depsgraph, self._index.uids[subjects])
-        is_same = is_shown == expected.is_shown[subjects]
-        wanted = expected.matrices[subjects]
-        is_same &= ~is_shown | (matrices.view(np.uint64) == wanted.view(np.uint64)).all(axis=(1, 2))
-        shown = subjects[is_shown & is_same]
-        members = self._index.subjects_by_object(shown)
-        objects = {uid: self._scene.original(uid) for uid in members}
-        found = _digests(self._index, shown, objects, depsgraph)
-        differing = [
-            row for uid, rows in members.items() if found[uid] != expected.vertices.get(uid) for row in rows
-        ]
-        reason = f"it is not the same at frame {expected.time:g} without the rest of the scene"
-        self._refuse(dict.fromkeys([*subjects[~is_same].tolist(), *differing], reason))
-
-    def _refuse(self, reasons: dict[int, str]) -> None:
-        """Do not read subjects here; a scene without their objects is made when it is needed next."""
-        if not reasons:
-            return
-        self.reasons |= reasons
-        self.is_known[list(reasons)] = False
-        self._scene.replace(self._index.uids[self.is_known].tolist())
-
-    def read(self, time: float, subjects: Ints) -> Reading:
-        """Read sorted `subjects` (m,), all of them known, at any time."""
-        depsgraph = self._scene.evaluate(time)
-        present, matrices = _read_objects(depsgraph, self._index.uids[subjects])
-        reading = Reading(FramePoses(time, present, matrices), {}, [])
-        may_deform = present & self._index.may_deform[subjects]
-        if may_deform.any():
-            for sharing in self._index.rows_by_object(subjects, may_deform):
-                uid = int(self._index.uids[subjects[sharing[0]]])
-                evaluated = self._scene.original(uid).evaluated_get(depsgraph)
-                self._index.read_deforming(subjects, sharing, evaluated, reading)
-        return reading
 
 
 def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:
@@ -248,7 +149,6 @@ class PoseSources:
     def __init__(self, scene: bpy.types.Scene, reader: FrameReader, simulations: Simulations) -> None:
         """Read all subjects from the user's scene."""
         self._uid, self._reader, self._simulations = scene.session_uid, reader, simulations
-        self._last_time: float | None = None
         self.is_played = True
         self.curves: CurvePoses | None = None
         # Times at which subjects that do not follow curves appear or disappear.
@@ -256,7 +156,8 @@ class PoseSources:
         # Times to come, and matrices of the subjects on curves at the next of them.
         self._times: Floats = np.empty(0)
         self._ahead: dict[float, Floats] = {}
-        self._private: PrivatePoses | None = None
+        # Of the subjects that are read elsewhere, and do not follow curves; and of those of `evaluated`.
+        self._private: PrivateScene | None = None
         self._alone: PrivateScene | None = None
         self._all = np.arange(len(reader.subjects))
         self.is_elsewhere: Bools = np.zeros(len(self._all), dtype=bool)
@@ -276,19 +177,25 @@ class PoseSources:
         is_own = self._find_own()
         if not is_own.any():
             return
-        curves, expected = yield from self._compare_curves(times, is_own, may_be_skinned)
-        self.curves, self._times = curves, np.array(times)
-        self._read_switches(is_own & ~curves.is_known)
-        if (is_own & ~curves.is_known).any():
-            yield from self._choose_private(is_own & ~curves.is_known, expected)
-        for source in (self.curves, self._private):
-            if source is not None:
-                self.is_elsewhere |= source.is_known
-        scene = scene_by_uid(self._uid)
+        curves, shown = yield from self._compare_curves(times, is_own, may_be_skinned)
+        self.curves, self._times, self.is_elsewhere = curves, np.array(times), curves.is_known.copy()
+        is_unknown, known = is_own & ~curves.is_known, set(self._reader.uids.tolist())
+        unknown = set(self._reader.uids[is_unknown].tolist())
+        objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in unknown]
+        switches = read_visibility(objects, (times[0], times[-1])).switches(np.arange(len(objects)))
+        # Until they disappear they are sampled: what is absent at a sample stays where it was before.
+        self._sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
+        # None of Blender's objects may be used after a yield.
+        del objects
+        if is_unknown.any():
+            yield from self._choose_private(is_unknown, shown)
         self.is_played = bool(
             self._reader.needs_walk
             or not self.is_elsewhere.all()
-            or may_show_more(scene, self._others(is_selected))
+            or may_show_more(
+                scene_by_uid(self._uid),
+                lambda item: item.session_uid not in known and is_selected(full_name_of(item)),
+            )
         )
         self.follow_curves = not self.is_played and bool(curves.is_known.all())
 
@@ -307,9 +214,12 @@ class PoseSources:
                 return np.zeros(len(self._all), dtype=bool)
         return is_own
 
+    def _refuse(self, mask: Bools, reason: str) -> None:
+        self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
+
     def _compare_curves(
         self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools | None
-    ) -> Generator[None, None, tuple[CurvePoses, list[ExpectedPoses]]]:
+    ) -> Generator[None, None, tuple[CurvePoses, list[_Shown]]]:
         """Read the curves of objects (n,), and compare them with the user's scene at a few times.
 
         Returns the curves, and what the scene shows at these times.
@@ -318,58 +228,67 @@ class PoseSources:
         is_rigid = is_own & ~reader.may_deform
         skinned = None if may_be_skinned is None else may_be_skinned & is_own
         curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, skinned)
-        expected: list[ExpectedPoses] = []
+        shown: list[_Shown] = []
         objects, compared = ObjectReader(reader.uids), times_to_compare(list(times))
         curves.look_ahead(compared)
         for time in compared:
             scene = scene_by_uid(self._uid)
             go_to_within_step(scene, time)
-            expected.append(ExpectedPoses.read(scene, time, reader, is_own, objects))
-            curves.compare(*expected[-1][:3], self._vertices(curves.skins.is_skinned & expected[-1].is_shown))
+            _, is_shown, matrices = objects.read(scene, self._all)
+            items = {item.session_uid: item for item in scene.objects}
+            depsgraph = bpy.context.evaluated_depsgraph_get()
+            digests = _digests(reader, np.flatnonzero(is_own & is_shown), items, depsgraph)
+            shown.append((FramePoses(time, is_shown, matrices), digests))
+            bent = np.flatnonzero(curves.skins.is_skinned & is_shown).tolist()
+            shapes = [items[int(reader.uids[subject])].evaluated_get(depsgraph) for subject in bent]
+            vertices = [vertex_positions(shape, "evaluated") for shape in shapes]
+            curves.compare(time, is_shown, matrices, dict(zip(bent, vertices, strict=True)))
+            # None of Blender's objects may be used after a yield.
+            del scene, items, depsgraph, shapes
             yield
-        return curves, expected
+        return curves, shown
 
-    def _vertices(self, mask: Bools) -> dict[int, NDArray[np.float32]]:
-        """Read the vertices of subjects (n,) in the user's scene as it is now."""
-        if not mask.any():
-            return {}
-        objects = {item.session_uid: item for item in scene_by_uid(self._uid).objects}
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        return {
-            subject: vertex_positions(
-                objects[int(self._reader.uids[subject])].evaluated_get(depsgraph), "evaluated"
-            )
-            for subject in np.flatnonzero(mask).tolist()
-        }
-
-    def _read_switches(self, mask: Bools) -> None:
-        """Find the times at which keys hide or show subjects (n,) that do not follow curves."""
-        uids = set(self._reader.uids[mask].tolist())
-        objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in uids]
-        visibility = read_visibility(objects, (self._times[0].item(), self._times[-1].item()))
-        switches = visibility.switches(np.arange(len(objects)))
-        # Until they disappear they are sampled: what is absent at a sample stays where it was before.
-        self._sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
-
-    def _choose_private(self, is_candidate: Bools, expected: Sequence[ExpectedPoses]) -> _Steps:
+    def _choose_private(self, is_known: Bools, shown: Sequence[_Shown]) -> _Steps:
         """Compare subjects (n,) in a private scene with what the user's scene shows."""
-        private = PrivatePoses(scene_by_uid(self._uid), self._reader, is_candidate)
-        private.check_dependence(expected[0].time)
+        uids = self._reader.uids
+        private = self._private = PrivateScene(scene_by_uid(self._uid), uids[is_known].tolist())
+
+        def refuse(reasons: dict[int, str]) -> None:
+            if reasons:
+                self.reasons.update(reasons)
+                is_known[list(reasons)] = False
+                private.replace(uids[is_known].tolist())
+
+        first, _ = shown[0]
+        blocks = [block.original for block in private.evaluate(first.time).ids]
+        found = reasons_by_object(scene_by_uid(self._uid), blocks)
+        del blocks
+        candidates = np.flatnonzero(is_known).tolist()
+        refuse({subject: found[uids[subject]] for subject in candidates if uids[subject] in found})
         yield
-        for each in expected:
-            if private.is_known.any():
-                private.compare(each)
+        for poses, digests in shown:
+            if is_known.any():
+                reason = f"it is not the same at frame {poses.time:g} without the rest of the scene"
+                refuse(dict.fromkeys(self._differing(np.flatnonzero(is_known), poses, digests), reason))
                 yield
-        self._private = private
-        self.reasons |= private.reasons
+        self.is_elsewhere |= is_known
 
-    def _refuse(self, mask: Bools, reason: str) -> None:
-        self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
-
-    def _others(self, is_selected: Callable[[str], bool]) -> Callable[[bpy.types.Object], bool]:
-        """Make a filter of objects that would be subjects but are none."""
-        known = set(self._reader.uids.tolist())
-        return lambda item: item.session_uid not in known and is_selected(full_name_of(item))
+    def _differing(self, subjects: Ints, expected: FramePoses, digests: dict[int, bytes]) -> list[int]:
+        """Return those of subjects (m,) that are not the same, to the bit, in the private scene."""
+        assert self._private is not None
+        depsgraph = self._private.evaluate(expected.time)
+        is_shown, matrices = _read_objects(depsgraph, self._reader.uids[subjects])
+        wanted = expected.matrices[subjects]
+        is_same = is_shown == expected.present[subjects]
+        is_same &= ~is_shown | (matrices.view(np.uint64) == wanted.view(np.uint64)).all(axis=(1, 2))
+        shown = subjects[is_shown & is_same]
+        members = self._reader.subjects_by_object(shown)
+        objects = {uid: self._private.original(uid) for uid in members}
+        found = _digests(self._reader, shown, objects, depsgraph)
+        bent = [
+            subject for uid, each in members.items() if found[uid] != digests.get(uid) for subject in each
+        ]
+        return [*subjects[~is_same].tolist(), *bent]
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
         """Add the times to come at which keys show or hide subjects, in frames.
@@ -391,22 +310,13 @@ class PoseSources:
         """Say which increasing times in frames will be read in turn, so that poses are computed ahead."""
         self._times = np.array(times)
 
-    def advance(self, time: float) -> Reading:
-        """Read all subjects at a frame after the last one."""
-        if not self.is_played:
-            return self._read_elsewhere(time, self._all, is_in_turn=True)
-        scene = scene_by_uid(self._uid)
-        advance_to(scene, time, self._simulations, self._last_time)
-        self._last_time = time
-        return self._reader.read(scene, time, self._all)
-
     def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
         """Read sorted `subjects` (m,) at any time.
 
         is_current : whether to read the user's scene, which is at that time already
         """
         if not is_current and self.is_elsewhere[subjects].all():
-            return self._read_elsewhere(time, subjects)
+            return self.read_elsewhere(time, subjects)
         scene = scene_by_uid(self._uid)
         if not is_current:
             go_to(scene, time)
@@ -424,40 +334,45 @@ class PoseSources:
         for item in self._alone.evaluate(time).objects:
             yield EvaluatedSubject(uids[item.original.session_uid], item, np.array(item.matrix_world))
 
-    def _read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:
-        """Read sorted `subjects` (m,) from their curves, and in the private scene.
+    def read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:
+        """Read sorted `subjects` (m,) from their curves, and in the private scene, without the user's scene.
 
         All subjects are read frame after frame, in turn, or some at any time.
         """
-        follows = self.curves.is_known[subjects] if self.curves else np.zeros(len(subjects), dtype=bool)
-        on_curves: FramePoses | None = None
-        if follows.any():
-            matrices = self._curve_matrices(time, subjects[follows], is_in_turn)
-            assert self.curves is not None
-            is_shown = self.curves.are_shown(np.array([time]), subjects[follows])[0]
-            on_curves = FramePoses(time, is_shown, matrices)
-            if follows.all():
-                return Reading(on_curves, {}, [])
+        assert self.curves is not None
+        follows = self.curves.is_known[subjects]
+        on_curves = subjects[follows]
+        if len(on_curves):
+            is_shown = self.curves.are_shown(np.array([time]), on_curves)[0]
+            if not is_in_turn:
+                matrices = self.curves.matrices(np.full(len(on_curves), time), on_curves)
+            else:
+                if time not in self._ahead:
+                    count = max(_FRAMES, _MATRICES // len(on_curves))
+                    # A scan of two frames samples their middle too.
+                    begin = int(np.searchsorted(self._times, time, side="right"))
+                    times = np.append(time, self._times[begin : begin + count - 1])
+                    ahead = self.curves.matrices_at(times, on_curves)
+                    self._ahead = dict(zip(times.tolist(), ahead, strict=True))
+                matrices = self._ahead[time]
+            if len(on_curves) == len(subjects):
+                return Reading(FramePoses(time, is_shown, matrices), {}, [])
         assert self._private is not None
-        reading = self._private.read(time, subjects[~follows])
-        if on_curves is None:
+        alone, private = subjects[~follows], self._private
+        uids, depsgraph = self._reader.uids[alone], private.evaluate(time)
+        reading = Reading(FramePoses(time, *_read_objects(depsgraph, uids)), {}, [])
+        may_deform = reading.poses.present & self._reader.may_deform[alone]
+        if may_deform.any():
+            self._reader.read_deforming(
+                alone,
+                may_deform,
+                reading,
+                lambda row: private.original(int(uids[row])).evaluated_get(depsgraph),
+            )
+        if not len(on_curves):
             return reading
         count = len(subjects)
         poses = FramePoses(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4)))
-        for mask, part in ((follows, on_curves), (~follows, reading.poses)):
-            poses.present[mask], poses.matrices[mask] = part.present, part.matrices
+        poses.present[follows], poses.matrices[follows] = is_shown, matrices
+        poses.present[~follows], poses.matrices[~follows] = reading.poses.present, reading.poses.matrices
         return reading._replace(poses=poses)
-
-    def _curve_matrices(self, time: float, subjects: Ints, is_in_turn: bool) -> Floats:
-        """World matrices (m, 4, 4) of subjects (m,) on curves; those read in turn are computed ahead."""
-        assert self.curves is not None
-        if not is_in_turn:
-            return self.curves.matrices(np.full(len(subjects), time), subjects)
-        if time not in self._ahead:
-            count = max(_FRAMES, _MATRICES // len(subjects))
-            # A scan of two frames samples their middle too.
-            begin = int(np.searchsorted(self._times, time, side="right"))
-            times = np.append(time, self._times[begin : begin + count - 1])
-            matrices = self.curves.matrices_at(times, subjects)
-            self._ahead = dict(zip(times.tolist(), matrices, strict=True))
-        return self._ahead[time]

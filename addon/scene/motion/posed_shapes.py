@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Obstacle, Sample, Shape, Triangle, TriangleMesh
+from ...core import Obstacle, Sample, Triangle, TriangleMesh
 from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
@@ -138,20 +137,6 @@ _MAX_BENT_BOXES = 96
 """Boxes of bent meshes that are computed together in a window: about 40 ms for 20,000 vertices each."""
 
 
-class PosedShapes(NamedTuple):
-    """Shapes at the poses of one frame.
-
-    shapes : Shape, batch (N,). Of all parts of the subjects that are no obstacles.
-    present : (m,) bool. Subjects that have shapes, or are obstacles that are present.
-    obstacle_poses : (o, 4, 4) float64 or None
-    """
-
-    shapes: Shape
-    present: Bools
-    obstacle_poses: Floats | None
-    skips: list[Skip]
-
-
 class PoseBatcher:
     """Computes shapes from poses: of several frames together where no subject is skipped.
 
@@ -161,9 +146,9 @@ class PoseBatcher:
     skins : Boxes of bent subjects, at their times.
     """
 
-    def __init__(self, fits: FitCache, obstacles: MeshObstacles, count: int) -> None:
-        """Create a batcher without poses; `count` is the number of subjects."""
-        self._fits = fits
+    def __init__(self, fits: FitCache, obstacles: MeshObstacles) -> None:
+        """Create a batcher without poses."""
+        self._fits, count = fits, len(fits.is_fitted)
         self.capacity = _MAX_SHAPES // max(len(fits.owners), 1)
         self._obstacles = obstacles
         self._all = np.arange(count)
@@ -174,12 +159,12 @@ class PoseBatcher:
         self.samples: list[Sample] = []
         self.skins: SkinPoses | None = None
 
-    def limit(self, costs: Floats) -> None:
-        """Compute fewer poses together where shapes (N,) take longer than others: see `KnownMotion.costs`."""
-        self.capacity = min(self.capacity, max(1, int(_MAX_SHAPES / max(costs.sum(), 1.0))))
+    def follow(self, skins: SkinPoses, costs: Floats) -> None:
+        """Compute boxes of bent subjects from their curves, and fewer shapes together where they take long.
 
-    def use_skins(self, skins: SkinPoses) -> None:
-        """Compute the boxes of bent subjects from their curves, in a window those of few times together."""
+        costs : (N,) float64. See `KnownMotion`.
+        """
+        self.capacity = min(self.capacity, max(1, int(_MAX_SHAPES / max(costs.sum(), 1.0))))
         count = int(skins.is_skinned.sum())
         if count:
             self.skins = skins
@@ -205,25 +190,25 @@ class PoseBatcher:
                     moved = np.stack([poses.moved for poses in frames])
                     self.samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
                     return []
-        skips: list[Skip] = []
-        for poses in frames:
-            sample, frame_skips = self.sample_all(poses)
-            self.samples.append(sample.as_batch())
-            skips += frame_skips
-        return skips
+        found = [self.sample_all(poses) for poses in frames]
+        self.samples += [sample.as_batch() for sample, _ in found]
+        return [skip for _, skips in found for skip in skips]
 
     def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
         """Shapes of all subjects at one time, and the subjects skipped."""
-        shapes, present, obstacle_poses, skips = self.place(self._all, poses)
+        sample, present, skips = self.place(self._all, poses)
         if not present.all():
             absent = np.flatnonzero(~(present | self._reported_absent)).tolist()
             skips += [Skip(index, poses.time, None) for index in absent]
             self._reported_absent |= ~present
-        return Sample(shapes, present, obstacle_poses, poses.moved), skips
+        return sample, skips
 
-    def place(self, subjects: Ints, poses: FramePoses) -> PosedShapes:
-        """Compute the shapes of sorted `subjects` (m,), all obstacles included, at poses of the same (m,)."""
-        time, present, matrices, _ = poses
+    def place(self, subjects: Ints, poses: FramePoses) -> tuple[Sample, Bools, list[Skip]]:
+        """Compute the shapes of sorted `subjects` (m,), all obstacles included, at poses of the same (m,).
+
+        Returns the sample, without shapes of obstacles; which subjects are present (m,); and those skipped.
+        """
+        time, present, matrices, moved = poses
         present, skips = present.copy(), []
         matrices = np.where(present[:, None, None], matrices, np.eye(4))
         # Not a number compares as False.
@@ -249,4 +234,4 @@ class PoseBatcher:
         for index, error in errors.items():
             skips.append(Skip(index, time, describe_error(error)))
             present[np.searchsorted(subjects, index)] = False
-        return PosedShapes(shapes, present, obstacle_poses, skips)
+        return Sample(shapes, present, obstacle_poses, moved), present, skips

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -84,17 +84,14 @@ class SkipLog:
         """One record per subject, with the first frame and reason."""
         return [Skipped(name, reason) for name, reason in self._reasons.items()]
 
-    def log(self, index: int, time: float, reason: str) -> None:
-        """Record that a subject is skipped in a sample."""
-        self._set_reason(
-            self._names[index], message("skipped at frame {frame:g}: {reason}", frame=time, reason=reason)
-        )
-
-    def log_absent(self, index: int, time: float) -> None:
-        """Record that a subject is missing or hidden in a sample."""
-        self._set_reason(
-            self._names[index], message("not present at frame {frame:g}: skipped while absent", frame=time)
-        )
+    def log(self, skips: Iterable[Skip]) -> None:
+        """Record the subjects that samples are without."""
+        for subject, time, reason in skips:
+            if reason is None:
+                text = message("not present at frame {frame:g}: skipped while absent", frame=time)
+            else:
+                text = message("skipped at frame {frame:g}: {reason}", frame=time, reason=reason)
+            self._set_reason(self._names[subject], text)
 
     def take_over(self, events: Sequence[SkipEvent]) -> None:
         """Add the entries of another log of the same subjects, which continues this one."""

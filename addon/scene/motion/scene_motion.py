@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...core import Sample, Shape
+from ...core import Sample
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.scan.scan import probed_times
-from ...formats import Skipped
-from ..blender.frames import scene_by_uid
+from ..blender.frames import advance_to, scene_by_uid
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
@@ -30,34 +29,14 @@ from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry, with_size
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
-from .frame_reader import ChangedFaces, CurrentGeometry, FramePoses, FrameReader, Reading
+from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading
 from .known_motion import KnownShapes
 from .pose_sources import PoseSources
-from .posed_shapes import MeshObstacles, PoseBatcher, PosedShapes
+from .posed_shapes import MeshObstacles, PoseBatcher
 from .scan_records import Skip, SkipLog
 
 _TURN = 1e-3
 """Change of the direction of an axis, about in radians, from which on a subject rotates."""
-
-
-class _RotationLog:
-    """Subjects that rotate, by their matrices.
-
-    is_rotating : (n,) bool
-    """
-
-    def __init__(self, count: int) -> None:
-        self.is_rotating: Bools = np.zeros(count, dtype=bool)
-        self._first: Floats | None = None
-
-    def log(self, matrices: Floats, moved: Ints) -> None:
-        """Compare the axes of moved subjects (m,) in matrices (t, n, 4, 4) with the first ones."""
-        if self._first is None:
-            self._first = matrices[0, :, :3, :3].copy()
-        rows = moved[~self.is_rotating[moved]]
-        if len(rows):
-            change = np.abs(_axes(matrices[:, rows, :3, :3]) - _axes(self._first[rows]))
-            self.is_rotating[rows] = (change > _TURN).any(axis=(0, 2, 3))
 
 
 def _axes(linear: Floats) -> Floats:
@@ -82,12 +61,12 @@ class FittedShapes(NamedTuple):
     trees: Mapping[int, TreeVertices]
 
 
-class SceneMotion:
+class SceneMotion(KnownShapes):
     """Motion of subjects: evaluates the scene at a time and gives each subject its shape.
 
     Implements `SubframeMotion`, `RecordedMotion` and `DivisibleMotion` of `core.scan.motion`. A subject that
     does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
-    geometry, is not present in that sample, and `skipped` has the reason. Must be created at the first frame.
+    geometry, is not present in that sample, and `skips` has the reason. Must be created at the first frame.
 
     shape : Shape of all subjects in each sample.
     may_have_late_instances : Whether there is an object of the selection that may show instances at some
@@ -95,6 +74,7 @@ class SceneMotion:
     reader : Reader of the subjects.
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
+    arrived : Instances that appeared in samples, and would have been subjects; whoever reads them clears it.
     """
 
     def __init__(
@@ -139,8 +119,7 @@ class SceneMotion:
         unfitted = reader.first_geometries() | reader.include(late)
         reader.shared = []
         self._unfitted = {row: with_size(source) for row, source in unfitted.items()}
-        # Instances that appeared at the last time that was sampled, and would be subjects.
-        self._arrived: list[InstanceKey] = []
+        self.arrived: set[InstanceKey] = set()
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys
@@ -176,19 +155,21 @@ class SceneMotion:
             settings[index] = source.fit
         self._last_matrices: Floats | None = None
         self._last_time: float | None = None
-        self._rotations = _RotationLog(count)
+        self._first_linear: Floats | None = None
+        self._is_rotating: Bools = np.zeros(count, dtype=bool)
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
-        self._known_shapes: KnownShapes | None = None
+        self.known = np.zeros(count, dtype=bool)
         # Times whose poses all follow from curves, and are computed together.
         self._unread: list[float] = []
         self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
+        self.costs = np.ones(len(self._fits.owners))
         self._fits.in_own_frames = self._in_own_frames
-        self._batch = PoseBatcher(self._fits, self._obstacles, count)
+        self._batch = PoseBatcher(self._fits, self._obstacles)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
@@ -216,16 +197,14 @@ class SceneMotion:
         curves = self.sources.curves
         if curves is None or not curves.is_known.any():
             return
-        self._batch.use_skins(curves.skins)
         run_to_end(self.fitting())
-        is_eligible = np.array([subject.override is None for subject in self.reader.subjects], dtype=bool)
+        is_whole = np.array([subject.override is None for subject in self.reader.subjects], dtype=bool)
+        # While some cannot be sampled between frames, others must not appear there.
+        is_steady = np.ones(len(self._all), dtype=bool) if self.refinable.all() else ~curves.is_switched
         solid = self._obstacles.indices
-        if not self.refinable.all():
-            is_eligible &= ~curves.is_switched
-            solid = solid[~curves.is_switched[solid]]
-        at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
-        self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
-        self._batch.limit(self._known_shapes.costs)
+        stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
+        self._follow(curves, self._fits, self.shape, is_whole & is_steady, solid[stays & is_steady[solid]])
+        self._batch.follow(curves.skins, self.costs)
 
     def _may_be_skinned(self) -> Bools:
         """Mask (n,) of subjects whose boxes at any time may follow from the curves of bones."""
@@ -244,11 +223,6 @@ class SceneMotion:
         every = self.sources.with_switches(times) if self.refinable.all() else list(times)
         self.sources.expect(probed_times(np.array(every), self).tolist())
         return every
-
-    def take_arrived(self) -> list[InstanceKey]:
-        """Return the instances that appeared in samples since the last call and would have been subjects."""
-        arrived, self._arrived = self._arrived, []
-        return arrived
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
@@ -304,38 +278,6 @@ class SceneMotion:
         return ~self.reader.is_simulated(self._simulations)
 
     @property
-    def known(self) -> Bools:
-        """Subjects (n,) whose shapes are known at any time, and bounded between frames: see `KnownMotion`."""
-        known = self._known_shapes
-        return np.zeros(len(self._all), dtype=bool) if known is None else known.known
-
-    @property
-    def costs(self) -> Floats:
-        """See `KnownMotion`. Python 3.11 reads properties to see whether this is one."""
-        known = self._known_shapes
-        return np.ones(len(self._fits.owners)) if known is None else known.costs
-
-    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
-        """See `KnownMotion`."""
-        assert self._known_shapes is not None
-        return self._known_shapes.shapes_of(shapes, times, is_before)
-
-    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """See `KnownMotion`."""
-        assert self._known_shapes is not None
-        return self._known_shapes.deviations(shapes, begin, end)
-
-    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
-        """See `KnownMotion`."""
-        assert self._known_shapes is not None
-        return self._known_shapes.successive_deviations(times)
-
-    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """See `KnownMotion`."""
-        assert self._known_shapes is not None
-        return self._known_shapes.next_jumps(shapes, begin, end)
-
-    @property
     def is_divisible(self) -> bool:
         """See `DivisibleMotion`: simulations that are not baked are played frame by frame."""
         return self._simulations.first_frame is None
@@ -351,20 +293,15 @@ class SceneMotion:
         self._changed.clear()
 
     @property
-    def skipped(self) -> list[Skipped]:
-        """One record for each subject that a sample is without: the first time, and why."""
-        return self.skips.records
-
-    @property
     def rotating(self) -> Ints:
         """Indices of the subjects that rotate in the samples so far; none unless all are world boxes."""
-        return np.flatnonzero(self._rotations.is_rotating)
+        return np.flatnonzero(self._is_rotating)
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
         sample, skips = self._batch.sample_all(self._advance(time))
         if skips:
-            self._log(skips)
+            self.skips.log(skips)
         return sample
 
     def record(self, time: float) -> None:
@@ -387,13 +324,13 @@ class SceneMotion:
 
         is_current : whether to read the user's scene, which is at that time already
         """
-        every, posed = self._place(time, subjects, is_current)
-        if posed.skips:
-            self._log(posed.skips)
+        every, sample, present, skips = self._place(time, subjects, is_current)
+        if skips:
+            self.skips.log(skips)
         is_wanted = np.zeros(len(self._all), dtype=bool)
         is_wanted[every] = True
         owners = self._fits.owners[is_wanted[self._fits.owners]]
-        return Sample(posed.shapes, posed.present[np.searchsorted(every, owners)], posed.obstacle_poses)
+        return Sample(sample.shapes, present[np.searchsorted(every, owners)], sample.poses)
 
     def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
         """See `SubframeSampler`: subjects that changed are fitted again at these shapes alone."""
@@ -402,25 +339,25 @@ class SceneMotion:
         if not self._fits.is_padding_negative:
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
-        every, posed = self._place(time, subjects, is_wanted=is_wanted)
-        if posed.skips:
-            self._log(posed.skips)
+        every, sample, present, skips = self._place(time, subjects, is_wanted=is_wanted)
+        if skips:
+            self.skips.log(skips)
         places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
-        present = posed.present[np.searchsorted(every, self._fits.owners[shapes])]
-        return Sample(posed.shapes[places], present, posed.obstacle_poses)
+        present = present[np.searchsorted(every, self._fits.owners[shapes])]
+        return Sample(sample.shapes[places], present, sample.poses)
 
     def are_present(self, time: float, subjects: Ints) -> Bools:
         """See `SubframeSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
-        every, posed = self._place(time, subjects)
-        return np.asarray(posed.present[np.searchsorted(every, subjects)])
+        every, _, present, _ = self._place(time, subjects)
+        return np.asarray(present[np.searchsorted(every, subjects)])
 
     def _place(
         self, time: float, subjects: Ints, is_current: bool = False, is_wanted: Bools | None = None
-    ) -> tuple[Ints, PosedShapes]:
-        """Compute shapes at any time of `subjects` (m,) and all obstacles; return these indices too."""
+    ) -> tuple[Ints, Sample, Bools, list[Skip]]:
+        """Compute shapes at any time of `subjects` (m,) and all obstacles: these indices, and as `place`."""
         every = np.union1d(subjects, self._obstacles.indices)
         reading = self.sources.read(time, every, is_current)
-        return every, self._batch.place(every, self._apply(reading, is_wanted))
+        return every, *self._batch.place(every, self._apply(reading, is_wanted))
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses, with the current fits."""
@@ -437,18 +374,17 @@ class SceneMotion:
                 poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
                 self._batch.queue.append(poses)
         if skips := self._batch.flush():
-            self._log(skips)
-
-    def _log(self, skips: Sequence[Skip]) -> None:
-        for index, time, reason in skips:
-            if reason is None:
-                self.skips.log_absent(index, time)
-            else:
-                self.skips.log(index, time, reason)
+            self.skips.log(skips)
 
     def _advance(self, time: float) -> FramePoses:
         """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
-        poses = self._apply(self.sources.advance(time))
+        if self.sources.is_played:
+            scene = scene_by_uid(self._scene_uid)
+            advance_to(scene, time, self._simulations, self._last_time)
+            reading = self.reader.read(scene, time, self._all)
+        else:
+            reading = self.sources.read_elsewhere(time, self._all, is_in_turn=True)
+        poses = self._apply(reading)
         is_first = self._last_matrices is None
         moved = self._moved(poses.matrices[None], [poses.time])[0]
         if not is_first:
@@ -469,34 +405,36 @@ class SceneMotion:
             moved |= self._batch.skins.moved(np.array([before_first, *times]))
         self._last_time = times[-1]
         if self.shape == "aabb":
-            self._rotations.log(matrices, np.flatnonzero(moved.any(axis=0)))
+            linear = matrices[:, :, :3, :3]
+            if self._first_linear is None:
+                self._first_linear = linear[0].copy()
+            rows = np.flatnonzero(moved.any(axis=0) & ~self._is_rotating)
+            if len(rows):
+                change = np.abs(_axes(linear[:, rows]) - _axes(self._first_linear[rows]))
+                self._is_rotating[rows] = (change > _TURN).any(axis=(0, 2, 3))
         return moved
 
     def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:
         """Fit subjects again whose vertices have changed, note what has come, and return the poses.
 
         is_wanted : (N,) mask of the shapes that are fitted; all without one
+        Raises SceneError: for an obstacle that has changed.
         """
         if self._unfitted:
             run_to_end(self.fitting())
         time = reading.poses.time
         if self.reader.animated_paddings:
             self._flush()
-            self._read_paddings()
+            items = {full_name_of(item): item for item in bpy.data.objects}
+            for subject, name in self.reader.animated_paddings.items():
+                if name in items:
+                    self._fits.set_padding(subject, object_padding(items[name]))
         for key in reading.unknown:
             if self.skips.log_late_arrival(key, time) and key[2]:
-                self._arrived.append(key)
-        if reading.geometry:
-            self._fit_again(time, reading.geometry, is_wanted)
-        return reading.poses
-
-    def _fit_again(
-        self, time: float, current: dict[int, CurrentGeometry], is_wanted: Bools | None = None
-    ) -> None:
-        """Fit subjects again that have changed. Raises SceneError for an obstacle that has."""
+                self.arrived.add(key)
         refits: dict[int, Geometry] = {}
         changed: dict[int, ChangedFaces] = {}
-        for subject, (geometry, faces) in current.items():
+        for subject, (geometry, faces) in reading.geometry.items():
             if subject in self._obstacles.slots:
                 self._obstacles.require_unchanged(subject, geometry.points, faces is None, time)
             elif faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
@@ -509,15 +447,8 @@ class SceneMotion:
             for subject, faces in changed.items():
                 self._fits.set_triangles(subject, refits[subject].points, *faces)
             errors = self._fits.fit(list(refits), list(refits.values()), is_wanted)
-            for subject, error in errors.items():
-                self.skips.log(subject, time, describe_error(error))
-
-    def _read_paddings(self) -> None:
-        """Apply the paddings at the current frame."""
-        items = {full_name_of(item): item for item in bpy.data.objects}
-        for subject, name in self.reader.animated_paddings.items():
-            if name in items:
-                self._fits.set_padding(subject, object_padding(items[name]))
+            self.skips.log(Skip(subject, time, describe_error(error)) for subject, error in errors.items())
+        return reading.poses
 
 
 def _may_have_late_instances(

@@ -64,7 +64,7 @@ class LateInstances:
 
         subjects : of the first frame
         """
-        arrived = set(motion.take_arrived())
+        arrived, motion.arrived = motion.arrived, set()
         if not arrived:
             return
         if not self._ids:
