@@ -42,8 +42,16 @@ BONES = 'pose.bones["'
 
 def applied_curves(animation: bpy.types.AnimData) -> list[bpy.types.FCurve] | None:
     """Return the curves and drivers' curves that animate a data-block; None if these are not all there is."""
-    if animation.use_tweak_mode or not is_action_all(animation):
+    tracks = animation.nla_tracks
+    if animation.use_tweak_mode:
         return None
+    if len(tracks) and animation.use_nla:
+        # While there are tracks, even muted ones, these settings apply to the action.
+        is_whole = animation.action_influence == 1 and animation.action_blend_type == "REPLACE"
+        if not (
+            is_whole and animation.action_extrapolation == "HOLD" and all(track.mute for track in tracks)
+        ):
+            return None
     return [
         curve
         for curve in (*curves_of_action(animation), *animation.drivers)
@@ -95,16 +103,6 @@ def _channels_of_path(path: str, mode: int) -> range | None:
     if path != ROTATION_PATHS.get(mode, "rotation_euler"):
         return range(0)
     return range(ROTATION.start, ROTATION.start + (4 if mode in ROTATION_PATHS else 3))
-
-
-def is_action_all(animation: bpy.types.AnimData) -> bool:
-    """Return whether no NLA track has a part in an animation, and the action counts in full."""
-    tracks = animation.nla_tracks
-    if not len(tracks) or not animation.use_nla:
-        return True
-    # While there are tracks, even muted ones, these settings apply to the action.
-    is_whole = animation.action_influence == 1 and animation.action_blend_type == "REPLACE"
-    return is_whole and animation.action_extrapolation == "HOLD" and all(track.mute for track in tracks)
 
 
 _INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
@@ -195,8 +193,10 @@ def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None
     if len(cycles) * len(keys.points) > _MOST_KEYS:
         return None
     rise = np.where(cycles < 0, before[1], after[1])
+    shift = np.stack([cycles * duration, cycles * rise], axis=1)[:, None]
     points, left, right = (
-        _shifted(values, cycles, duration, rise) for values in (keys.points, keys.left, keys.right)
+        (values.astype(np.float64) + shift).astype(np.float32)
+        for values in (keys.points, keys.left, keys.right)
     )
     exact = keys.points[:, 0].astype(np.float64) + cycles[:, None] * duration
     if (points[..., 0] != exact).any():
@@ -221,12 +221,6 @@ def _cycles(modifier: Any, side: str, wanted: float, change: float) -> tuple[int
     rise = change if mode == "REPEAT_OFFSET" else 0.0
     is_unknown = limit or mode not in ("REPEAT", "REPEAT_OFFSET") or rise != change
     return None if count and is_unknown else (count, rise)
-
-
-def _shifted(values: Singles, cycles: Ints, duration: float, rise: Floats) -> Singles:
-    """Shift times and values (k, 2) to some cycles (c,): (c, k, 2)."""
-    shift = np.stack([cycles * duration, cycles * rise], axis=1)
-    return (values.astype(np.float64) + shift[:, None]).astype(np.float32)
 
 
 @lru_cache(maxsize=1)

@@ -92,14 +92,21 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
     found: dict[str, PoseBone] = {}
     for bone in armature.bones:
         posed, parent = pose.bones[bone.name], bone.parent
-        is_free = bone.name not in constrained and _inherits_all(bone)
-        if not is_free or (parent is not None and parent.name not in found):
+        # A single segment that moves with all its parent does.
+        inherits_all = (
+            bone.use_inherit_rotation
+            and bone.inherit_scale == "FULL"
+            and bone.use_local_location
+            and bone.bbone_segments == 1
+        )
+        has_known_parent = parent is None or parent.name in found
+        if bone.name in constrained or not (inherits_all and has_known_parent):
             continue
         mode = ROTATION_MODES[posed.rotation_mode]
         channels = channels_of_paths(curves.get(bone.name, []), mode)
         if channels is None or any(channel >= DELTA_LOCATION.start for channel, _ in channels):
             continue
-        rest = _rest_values_of_bone(posed, mode)
+        rest = _rest_values(posed, mode)
         if bone.use_connect:
             # Blender ignores the location of a bone whose head stays at the tail of its parent.
             rest[LOCATION] = 0
@@ -157,21 +164,11 @@ def _constrained_bones(item: bpy.types.Object) -> set[str]:
     return names
 
 
-def _inherits_all(bone: Any) -> bool:
-    """Return whether a bone is a single segment and moves with all its parent does."""
-    return bool(
-        bone.use_inherit_rotation
-        and bone.inherit_scale == "FULL"
-        and bone.use_local_location
-        and bone.bbone_segments == 1
-    )
-
-
-def _rest_values_of_bone(bone: Any, mode: int) -> Singles:
-    """Return the values (CHANNELS,) of all channels of a bone now."""
+def _rest_values(item: Any, mode: int) -> Singles:
+    """Return the values (CHANNELS,) of all channels of a bone, or an object without delta transforms, now."""
     values: Singles = np.zeros(CHANNELS, dtype=np.float32)
-    values[LOCATION], values[SCALE], values[DELTA_SCALE] = bone.location, bone.scale, 1
-    rotation = getattr(bone, ROTATION_PATHS.get(mode, "rotation_euler"))
+    values[LOCATION], values[SCALE], values[DELTA_SCALE] = item.location, item.scale, 1
+    rotation = getattr(item, ROTATION_PATHS.get(mode, "rotation_euler"))
     values[ROTATION][: len(rotation)] = rotation
     if mode == QUATERNION:
         values[DELTA_ROTATION] = 1, 0, 0, 0
@@ -185,6 +182,9 @@ _Source: TypeAlias = tuple[int, CurveKeys | FrameDriver | None]
 """A channel, and what animates it; None if it is unknown."""
 
 _UNKNOWN_PARENT = -2
+_LOCATIONS = frozenset(
+    {*range(LOCATION.start, LOCATION.stop), *range(DELTA_LOCATION.start, DELTA_LOCATION.stop)}
+)
 
 
 class TransformCurves:
@@ -204,10 +204,8 @@ class TransformCurves:
         self._unknown: set[int] = set()
         # Armatures' objects whose bones were read.
         self._with_bones: set[int] = set()
-        self._rest: list[Singles] = []
-        self._inverses: list[Singles] = []
-        self._modes: list[int] = []
-        self._parents: list[int] = []
+        # Channels at rest, inverse of the parent, rotation mode, and parent of each.
+        self._rows: list[tuple[Singles, Singles, int, int]] = []
         self._curves: list[tuple[int, int, CurveKeys]] = []
         self._drivers: list[tuple[int, int, FrameDriver]] = []
 
@@ -235,7 +233,7 @@ class TransformCurves:
         for bone, sources in zip(bones, _sources([bone.channels for bone in bones], times), strict=True):
             above = uid if bone.parent is None else (uid, bone.parent)
             if above in self.index_of and all(source is not None for _, source in sources):
-                self.index_of[uid, bone.name] = len(self._rest)
+                self.index_of[uid, bone.name] = len(self._rows)
                 self._append(bone.rest, bone.offset, bone.mode, self.index_of[above], sources)
 
     def _add(self, item: bpy.types.Object, added: _Added) -> bool:
@@ -261,7 +259,11 @@ class TransformCurves:
         if item.parent is not None and item.parent_type == "BONE":
             self.read_bones(item.parent, times)
             parent = self.index_of.get((item.parent.session_uid, item.parent_bone), _UNKNOWN_PARENT)
-            inverse = _from_tail(item) @ inverse
+            # From the tail of the bone to its head.
+            armature: Any = item.parent.data
+            from_tail = np.eye(4, dtype=np.float32)
+            from_tail[1, 3] = armature.bones[item.parent_bone].length
+            inverse = from_tail @ inverse
         elif item.parent is not None:
             parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
         if parent == _UNKNOWN_PARENT or any(
@@ -269,19 +271,18 @@ class TransformCurves:
         ):
             self._unknown.add(uid)
             return
-        self.index_of[uid] = len(self._rest)
-        self._append(_rest_values(item), inverse, ROTATION_MODES[item.rotation_mode], parent, sources)
+        self.index_of[uid] = len(self._rows)
+        self._append(
+            _rest_values_of_object(item), inverse, ROTATION_MODES[item.rotation_mode], parent, sources
+        )
 
     def _append(
         self, rest: Singles, inverse: Singles, mode: int, parent: int, sources: Sequence[_Source]
     ) -> None:
         """Append an object or bone after its parent."""
-        row = len(self._rest)
+        row = len(self._rows)
         self.hidden_by.append(None)
-        self._rest.append(rest)
-        self._inverses.append(inverse)
-        self._modes.append(mode)
-        self._parents.append(parent)
+        self._rows.append((rest, inverse, mode, parent))
         for channel, source in sources:
             if isinstance(source, FrameDriver):
                 self._drivers.append((row, channel, source))
@@ -292,16 +293,18 @@ class TransformCurves:
 
     def transforms(self) -> Transforms:
         """Return the transforms of all known objects."""
-        count = len(self._rest)
-        rest = np.array(self._rest, dtype=np.float32).reshape(count, CHANNELS)
-        inverse = np.array(self._inverses, dtype=np.float32).reshape(count, 4, 4)
+        count = len(self._rows)
+        columns: Any = zip(*self._rows, strict=True) if count else ([], [], [], [])
+        rests, inverses, modes, parents = columns
+        rest = np.array(rests, dtype=np.float32).reshape(count, CHANNELS)
+        inverse = np.array(inverses, dtype=np.float32).reshape(count, 4, 4)
         curve_of = np.full((count, CHANNELS), -1)
         for number, (row, channel, _) in enumerate([*self._curves, *self._drivers]):
             curve_of[row, channel] = number
-        modes, parents = np.array(self._modes, dtype=np.int64), np.array(self._parents, dtype=np.int64)
         curves = joined_curves([keys for *_, keys in self._curves])
         animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
-        return Transforms(rest, curve_of, modes, parents, inverse, animated)
+        numbers = np.array([modes, parents], dtype=np.int64)
+        return Transforms(rest, curve_of, *numbers, inverse, animated)
 
 
 def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> list[list[_Source]]:
@@ -328,18 +331,14 @@ def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, flo
 
     An object that something else may hide as well counts as always shown.
     """
-    curves = [_hiding_curve(item) for item in objects]
-    keys = iter(known_keys([curve for curve in curves if curve is not None], times))
-    hidden_by = [None if curve is None else next(keys) for curve in curves]
+    hiding = []
+    for item in objects:
+        curves = applied_curves(item.animation_data) if item.animation_data is not None else None
+        hiding.append([curve for curve in curves or () if curve.data_path == "hide_viewport"])
+    is_alone = [len(each) == 1 and each[0].driver is None for each in hiding]
+    keys = iter(known_keys([each[0] for each, alone in zip(hiding, is_alone, strict=True) if alone], times))
+    hidden_by = [next(keys) if alone else None for alone in is_alone]
     return Visibility([source if source is not None and is_switch(source) else None for source in hidden_by])
-
-
-def _hiding_curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
-    """Return the curve that hides and shows an object, if nothing else does."""
-    animation = item.animation_data
-    curves = applied_curves(animation) if animation is not None else None
-    hiding = [curve for curve in curves or () if curve.data_path == "hide_viewport"]
-    return hiding[0] if len(hiding) == 1 and hiding[0].driver is None else None
 
 
 def _is_moved_by_others(item: bpy.types.Object) -> bool:
@@ -359,15 +358,6 @@ def _is_child_of_tail(item: bpy.types.Object) -> bool:
     parent: Any = item.parent
     bones = parent.data.bones if parent is not None and parent.type == "ARMATURE" else {}
     return item.parent_bone in bones and not bones[item.parent_bone].use_relative_parent
-
-
-def _from_tail(item: bpy.types.Object) -> Singles:
-    """Return the matrix (4, 4) from the tail of the bone that is the parent of an object to its head."""
-    parent: Any = item.parent
-    matrix = np.eye(4, dtype=np.float32)
-    if item.parent_bone in parent.data.bones:
-        matrix[1, 3] = parent.data.bones[item.parent_bone].length
-    return matrix
 
 
 def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
@@ -401,25 +391,17 @@ def _channels_with_location(item: bpy.types.Object) -> list[Channel] | None:
     of_source = channels_of_object(source)
     if of_source is None:
         return None
-    is_location = [[_is_location(channel) for channel, _ in each] for each in (channels, of_source)]
-    return [each for each, is_it in zip(channels, is_location[0], strict=True) if not is_it] + [
-        each for each, is_it in zip(of_source, is_location[1], strict=True) if is_it
+    return [each for each in channels if each[0] not in _LOCATIONS] + [
+        each for each in of_source if each[0] in _LOCATIONS
     ]
 
 
-def _is_location(channel: int) -> bool:
-    return any(group.start <= channel < group.stop for group in (LOCATION, DELTA_LOCATION))
-
-
-def _rest_values(item: Any) -> Singles:
+def _rest_values_of_object(item: Any) -> Singles:
     """Return the values (CHANNELS,) of all channels of an object now."""
-    values: Singles = np.zeros(CHANNELS, dtype=np.float32)
     mode = ROTATION_MODES[item.rotation_mode]
-    source: Any = _source_of_location(item)
+    values, source = _rest_values(item, mode), _source_of_location(item)
     values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
-    values[SCALE], values[DELTA_SCALE] = item.scale, item.delta_scale
-    rotation = getattr(item, ROTATION_PATHS.get(mode, "rotation_euler"))
-    values[ROTATION][: len(rotation)] = rotation
+    values[DELTA_SCALE] = item.delta_scale
     if mode == QUATERNION:
         values[DELTA_ROTATION] = item.delta_rotation_quaternion
     elif mode != AXIS_ANGLE:
