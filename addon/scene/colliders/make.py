@@ -352,7 +352,7 @@ def _meshes(
 ) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
     subjects, skipped = read.subjects, read.skipped
-    pieces = {piece.subject: piece for piece in sweeps.sweep_all(iter(read.pieces), subjects)}
+    pieces = {piece.subject: sweeps.swept(piece, subjects[piece.subject]) for piece in read.pieces}
     planned: list[tuple[str, _Source, ColliderParts]] = []
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:

@@ -343,14 +343,6 @@ class FrameReader(SubjectReader):
         faces, triangles = self._kept_faces
         self.faces, self.merged_triangles = dict(faces), dict(triangles)
 
-    def changed_merged(self, index: int, source: SubjectGeometry) -> ChangedFaces | None:
-        """Return the triangles of a merged subject if they are others than at the last call."""
-        known = self.merged_triangles.get(index)
-        if known is None or np.array_equal(known, source.triangles):
-            return None
-        self.merged_triangles[index] = source.triangles
-        return ChangedFaces(source.triangles, None)
-
     def is_simulated(self, simulations: Simulations) -> Bools:
         """Subjects (n,) whose motion or shape comes from a simulation."""
         uids = list(simulations.uids)
@@ -398,44 +390,38 @@ class FrameReader(SubjectReader):
         places = row_of[subject_of[rows]]
         poses.matrices[places] = table.matrices(rows)
         poses.present[places] = True
-        deforming = rows[self.may_deform[subject_of[rows]]]
-        for shared, item in meshes_at(depsgraph, table, deforming):
+        for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
             members = subject_of[shared]
             matrices = poses.matrices[row_of[members]]
             self._read_vertices(members.tolist(), item.instance.object, matrices, reading.geometry)
-        if len(instances.assembled):
-            self._walk_assembled(depsgraph, instances, reading, row_of)
-
-    def _walk_assembled(
-        self, depsgraph: bpy.types.Depsgraph, instances: _CurrentInstances, reading: Reading, row_of: Ints
-    ) -> None:
-        """Fill in the poses of merged objects and of the loose parts of instances.
-
-        row_of : row of each subject in the poses, -1 for none
-        """
-        poses, current = reading.poses, reading.geometry
-        merged = [subject for subject in self.merged if row_of[subject] >= 0]
-        assembled = {subject: self._matcher.assembled[subject] for subject in merged}
-        assembler = SubjectAssembler(assembled, self._settings, self.with_triangles)
+        if not len(instances.assembled):
+            return
+        # Merged objects, and loose parts of instances.
+        merged = {index: self._matcher.assembled[index] for index in self.merged if row_of[index] >= 0}
+        assembler = SubjectAssembler(merged, self._settings, self.with_triangles)
         for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
             next(assembler.geometries_of(item), None)
-            deforming = []
+            bent = []
             for subject in self.assembled_of.get(item.key, ()):
-                row = row_of[subject]
-                if row < 0 or not self.is_walked[subject] or self.subjects[subject].members:
+                place = row_of[subject]
+                if place < 0 or not self.is_walked[subject] or self.subjects[subject].members:
                     continue
-                poses.matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
-                poses.present[row] = True
+                poses.matrices[place] = np.array(item.instance.matrix_world, dtype=np.float64)
+                poses.present[place] = True
                 if self.may_deform[subject]:
-                    deforming.append(subject)
-            if deforming:
-                matrices = poses.matrices[row_of[deforming]]
-                self._read_vertices(deforming, item.instance.object, matrices, current)
+                    bent.append(subject)
+            if bent:
+                matrices = poses.matrices[row_of[bent]]
+                self._read_vertices(bent, item.instance.object, matrices, reading.geometry)
         for source in assembler.merged_geometries():
             subject = source.subject
             poses.matrices[row_of[subject]] = source.geometry.matrix
             poses.present[row_of[subject]] = True
-            current[subject] = CurrentGeometry(source.geometry, self.changed_merged(subject, source))
+            known, faces = self.merged_triangles.get(subject), None
+            if known is not None and not np.array_equal(known, source.triangles):
+                self.merged_triangles[subject] = source.triangles
+                faces = ChangedFaces(source.triangles, None)
+            reading.geometry[subject] = CurrentGeometry(source.geometry, faces)
 
     def _read_vertices(
         self,

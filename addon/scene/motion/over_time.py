@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import bpy
 import numpy as np
 
-from ...core import Aabb, BoundsSample, Progress, Sample, Shape, Sphere
+from ...core import Aabb, BoundsSample, Progress, Sample, Sphere
 from ...core.envelope.swept_points import points_swept
 from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints
@@ -74,16 +74,13 @@ def _animated_blocks() -> list[Any]:
 
 
 def _value(block: Any, path: str) -> object:
-    """Copy the value of a property; None if it does not exist."""
+    """Copy the value of a property, a vector or another array; None for any other, or none."""
     try:
         value = block.path_resolve(path)
     except ValueError:
         return None
-    return value if isinstance(value, (bool, int, float, str)) else _items(value)
-
-
-def _items(value: Any) -> object:
-    """Copy a vector, or another array; None for any other value."""
+    if isinstance(value, (bool, int, float, str)):
+        return value
     try:
         return tuple(value)
     except TypeError:
@@ -140,19 +137,13 @@ class BoneSweeps(NamedTuple):
         matrix = piece.geometry.matrix if piece.frame is None else piece.frame
         return piece._replace(geometry=Geometry(points, matrix), triangles=NO_TRIANGLES)
 
-    def sweep_all(
-        self, pieces: Iterator[SubjectGeometry], subjects: Sequence[Subject]
-    ) -> Iterator[SubjectGeometry]:
-        """Replace the vertices of all bones that have points."""
-        for piece in pieces:
-            yield self.swept(piece, subjects[piece.subject])
-
 
 NO_SWEEPS = BoneSweeps({})
 
 _COLLAPSED = template("has a scale of nearly 0 between frames {first:g} and {last:g}: its bounds omit these")
 
 
+@without_private_scenes
 def sweep_bones(
     scene: bpy.types.Scene,
     subjects: Sequence[Subject],
@@ -185,13 +176,6 @@ def sweep_bones(
     ]
     if not swept:
         return NO_SWEEPS
-    return (yield from _sweep(scene, swept, fit, times))
-
-
-@without_private_scenes
-def _sweep(
-    scene: bpy.types.Scene, swept: Sequence[Subject], fit: FitSettings, times: Sequence[float]
-) -> Generator[Progress, None, BoneSweeps]:
     with preserve_unkeyed_values(), preserve_frame(scene):
         motion = BoneMotion(scene, swept, fit)
         yield from motion.choose_source(times)
@@ -248,7 +232,12 @@ class BoneMotion:
                 break
             shown = self._read(self._evaluate(time), time, same)
             found = self._read(private.evaluate(time), time, same)
-            same = [index for index in same if _is_same(shown.get(index), found.get(index))]
+            same = [
+                index
+                for index in same
+                if (index in shown) == (index in found)
+                and (index not in shown or np.array_equal(shown[index], found[index]))
+            ]
         self._private, self.alone = private, tuple(same)
         private.replace({self._uid_of(index) for index in same})
         self._last = None
@@ -287,12 +276,6 @@ class BoneMotion:
             if len(points) and np.isfinite(points).all():
                 found[indices[piece.subject]] = points
         return found
-
-
-def _is_same(expected: Floats | None, found: Floats | None) -> bool:
-    if expected is None or found is None:
-        return expected is found
-    return np.array_equal(expected, found)
 
 
 class SceneBounds:
@@ -355,8 +338,14 @@ class SceneBounds:
             return self.sample_between(time, np.arange(count))
         boxes = self._boxes.sample(time)
         bounds = _merged(boxes, self._spheres.sample_between(time, self._all, is_current=True))
-        if len(self._times) < len(self._numbers):
-            self._record(time, bounds)
+        row = len(self._times)
+        if row < len(self._numbers):
+            # For tracks.
+            numbers = self._numbers[row]
+            numbers[:, :3], numbers[:, 3:6] = bounds.boxes.min, bounds.boxes.max
+            numbers[:, 6:9], numbers[:, 9] = bounds.spheres.center, bounds.spheres.radius
+            self._present[row] = bounds.present
+            self._times.append(time)
         if self._in_own_frames is None:
             return bounds
         return _concatenated(bounds, self._own_bounds(time, self._all))
@@ -382,14 +371,6 @@ class SceneBounds:
         assert self._in_own_frames is not None
         return _merged(*(each.sample_between(time, subjects, True) for each in self._in_own_frames))
 
-    def _record(self, time: float, bounds: BoundsSample) -> None:
-        """Record the bounds of all subjects in world space for tracks."""
-        numbers = self._numbers[len(self._times)]
-        numbers[:, :3], numbers[:, 3:6] = bounds.boxes.min, bounds.boxes.max
-        numbers[:, 6:9], numbers[:, 9] = bounds.spheres.center, bounds.spheres.radius
-        self._present[len(self._times)] = bounds.present
-        self._times.append(time)
-
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
         """Tracks of all subjects that were ever present.
 
@@ -414,7 +395,11 @@ def _merged(boxes: Sample, spheres: Sample) -> BoundsSample:
     box, ball = boxes.shapes, spheres.shapes
     assert isinstance(box, Aabb), "boxes are along the world's axes"
     assert isinstance(ball, Sphere)
-    return BoundsSample(box, ball, _present(boxes, box) & _present(spheres, ball))
+    present = np.ones(box.shape, dtype=bool)
+    for sample in (boxes, spheres):
+        if sample.present is not None:
+            present &= sample.present
+    return BoundsSample(box, ball, present)
 
 
 def _concatenated(one: BoundsSample, other: BoundsSample) -> BoundsSample:
@@ -423,7 +408,3 @@ def _concatenated(one: BoundsSample, other: BoundsSample) -> BoundsSample:
         concatenated(one.spheres, other.spheres),
         np.concatenate([one.present, other.present]),
     )
-
-
-def _present(sample: Sample, shapes: Shape) -> Bools:
-    return np.ones(shapes.shape, dtype=bool) if sample.present is None else sample.present

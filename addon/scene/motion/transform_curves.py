@@ -399,7 +399,8 @@ def _channels_with_location(item: bpy.types.Object) -> list[Channel] | None:
 def _rest_values_of_object(item: Any) -> Singles:
     """Return the values (CHANNELS,) of all channels of an object now."""
     mode = ROTATION_MODES[item.rotation_mode]
-    values, source = _rest_values(item, mode), _source_of_location(item)
+    values = _rest_values(item, mode)
+    source: Any = _source_of_location(item)
     values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
     values[DELTA_SCALE] = item.delta_scale
     if mode == QUATERNION:
