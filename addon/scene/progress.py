@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ..core import Progress
 
 _Part = TypeVar("_Part")
+_Progress = TypeVar("_Progress")
 _Result = TypeVar("_Result")
 
 _STEP = 0.05
@@ -25,8 +26,8 @@ def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
 
 
 def converted(
-    parts: Generator[_Part, None, _Result], progress_of: Callable[[_Part], Progress]
-) -> Generator[Progress, None, _Result]:
+    parts: Generator[_Part, None, _Result], progress_of: Callable[[_Part], _Progress]
+) -> Generator[_Progress, None, _Result]:
     """Run a job, yield the progress that a function returns after each part, and return its result."""
     while True:
         try:

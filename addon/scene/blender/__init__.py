@@ -5,8 +5,8 @@ In reading order:
 - `names`: names of data-blocks, also those that are not UTF-8.
 - `instances`: all visible mesh-like objects and instances, from the dependency graph.
 - `instance_table`: the same as arrays.
-- `animated`: what the animation of a data-block changes.
 - `mesh_data`: vertices, edges, faces and triangles of evaluated objects; decomposition of world matrices.
+- `animated`: what the animation of a data-block changes, and when it turns within frames.
 - `parts`: loose parts of a mesh, and the parts that bones deform.
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.

@@ -16,6 +16,9 @@ from ..errors import SceneError
 from ..settings import Modifiers
 from .instances import VisibleInstance
 
+UNPLACED = message("its location or scale is too large, or not a number")
+"""Reason why a matrix has no decomposition."""
+
 _ROTATION_DECIMALS = 9
 
 _T = TypeVar("_T")
@@ -47,22 +50,11 @@ class Placement(NamedTuple):
     scale: NDArray[np.float64]
 
 
-def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
-    """Decompose a world matrix (4, 4) as Blender does. Raises SceneError if it is not finite or too large."""
-    translation, rotation, scale = Matrix(matrix.tolist()).decompose()
-    numbers = np.array([*translation[:], *rotation[:], *scale[:]], dtype=np.float64)
-    parts = numbers[:3], numbers[3:7], numbers[7:]
-    # Blender decomposes matrices in single precision, where a scale of 1e20 is infinite.
-    if not np.isfinite(numbers).all():
-        raise SceneError(message("its location or scale is too large, or not a number"))
-    return Placement(parts[0], _written_rotations(parts[1]), parts[2])
-
-
 def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]:
-    """Decompose world matrices (n, 4, 4) as `decompose_matrix` does, each linear part once.
+    """Decompose world matrices (n, 4, 4) as Blender does, each linear part once.
 
     Returns placements : Arrays (n, ...); arbitrary where not valid.
-    Returns is_valid : (n,) bool. False where `decompose_matrix` raises SceneError.
+    Returns is_valid : (n,) bool. False for a matrix that is not finite or too large.
     """
     linear = np.ascontiguousarray(matrices[:, :3, :3])
     first, inverse = distinct_rows(linear.reshape(-1, 9))
@@ -72,12 +64,20 @@ def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]
     rotation = np.array([turn[:] for _, turn, _ in parts], dtype=np.float64).reshape(-1, 4)
     scale = np.array([size[:] for _, _, size in parts], dtype=np.float64).reshape(-1, 3)
     with np.errstate(over="ignore", invalid="ignore"):
-        # Blender decomposes matrices in single precision.
+        # Blender decomposes matrices in single precision, where a scale of 1e20 is infinite.
         translation = matrices[:, :3, 3].astype(np.float32).astype(np.float64)
         written = _written_rotations(rotation)
     is_finite: Bools = np.isfinite(np.concatenate([rotation, scale], axis=1)).all(axis=1)
     is_valid: Bools = is_finite[inverse] & np.isfinite(translation).all(axis=1)
     return Placement(translation, written[inverse], scale[inverse]), is_valid
+
+
+def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
+    """Decompose one world matrix (4, 4). Raises SceneError if it is not finite or too large."""
+    placements, is_valid = decompose_matrices(matrix[None])
+    if not is_valid[0]:
+        raise SceneError(UNPLACED)
+    return Placement(*(values[0] for values in placements))
 
 
 def _written_rotations(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -92,10 +92,9 @@ def _written_rotations(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(rounded * np.where(rounded[..., :1] < 0, -1.0, 1.0))
 
 
-def read_geometry(item: VisibleInstance, modifiers: Modifiers) -> Geometry:
-    """Copy the vertices and the matrix of a visible object or instance."""
-    matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-    return Geometry(vertex_positions(item.instance.object, modifiers), matrix)
+def world_matrix(item: VisibleInstance) -> NDArray[np.float64]:
+    """Copy the world matrix (4, 4) of a visible object or instance."""
+    return np.array(item.instance.matrix_world, dtype=np.float64)
 
 
 def vertex_positions(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
@@ -135,14 +134,20 @@ def _read_converted(source: bpy.types.Object, read: Callable[[bpy.types.Mesh | N
         source.to_mesh_clear()
 
 
+def copied(items: Any, name: str, dtype: type[Any], width: tuple[int, ...] = ()) -> NDArray[Any]:
+    """Copy a property of all items of a collection: an array (n, *width)."""
+    values = np.empty((len(items), *width), dtype=dtype)
+    items.foreach_get(name, values.reshape(-1))
+    return values
+
+
 def _mesh_points(mesh: bpy.types.Mesh | None) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) of a mesh."""
-    points = np.empty((len(mesh.vertices) if mesh else 0, 3), dtype=np.float32)
-    if mesh and len(points):
-        # The attribute is copied as a block, whereas mesh.vertices loops over the vertices.
-        positions: Any = mesh.attributes["position"]
-        positions.data.foreach_get("vector", points.reshape(-1))
-    return points
+    if mesh is None or not len(mesh.vertices):
+        return np.empty((0, 3), dtype=np.float32)
+    # The attribute is copied as a block, whereas mesh.vertices loops over the vertices.
+    positions: Any = mesh.attributes["position"]
+    return copied(positions.data, "vector", np.float32, (3,))
 
 
 def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
@@ -150,23 +155,23 @@ def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     if mesh is None:
         return np.empty((0, 3), dtype=np.int32)
     if mesh.polygons and len(mesh.loops) == 3 * len(mesh.polygons):
-        # All faces are triangles. The attribute is copied as a block, two hundred times as fast.
-        triangles = np.empty((len(mesh.polygons), 3), dtype=np.int32)
-        corners: Any = mesh.attributes[".corner_vert"]
-        corners.data.foreach_get("value", triangles.reshape(-1))
-        return triangles
+        # All faces are triangles: the attribute is copied as a block, two hundred times as fast.
+        return _mesh_corners(mesh).reshape(-1, 3)
     mesh.calc_loop_triangles()
-    triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("vertices", triangles.reshape(-1))
-    return triangles
+    return copied(mesh.loop_triangles, "vertices", np.int32, (3,))
+
+
+def _mesh_corners(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+    """Copy the vertices (c,) of the corners of the faces of a mesh that has any."""
+    corners: Any = mesh.attributes[".corner_vert"]
+    return copied(corners.data, "value", np.int32)
 
 
 def mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of a mesh."""
-    edges = np.empty((len(mesh.edges) if mesh else 0, 2), dtype=np.int32)
-    if mesh and len(edges):
-        mesh.edges.foreach_get("vertices", edges.reshape(-1))
-    return edges
+    if mesh is None or not len(mesh.edges):
+        return np.empty((0, 2), dtype=np.int32)
+    return copied(mesh.edges, "vertices", np.int32, (2,))
 
 
 class MeshFaces(NamedTuple):
@@ -196,10 +201,5 @@ def _face_arrays(mesh: bpy.types.Mesh | None) -> tuple[NDArray[np.int32], NDArra
     """Arrays of a mesh for `MeshFaces`."""
     if mesh is None or not len(mesh.loops):
         return np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
-    corners = np.empty(len(mesh.loops), dtype=np.int32)
-    of_triangle = np.empty(len(mesh.loop_triangle_polygons), dtype=np.int32)
-    attribute: Any = mesh.attributes[".corner_vert"]
-    attribute.data.foreach_get("value", corners)
     # They follow from the sizes of the faces, without calc_loop_triangles(), which takes ten times as long.
-    mesh.loop_triangle_polygons.foreach_get("value", of_triangle)
-    return corners, of_triangle
+    return _mesh_corners(mesh), copied(mesh.loop_triangle_polygons, "value", np.int32)

@@ -19,6 +19,7 @@ from bpy.app.handlers import persistent
 
 from ...core.messages import message
 from ..errors import SceneError
+from ..progress import converted
 from .frames import LAST_FRAME, go_to, may_lose_drivers, playhead, scene_by_uid
 from .parts.known_rows import HANDLERS
 
@@ -174,18 +175,15 @@ def without_private_scenes(
 ) -> Callable[_Arguments, Generator[_Yield, None, _Result]]:
     """Make a job one that removes private scenes before it yields."""
 
+    def after_step(value: _Yield) -> _Yield:
+        end_step()
+        return value
+
     @wraps(job)
     def run(*args: _Arguments.args, **options: _Arguments.kwargs) -> Generator[_Yield, None, _Result]:
         steps = job(*args, **options)
         try:
-            while True:
-                try:
-                    value = next(steps)
-                except StopIteration as stop:
-                    result: _Result = stop.value
-                    return result
-                end_step()
-                yield value
+            return (yield from converted(steps, after_step))
         finally:
             steps.close()
             end_step()
@@ -206,7 +204,6 @@ class PrivateScene:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
-        self._scene: bpy.types.Scene | None = None
         self._objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
@@ -217,11 +214,10 @@ class PrivateScene:
         if self.uid is None:
             self._open()
         assert self.uid is not None
-        if self._scene is None:
-            self._scene = scene_by_uid(self.uid)
+        scene = scene_by_uid(self.uid)
         with silenced_handlers():
-            go_to_without_redraw(self._scene, time)
-        depsgraph = self._scene.view_layers[0].depsgraph
+            go_to_without_redraw(scene, time)
+        depsgraph = scene.view_layers[0].depsgraph
         if depsgraph is None:
             raise SceneError(message("Blender could not evaluate the objects by themselves"))
         return depsgraph
@@ -260,11 +256,11 @@ class PrivateScene:
 
     def forget_objects(self) -> None:
         """Take note that objects may be removed before the next step."""
-        self._scene = self._objects = None
+        self._objects = None
 
     def forget(self) -> None:
         """Take note that the scene is removed."""
-        self.uid = self._scene = self._objects = None
+        self.uid = self._objects = None
 
 
 def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:

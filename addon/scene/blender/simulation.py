@@ -10,8 +10,7 @@ from typing import Any
 import bpy
 
 from ..settings import Modifiers
-from .animated.paths import animated_paths
-from .animated.switches import INSTANCING, VERTICES, changing
+from .animated import INSTANCING, VERTICES, animated_paths, changing
 from .names import full_name_of
 
 _INSTANCING = ("Instance", "ObjectInfo", "CollectionInfo", "StringToCurves", "Import", "GreasePencil", "Bake")

@@ -21,7 +21,8 @@ from ...core import (
 )
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_columns, transform_vectors
-from ..blender.mesh_data import decompose_matrix
+from ..blender.mesh_data import UNPLACED, decompose_matrices
+from ..errors import SceneError
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
 from .columns import grown_by_point_radii
 from .searches import search_key, searched
@@ -255,12 +256,12 @@ def _rotations(linear: Floats) -> Floats:
 
     Those of maps that flatten one axis are the limits of Blender's, which has another rotation there.
     """
-    matrix = np.eye(4)
-    rotations = []
-    for each in _with_flat_axes(linear):
-        matrix[:3, :3] = each
-        rotations.append(decompose_matrix(matrix).rotation)
-    return np.asarray(rotation_matrix(rotations), dtype=np.float64)
+    matrices = np.tile(np.eye(4), (len(linear), 1, 1))
+    matrices[:, :3, :3] = _with_flat_axes(linear)
+    placements, is_valid = decompose_matrices(matrices)
+    if not is_valid.all():
+        raise SceneError(UNPLACED)
+    return np.asarray(rotation_matrix(placements.rotation), dtype=np.float64)
 
 
 def _with_flat_axes(linear: Floats) -> Floats:

@@ -16,7 +16,7 @@ from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
 from ...formats import ObjectBounds, Skipped
 from ...formats.wording import valid_text
-from ..blender.animated.turns import turning_times
+from ..blender.animated import turning_times
 from ..blender.frames import (
     advance_to,
     playhead,
@@ -35,7 +35,8 @@ from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sw
 from ..progress import converted, run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings, FitSettings, VertexGroup
 from ..subjects.find import find_in_parts
-from ..subjects.reader import SharedGeometry, SubjectReader
+from ..subjects.geometry import SharedGeometry
+from ..subjects.reader import SubjectReader
 from ..subjects.selection import matches_pattern
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundedSubjects, fit_bounds

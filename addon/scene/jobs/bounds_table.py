@@ -19,7 +19,7 @@ from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_row
 from ...formats import ObjectBounds, Skipped, SortedObjects
 from ...formats.document.model import ObjectColumns, ShapeColumn, shape_columns
 from ...formats.shape_members import KEYS_OF_SHAPES
-from ..blender.mesh_data import Geometry, Placement, decompose_matrices, decompose_matrix
+from ..blender.mesh_data import UNPLACED, Geometry, Placement, decompose_matrices
 from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import describe_error
@@ -27,8 +27,7 @@ from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain
 from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
 from ..motion.over_time import BoneSweeps
 from ..settings import BoundShape, DetailedShapeName, FitSettings, PlainShape
-from ..subjects.geometry import SubjectGeometry
-from ..subjects.reader import SharedGeometry
+from ..subjects.geometry import SharedGeometry, SubjectGeometry
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShapes, detailed_shapes
@@ -280,7 +279,7 @@ def _fit_batches(
                 placed.append(every)
                 continue
             for row in np.flatnonzero(~is_placed).tolist():
-                skip(int(piece.subjects[row]), _placement_error(piece, row))
+                skip(int(piece.subjects[row]), UNPLACED)
             placed.append(every.taken(np.flatnonzero(is_placed)))
         placed = [each for each in placed if len(each.points)]
         for rows in _grouped(placed, shapes):
@@ -338,15 +337,6 @@ def _decomposed(
             is_valid[rows],
             PlacedPoints(piece.points, piece.radius, piece.matrices, placed, piece.frame),
         )
-
-
-def _placement_error(piece: SharedGeometry, row: int) -> str:
-    """Reason why a matrix has no decomposition."""
-    try:
-        decompose_matrix(piece.matrices[row] if piece.frame is None else piece.frame)
-    except CollisionBoundsError as error:
-        return describe_error(error)
-    raise AssertionError("the matrix has a decomposition")
 
 
 def _chunks(sources: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], tuple[Ints, Ints] | None]]:

@@ -304,7 +304,6 @@ class LiveSubjects:
         is_outdated: bool,
     ) -> list[int]:
         """Read a whole object, original or evaluated, and return its index if it has changed."""
-        # Not by `read_mesh_source`, which would read settings twice at each update.
         fit, original, before = self._fit, item.original, self._known.get(index)
         override = None
         if self._has_settings[index]:

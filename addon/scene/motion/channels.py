@@ -18,8 +18,7 @@ from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
 from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
 from ...core.curves.transforms import CHANNELS, DELTA_LOCATION, LOCATION, ROTATION, SCALE
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..blender.animated.paths import curves_of_action
-from ..blender.animated.switches import TRANSFORM
+from ..blender.animated import TRANSFORM, curves_of_action
 
 ROTATION_MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
@@ -65,7 +64,7 @@ def channels_of_object(item: bpy.types.Object) -> list[Channel] | None:
     curves: list[bpy.types.FCurve] | None = [] if animation is None else applied_curves(animation)
     if curves is None:
         return None
-    moving = ((curve.data_path, curve) for curve in curves if TRANSFORM.has(curve.data_path))
+    moving = ((curve.data_path, curve) for curve in curves if TRANSFORM.fullmatch(curve.data_path))
     return channels_of_paths(moving, ROTATION_MODES[item.rotation_mode])
 
 

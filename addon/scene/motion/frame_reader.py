@@ -21,8 +21,14 @@ from ..blender.parts.bones import LEAST_SCALE, bone_frame
 from ..blender.parts.mesh_parts import part_rows
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space, moved_to_frame
-from ..subjects.reader import SharedGeometry, SubjectReader
+from ..subjects.geometry import (
+    SharedGeometry,
+    SubjectAssembler,
+    SubjectGeometry,
+    in_bone_space,
+    moved_to_frame,
+)
+from ..subjects.reader import SubjectReader
 from ..subjects.subject import Subject
 from .instance_reader import InstanceReader
 

@@ -17,7 +17,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.shapes import concatenated
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
-from ..blender.animated.paths import animated_paths
+from ..blender.animated import animated_paths
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry

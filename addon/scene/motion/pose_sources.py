@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.curves.keyframes import NEAR_KEY
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..blender.animated.switches import SIMPLIFICATION, changing
+from ..blender.animated import SIMPLIFICATION, changing
 from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.mesh_data import vertex_positions
 from ..blender.names import full_name_of

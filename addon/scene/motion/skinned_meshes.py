@@ -17,7 +17,7 @@ import numpy as np
 from ...core.curves.transforms import Transforms
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.blended_points import BlendedPoints
-from ..blender.animated.switches import VERTICES, changing
+from ..blender.animated import VERTICES, changing
 from ..blender.frames import scene_by_uid
 from ..blender.mesh_data import vertex_positions
 from ..blender.names import are_names_readable

@@ -29,7 +29,7 @@ from ...core.curves.transforms import (
     Transforms,
 )
 from ...core.numeric.arrays import Floats
-from ..blender.animated.switches import (
+from ..blender.animated import (
     BONE_CONSTRAINTS,
     BONE_TRANSFORMS,
     INSTANCING,
@@ -134,7 +134,7 @@ def _curves_by_bone(item: bpy.types.Object) -> dict[str, list[tuple[str, bpy.typ
             continue
         found = _PATH.fullmatch(curve.data_path)
         if found is not None and found[1] in names:
-            if BONE_TRANSFORMS.has(curve.data_path):
+            if BONE_TRANSFORMS.fullmatch(curve.data_path):
                 result.setdefault(names[found[1]], []).append((found[2], curve))
         elif not curve.data_path.endswith('"]'):
             return None

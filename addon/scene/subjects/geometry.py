@@ -13,9 +13,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats, transform_points
+from ...core.numeric.arrays import Floats, Ints, transform_points
 from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes
-from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
+from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import Override, read_override, read_overrides
 from ..blender.parts.bones import bone_frames
@@ -54,32 +54,61 @@ class SubjectGeometry(NamedTuple):
     bone_scale: float = 1.0
 
 
-class MeshSource(NamedTuple):
-    """Vertices of a visible object, or of its override; see `Geometry` and `SubjectGeometry`."""
+class SharedGeometry(NamedTuple):
+    """Geometry of subjects that differ in their matrices alone.
 
+    subjects : (m,) int
+    points : (n, 3) float32. Vertices of each, in object space; float64 and in world space for a merged
+        collection.
+    radius : Radius, in object space, of balls around the points that bounds enclose as well.
+    triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
+    matrices : (m, 4, 4) float64. World matrices.
+    frame : (4, 4) float64 or None. World matrix of the own frame of its only subject, if that is another one:
+        that of a bone.
+    bone_scale : As of `SubjectGeometry`.
+    """
+
+    subjects: Ints
     points: NDArray[np.float32]
     radius: float
     fit: FitSettings
     triangles: NDArray[np.int32]
+    matrices: Floats
+    frame: Floats | None = None
+    bone_scale: float = 1.0
 
+    @classmethod
+    def of(cls, source: SubjectGeometry) -> SharedGeometry:
+        """Geometry of one subject."""
+        points, matrix, radius = source.geometry
+        subjects = np.array([source.subject])
+        of_bone = source.frame, source.bone_scale
+        return cls(subjects, points, radius, source.fit, source.triangles, matrix[None], *of_bone)
 
-def read_mesh_source(
-    shown: bpy.types.Object, fit: FitSettings, needs_triangles: bool, is_by_nodes: bool = False
-) -> MeshSource:
-    """Read what bounds of an evaluated object enclose: all its vertices, or its override.
+    @classmethod
+    def of_mesh(
+        cls, item: VisibleInstance, fit: FitSettings, needs_triangles: bool, subjects: Ints, matrices: Floats
+    ) -> SharedGeometry:
+        """Read the geometry of a whole object or instance: all its vertices, or its override.
 
-    fit : Settings of objects that have none of their own.
-    needs_triangles : Whether to read triangles. An override has none.
-    is_by_nodes : Whether nodes of the object make it, see `is_made_by_nodes`, so that it has no settings.
-    """
-    if not is_by_nodes and has_own_settings(shown.original):
-        fit = object_fit_settings(shown.original, fit)
-        override = read_override(shown.original)
-        if override is not None:
-            points = NO_POINTS if fit.vertex_group else override.points
-            return MeshSource(points, override.radius, fit, NO_TRIANGLES)
-    points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
-    return MeshSource(points, 0.0, fit, triangles)
+        fit : Settings of objects that have none of their own.
+        needs_triangles : Whether to read triangles. An override has none.
+        """
+        shown = item.instance.object
+        if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
+            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
+            if override is not None:
+                points = NO_POINTS if fit.vertex_group else override.points
+                return cls(subjects, points, override.radius, fit, NO_TRIANGLES, matrices)
+        points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
+        return cls(subjects, points, 0.0, fit, triangles, matrices)
+
+    def singles(self) -> Iterator[SubjectGeometry]:
+        """Yield the geometry of each subject."""
+        for index, matrix in zip(self.subjects.tolist(), self.matrices, strict=True):
+            geometry = Geometry(self.points, matrix, self.radius)
+            of_bone = self.frame, self.bone_scale
+            yield SubjectGeometry(index, geometry, self.fit, self.triangles, *of_bone)
 
 
 def read_vertices_of_fit(
@@ -147,7 +176,7 @@ class SubjectAssembler:
         by_bones = first.bone is not None
         # The object may have fewer parts than when the subjects were found; the others are empty then.
         rows = part_rows(shown, fit.modifiers, first.bone_weight, max(number for _, number, _ in parts) + 1)
-        geometry = read_geometry(item, fit.modifiers)
+        points, matrix = vertex_positions(shown, fit.modifiers), world_matrix(item)
         frames = bone_frames(item) if by_bones else {}
         faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
         if any(index in self._triangles for index, _, _ in parts):
@@ -159,9 +188,8 @@ class SubjectAssembler:
             if of_group is not None:
                 of_part = np.intersect1d(of_part, of_group)
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
-            piece = geometry._replace(points=geometry.points[of_part])
             frame, scale = frames.get(subject.bone or "", (None, 1.0))
-            yield SubjectGeometry(index, piece, fit, triangles, frame, scale)
+            yield SubjectGeometry(index, Geometry(points[of_part], matrix), fit, triangles, frame, scale)
 
     def _member(
         self, item: VisibleInstance, needs_triangles: bool
@@ -176,7 +204,7 @@ class SubjectAssembler:
             points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
         else:
             points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
-        matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+        matrix = world_matrix(item)
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
         return transform_points(matrix, points), triangles
@@ -186,7 +214,7 @@ def _parts_of_overrides(
     item: VisibleInstance, parts: _Parts, overrides: Sequence[Override], fit: FitSettings
 ) -> Iterator[SubjectGeometry]:
     """Read the parts of an object with several overrides; those that were removed since have no points."""
-    matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+    matrix = world_matrix(item)
     for index, number, _ in parts:
         geometry = Geometry(NO_POINTS, matrix)
         if number < len(overrides) and fit.vertex_group is None:

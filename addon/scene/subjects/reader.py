@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats, Ints
+from ...core.numeric.arrays import Ints
 from ..blender.instance_table import NO_INDEX, InstanceTable, instances_at, read_instance_table, rows_by_mesh
-from ..blender.instances import InstanceKey, is_made_by_nodes
-from ..blender.mesh_data import Geometry
+from ..blender.instances import InstanceKey
 from ..progress import run_to_end
 from ..settings import FitSettings
-from .geometry import SubjectAssembler, SubjectGeometry, read_mesh_source
+from .geometry import SharedGeometry, SubjectAssembler, SubjectGeometry
 from .subject import Subject
 from .subject_list import SubjectList
 
@@ -97,45 +96,6 @@ def _widened(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=NO_INDEX)
 
 
-class SharedGeometry(NamedTuple):
-    """Geometry of subjects that differ in their matrices alone.
-
-    subjects : (m,) int
-    points : (n, 3) float32. Vertices of each, in object space; float64 and in world space for a merged
-        collection.
-    radius : Radius, in object space, of balls around the points that bounds enclose as well.
-    triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
-    matrices : (m, 4, 4) float64. World matrices.
-    frame : (4, 4) float64 or None. World matrix of the own frame of its only subject, if that is another one:
-        that of a bone.
-    bone_scale : As of `SubjectGeometry`.
-    """
-
-    subjects: Ints
-    points: NDArray[np.float32]
-    radius: float
-    fit: FitSettings
-    triangles: NDArray[np.int32]
-    matrices: Floats
-    frame: Floats | None = None
-    bone_scale: float = 1.0
-
-    @classmethod
-    def of(cls, source: SubjectGeometry) -> SharedGeometry:
-        """Geometry of one subject."""
-        points, matrix, radius = source.geometry
-        subjects = np.array([source.subject])
-        of_bone = source.frame, source.bone_scale
-        return cls(subjects, points, radius, source.fit, source.triangles, matrix[None], *of_bone)
-
-    def singles(self) -> Iterator[SubjectGeometry]:
-        """Yield the geometry of each subject."""
-        for index, matrix in zip(self.subjects.tolist(), self.matrices, strict=True):
-            geometry = Geometry(self.points, matrix, self.radius)
-            of_bone = self.frame, self.bone_scale
-            yield SubjectGeometry(index, geometry, self.fit, self.triangles, *of_bone)
-
-
 class SubjectReader:
     """Reads subjects in evaluated scenes, each mesh once, however many instances show it.
 
@@ -171,9 +131,8 @@ class SubjectReader:
             if row in sharing:
                 same = subject_of[sharing[row]]
                 has_triangles = bool(with_triangles) and any(row in with_triangles for row in same.tolist())
-                shown, is_by_nodes = item.instance.object, is_made_by_nodes(item.key)
-                mesh = read_mesh_source(shown, self._settings, has_triangles, is_by_nodes)
-                yield SharedGeometry(same, *mesh, table.matrices(sharing[row]))
+                matrices = table.matrices(sharing[row])
+                yield SharedGeometry.of_mesh(item, self._settings, has_triangles, same, matrices)
             yield from map(SharedGeometry.of, assembler.geometries_of(item))
         yield from map(SharedGeometry.of, assembler.merged_geometries())
 

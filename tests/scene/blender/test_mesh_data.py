@@ -6,13 +6,16 @@ import bmesh
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from addon.scene.blender.instance_table import visible_instances
 from addon.scene.blender.mesh_data import (
+    Geometry,
     decompose_matrices,
     decompose_matrix,
-    read_geometry,
     triangle_indices,
+    vertex_positions,
+    world_matrix,
 )
 from addon.scene.errors import SceneError
 from tests.scene.building import add_vertices
@@ -23,7 +26,9 @@ pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 def read_by_name(name, modifiers="evaluated"):
     depsgraph = bpy.context.evaluated_depsgraph_get()
     return next(
-        read_geometry(item, modifiers) for item in visible_instances(depsgraph) if item.key[1] == name
+        Geometry(vertex_positions(item.instance.object, modifiers), world_matrix(item))
+        for item in visible_instances(depsgraph)
+        if item.key[1] == name
     )
 
 
@@ -94,7 +99,14 @@ def test_matrix_includes_shear_of_scaled_parent(add_mesh):
     np.testing.assert_allclose(columns[1], np.array([-3, 1, 0]) / np.sqrt(2), atol=1e-6)
 
 
-def test_matrices_are_decomposed_together_as_one_by_one():
+def decomposed(matrix):
+    """Decompose a world matrix by Blender alone, with the signs and digits of documents."""
+    translation, rotation, scale = (np.array(part[:]) for part in Matrix(matrix.tolist()).decompose())
+    rotation = np.around(rotation / max(np.linalg.norm(rotation), np.finfo(float).tiny), 9)
+    return translation, rotation * (-1.0 if rotation[0] < 0 else 1.0), scale
+
+
+def test_matrices_are_decomposed_together_as_by_blender_one_by_one():
     rng = np.random.default_rng(6)
     matrices = np.tile(np.eye(4), (300, 1, 1))
     linear = rng.normal(size=(80, 3, 3)) * 10.0 ** rng.integers(-6, 6, (80, 1, 1))
@@ -111,7 +123,9 @@ def test_matrices_are_decomposed_together_as_one_by_one():
             with pytest.raises(SceneError):
                 decompose_matrix(matrix)
             continue
-        for values, expected in zip(placements, decompose_matrix(matrix), strict=True):
+        every = zip(placements, decompose_matrix(matrix), decomposed(matrix), strict=True)
+        for values, alone, expected in every:
+            np.testing.assert_array_equal(alone, expected)
             np.testing.assert_array_equal(values[row], expected)
             np.testing.assert_array_equal(np.signbit(values[row]), np.signbit(expected))
     assert not is_valid[[4, 7, 8]].any() and is_valid[[0, 1, 2, 3, 9]].all()

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.messages import message
-from ....core.numeric.arrays import Bools, Ints
+from ....core.numeric.arrays import Ints
 from ...errors import SceneError
 from ...settings import Modifiers, VertexGroup
-from ..mesh_data import edge_indices, mesh_edges, vertex_positions
+from ..mesh_data import copied, edge_indices, mesh_edges, vertex_positions
 from .weights import group_weights
 
 NOTHING_SELECTED = message("nothing is selected: select vertices, edges or faces")
@@ -46,18 +46,15 @@ def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDAr
     if modifiers == "evaluated" and np.array_equal(edge_indices(evaluated, modifiers), mesh_edges(mesh)):
         shown = vertex_positions(evaluated, modifiers)
         positions = shown if len(shown) == len(positions) else positions
-    is_selected: Bools = np.empty(len(mesh.vertices), dtype=bool)
-    mesh.vertices.foreach_get("select", is_selected)
-    return positions[is_selected]
+    selected: NDArray[np.float32] = positions[copied(mesh.vertices, "select", np.bool_)]
+    return selected
 
 
 def _edited_positions(item: bpy.types.Object) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) that are edited: those of the active shape key if there is one."""
     mesh: Any = item.data
     source: Any = mesh.vertices if item.active_shape_key is None else item.active_shape_key.data
-    positions = np.empty((len(source), 3), dtype=np.float32)
-    source.foreach_get("co", positions.reshape(-1))
-    return positions
+    return copied(source, "co", np.float32, (3,))
 
 
 def group_vertices(

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ....core import Progress, ScanSettings
-from ...blender.animated.turns import turning_times
+from ...blender.animated import turning_times
 from ...blender.frames import advance_to, playhead, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
 from ...blender.simulation import Simulations

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import bpy
 import pytest
 
-from addon.scene.blender.animated.switches import ALL_SWITCHES, changing
+from addon.scene.blender import animated
+from addon.scene.blender.animated import changing
 from addon.scene.blender.private_scene import keeping_open
 from tests.scene.blender.animated.switching_scene import (
     METHODS,
@@ -21,7 +24,7 @@ from tests.scene.blender.animated.switching_scene import (
 pytestmark = pytest.mark.usefixtures("object_settings")
 
 EXAMPLES = {
-    "transform": [
+    "TRANSFORM": [
         ("Plain", "rotation_mode"),
         ("Plain", "scale"),
         ("Plain", "delta_location"),
@@ -47,13 +50,13 @@ EXAMPLES = {
         ("animation", "action_extrapolation"),
         ("animation", "use_nla"),
     ],
-    "transforms of bones": [
+    "BONE_TRANSFORMS": [
         ("bone", "rotation_mode"),
         ("bone", "scale"),
         ("pose", "ik_solver"),
         ("animation of the rig", "action_influence"),
     ],
-    "constraints of bones": [
+    "BONE_CONSTRAINTS": [
         ("IK", "mute"),
         ("IK", "enabled"),
         ("IK", "influence"),
@@ -61,9 +64,9 @@ EXAMPLES = {
         ("copied rotation", "mute"),
         ("copied rotation", "enabled"),
     ],
-    "visibility": [("Plain", "hide_viewport"), ("Carrier", "hide_viewport"), ("Target", "hide_viewport")],
-    "instancing": [("Carrier", "instance_type")],
-    "bones at rest": [
+    "VISIBILITY": [("Plain", "hide_viewport"), ("Carrier", "hide_viewport"), ("Target", "hide_viewport")],
+    "INSTANCING": [("Carrier", "instance_type")],
+    "REST_BONES": [
         ("armature", "pose_position"),
         ("rest bone", "use_deform"),
         ("rest bone", "use_inherit_rotation"),
@@ -73,13 +76,16 @@ EXAMPLES = {
         ("rest bone", "bbone_segments"),
         ("rest bone", "use_envelope_multiply"),
     ],
-    "vertices": [("shape key", "value"), ("shape key", "mute"), ("shape keys", "use_relative")],
-    "simplification": [("render settings", "use_simplify"), ("render settings", "simplify_subdivision")],
+    "VERTICES": [("shape key", "value"), ("shape key", "mute"), ("shape keys", "use_relative")],
+    "SIMPLIFICATION": [("render settings", "use_simplify"), ("render settings", "simplify_subdivision")],
 }
 """Owners and properties, by the entry of the table that they belong to."""
+ALL_SWITCHES = {name: value for name, value in vars(animated).items() if isinstance(value, re.Pattern)}
+OTHER_OWNERS = {"REST_BONES": "ARMATURE", "VERTICES": "MESH", "SIMPLIFICATION": "SCENE"}
+"""Types of the data-blocks whose animation has the properties, other than objects."""
 ROWS = [row for rows in EXAMPLES.values() for row in rows]
 FURTHER = {
-    "vertices": ("mesh", "use_auto_texspace"),
+    "VERTICES": ("mesh", "use_auto_texspace"),
 }
 """Another property that stands for an entry: a scene has no mesh with keyed vertices."""
 
@@ -105,7 +111,7 @@ def test_animated_property_of_each_entry_is_found(entry, method):
     before = changing(owner.id_data, switch)
     assert animate(owner, name, other_value(owner, name), method)
     assert changing(owner.id_data, switch) - before == {owner.path_from_id(name)}
-    assert owner.id_data.id_type == switch.owner
+    assert owner.id_data.id_type == OTHER_OWNERS.get(entry, "OBJECT")
 
 
 @pytest.mark.smoke

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.blender.animated.turns import turning_times
+from addon.scene.blender.animated import turning_times
 from tests.scene.building import curves, open_empty_file
 from tests.scene.sampling import add_box, key
 

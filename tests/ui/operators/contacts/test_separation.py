@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.animated.paths import curves_of_action
+from addon.scene.blender.animated import curves_of_action
 from addon.scene.jobs import result_store
 from addon.ui.separation import active_curve, state_text
 from tests.ui import scanned_scene
