@@ -1,18 +1,21 @@
 """Presets: settings of the panels under a name, for all files, stored like Blender's own presets.
 
 Presets for common purposes are in the folder `presets` of the extension; each sets what its purpose needs and
-leaves other settings alone. Settings that name objects or frames of one scene are not part of a preset. Older
-presets that set them still load.
+leaves other settings alone. Settings that name objects or frames of one scene are not part of a preset.
+
+Presets of other versions load: with such settings, and without those that this version lacks.
 """
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
+from bpy.props import StringProperty
 from bpy.types import Context, Operator, Panel
 
 from ..properties.colliders import COLLIDER_OPTIONS
@@ -52,12 +55,49 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
         return super().execute(context)
 
 
+class COLLISION_BOUNDS_OT_preset_apply(Operator):
+    """Load the settings of this preset"""
+
+    bl_idname = "collision_bounds.preset_apply"
+    bl_label = "Load Collision Bounds Preset"
+    bl_options: ClassVar = {"REGISTER", "INTERNAL"}
+
+    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
+    # Blender passes the panel that lists the presets.
+    menu_idname: StringProperty(options={"SKIP_SAVE"})
+
+    def execute(self, _context: Context) -> set[str]:
+        """Run the statements of the file; those about settings or values that do not exist are ignored."""
+        path = Path(self.filepath)
+        shown = bpy.path.display_name(path.name, title_case=False)
+        try:
+            statements = ast.parse(path.read_bytes()).body
+        except (OSError, SyntaxError, ValueError):
+            self.report({"ERROR"}, rpt_("Preset {name}: the file cannot be read", name=shown))
+            return {"CANCELLED"}
+        names: dict[str, Any] = {}
+        ignored: list[str] = []
+        for statement in statements:
+            try:
+                if isinstance(statement, ast.Assign):
+                    # Python would add an attribute that does not exist.
+                    eval(ast.unparse(statement.targets[0]), names)
+                exec(compile(ast.Module([statement], []), str(path), "exec"), names)
+            except (AttributeError, TypeError, ValueError):
+                ignored.append(ast.unparse(statement).removeprefix(f"{_SETTINGS}."))
+        COLLISION_BOUNDS_PT_presets.bl_label = shown
+        if ignored:
+            text = n_("Preset {name}: ignored {settings}, which this version does not have")
+            self.report({"WARNING"}, rpt_(text, name=shown, settings=", ".join(ignored)))
+        return {"FINISHED"}
+
+
 class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):
     """Settings for a purpose, and those that you saved"""
 
     bl_label = "Collision Bounds Presets"
     preset_subdir = COLLISION_BOUNDS_OT_preset_add.preset_subdir
-    preset_operator = "script.execute_preset"
+    preset_operator = COLLISION_BOUNDS_OT_preset_apply.bl_idname
     preset_add_operator = "collision_bounds.preset_add"
 
 

@@ -55,7 +55,7 @@ def test_preset_restores_settings_except_scene_specific_ones(settings, tmp_path)
     for name in [entry.identifier for entry in settings.colliders.bl_rna.properties]:
         settings.colliders.property_unset(name)
     assert settings.shape == "aabb" and settings.colliders.kind == "box"
-    bpy.ops.script.execute_preset(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
+    bpy.ops.collision_bounds.preset_apply(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {path: eval(path, {"bpy": bpy}) for path in COLLISION_BOUNDS_OT_preset_add.preset_values} == kept
     assert settings.colliders.kind == "hull" and settings.colliders.pattern == "{name}_C"
     restored = settings.box_axes, settings.padding, settings.shape, settings.motion, settings.clearance
@@ -78,9 +78,35 @@ def test_older_preset_with_scene_specific_settings_loads(settings, tmp_path):
     path.write_text(
         "\n".join(["import bpy", *lines, "bpy.context.scene.collision_bounds.padding = 0.125", ""])
     )
-    bpy.ops.script.execute_preset(filepath=str(path), menu_idname="COLLISION_BOUNDS_PT_presets")
+    bpy.ops.collision_bounds.preset_apply(filepath=str(path), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {name: getattr(settings, name) for name in SCENE_SPECIFIC_VALUES} == SCENE_SPECIFIC_VALUES
     assert settings.padding == 0.125
+
+
+def test_preset_of_another_version_sets_all_but_what_this_version_lacks(settings, tmp_path, capfd):
+    path = tmp_path / "Of_Before.py"
+    path.write_text("""import bpy
+bpy.context.scene.collision_bounds.padding = 0.125
+bpy.context.scene.collision_bounds.method = 'ritter'
+bpy.context.scene.collision_bounds.shape = 'hexagon'
+bpy.context.scene.collision_bounds.clearance = 0.5
+""")
+    done = bpy.ops.collision_bounds.preset_apply(filepath=str(path))
+    assert done == {"FINISHED"} and (settings.padding, settings.shape, settings.clearance) == (
+        0.125,
+        "aabb",
+        0.5,
+    )
+    assert "Preset Of Before: ignored method = 'ritter', shape = 'hexagon', which" in capfd.readouterr().out
+
+
+def test_preset_that_cannot_be_read_is_an_error(settings, tmp_path):
+    path = tmp_path / "Broken.py"
+    path.write_text('import bpy\nbpy.context.scene.collision_bounds.padding = 0.5\n"')
+    for name in (path, tmp_path / "Missing.py"):
+        with pytest.raises(RuntimeError, match=r"Preset .*: the file cannot be read"):
+            bpy.ops.collision_bounds.preset_apply(filepath=str(name))
+    assert settings.padding == 0
 
 
 @pytest.mark.smoke
@@ -116,7 +142,7 @@ def test_preset_for_a_purpose_sets_only_what_it_needs(settings, name):
     )
     settings.colliders.naming, settings.box_axes = "custom", "smallest"
     before, path = stored_values(), str(SHIPPED / f"{name}.py")
-    bpy.ops.script.execute_preset(filepath=path, menu_idname="COLLISION_BOUNDS_PT_presets")
+    bpy.ops.collision_bounds.preset_apply(filepath=path, menu_idname="COLLISION_BOUNDS_PT_presets")
     after = stored_values()
     for option, value in WANTED[name].items():
         assert settings.path_resolve(option) == value
