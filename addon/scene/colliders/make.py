@@ -362,7 +362,7 @@ def _meshes(
                 raise SceneError(OTHER_LEVEL)
             if item is not None and not subject.members and is_without_response(item):
                 raise SceneError(NO_RESPONSE)
-            if index not in pieces or not len(pieces[index].geometry.points):
+            if index not in pieces or not len(pieces[index].points):
                 raise SceneError(message("no vertices"))
             kind = subject.override or settings.kind
             piece = pieces[index]

@@ -6,7 +6,6 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import concatenated
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
-from ..subjects.geometry import moved_to_frame
+from ..subjects.geometry import SubjectGeometry, in_bone_space
 from .columns import grown_by_point_radii
 from .fit import (
     padded,
@@ -32,46 +31,31 @@ LocalAndWorld: TypeAlias = tuple[tuple[Shape, ...], tuple[Shape, ...]]
 """Shapes of one subject in its own frame, and the same shapes in world space."""
 
 
-@dataclass(frozen=True)
-class PlacedPoints:
-    """Vertices that g subjects share, and the place of each subject.
+class PlacedGeometry(NamedTuple):
+    """Subjects that share vertices, and the place of each.
 
-    points : (n, 3) float, in object space
-    radius : radius, in object space, of balls around them
-    matrices : (g, 4, 4) float64, the world matrices
-    placements : decomposed world matrices in arrays (g, ...), which define the subjects' own frames
-    frame : (4, 4) float64, world matrix of the own frame of the only subject, if that is another one: of a
-        bone
+    geometry : Geometry of m subjects.
+    placements : Decomposed world matrices in arrays (m, ...), which define the subjects' own frames.
     """
 
-    points: NDArray[Any]
-    radius: float
-    matrices: Floats
+    geometry: SubjectGeometry
     placements: Placement
-    frame: Floats | None = None
 
-    def __len__(self) -> int:
-        return len(self.matrices)
+    @property
+    def size(self) -> int:
+        """Number of subjects."""
+        return len(self.geometry.subjects)
 
-    def taken(self, rows: Any) -> PlacedPoints:
-        """Select subjects (m,) by an index or a slice."""
+    def taken(self, rows: Ints | slice) -> PlacedGeometry:
+        """Select subjects."""
         placements = Placement(*(values[rows] for values in self.placements))
-        return replace(self, matrices=self.matrices[rows], placements=placements)
+        return PlacedGeometry(self.geometry.taken(rows), placements)
 
     def for_search(self) -> Iterator[tuple[NDArray[Any], Floats]]:
         """Yield the vertices (n, 3) and linear map (3, 3) of each subject in which scans search its fit."""
-        if self.frame is not None:
-            moved = moved_to_frame(Geometry(self.points, self.matrices[0]), self.frame)
-            yield moved.points, moved.matrix[:3, :3]
-            return
-        for matrix in self.matrices:
-            yield self.points, matrix[:3, :3]
-
-    @classmethod
-    def of(cls, geometry: Geometry, placed: Placement) -> PlacedPoints:
-        """Place the geometry of one subject."""
-        placements = Placement(*(values[None] for values in placed))
-        return cls(geometry.points, geometry.radius, geometry.matrix[None], placements)
+        geometry = self.geometry if self.geometry.frame is None else in_bone_space(self.geometry)
+        for matrix in geometry.matrices:
+            yield geometry.points, matrix[:3, :3]
 
 
 class FittedRows(NamedTuple):
@@ -100,8 +84,11 @@ def fit_local_and_world(
     Returns one entry per subject: its shapes, or the error that says why it cannot be fitted. Raises
     ValueError for a kind of shape that is unknown, or not plain.
     """
-    sources = [PlacedPoints.of(*each) for each in zip(geometries, placements, strict=True)]
-    fits, errors = fit_many(sources, shapes, settings)
+    sources = [
+        PlacedGeometry(SubjectGeometry.of(0, geometry, settings), Placement(*(each[None] for each in placed)))
+        for geometry, placed in zip(geometries, placements, strict=True)
+    ]
+    fits, errors = fit_many(sources, shapes)
     found: dict[int, LocalAndWorld | CollisionBoundsError] = dict(errors)
     for rows, local, world in fits:
         for row, *each in zip(
@@ -112,24 +99,25 @@ def fit_local_and_world(
 
 
 def fit_many(
-    sources: Sequence[PlacedPoints], shapes: tuple[PlainShape, ...], settings: FitSettings
+    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
     """Fit shapes as `fit_local_and_world` does to the subjects of all sources, in order, and return batches.
 
-    There is one batch for all subjects, unless one cannot be fitted. Errors are by index of the subject.
+    All sources have the same settings. There is one batch for all subjects, unless one cannot be fitted.
+    Errors are by index of the subject.
     """
-    count = sum(map(len, sources))
+    count = sum(source.size for source in sources)
     try:
-        return [FittedRows(np.arange(count), *_fit_together(sources, shapes, settings))], {}
+        return [FittedRows(np.arange(count), *_fit_together(sources, shapes))], {}
     except CollisionBoundsError as error:
         if count == 1:
             return [], {0: error}
     # Retry one by one, so that only the subject that fails reports the error.
     fits: list[FittedRows] = []
     errors: dict[int, CollisionBoundsError] = {}
-    alone = (source.taken(slice(row, row + 1)) for source in sources for row in range(len(source)))
+    alone = (source.taken(slice(row, row + 1)) for source in sources for row in range(source.size))
     for row, source in enumerate(alone):
-        fitted, failed = fit_many([source], shapes, settings)
+        fitted, failed = fit_many([source], shapes)
         fits += [each._replace(rows=np.array([row])) for each in fitted]
         errors.update((row, error) for error in failed.values())
     return fits, errors
@@ -143,17 +131,17 @@ def _single_shapes(batches: Sequence[Shape], rows: Ints) -> list[tuple[Shape, ..
 
 
 def _fit_together(
-    sources: Sequence[PlacedPoints], shapes: tuple[PlainShape, ...], settings: FitSettings
+    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Fit all subjects in one batch; raises the error of any of them."""
-    frames = _Frames.of(sources)
+    frames, settings = _Frames.of(sources), sources[0].geometry.fit
     points = _Points.of(sources, frames)
     fits = [_finished(*_fit_points(points, frames, shape, settings), frames, settings) for shape in shapes]
     return tuple(local for local, _ in fits), tuple(world for _, world in fits)
 
 
 def fit_repeated(
-    source: PlacedPoints, first: Ints, kind_of: Ints, shapes: tuple[PlainShape, ...], settings: FitSettings
+    source: PlacedGeometry, first: Ints, kind_of: Ints, shapes: tuple[PlainShape, ...]
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Fit shapes to subjects with few different linear parts: once for each of these, and then moved.
 
@@ -166,10 +154,11 @@ def fit_repeated(
     Returns batches (m,) of each kind, in the subjects' own frames and in world space. Raises
     CollisionBoundsError if any subject cannot be fitted.
     """
-    base = source.taken(first)
-    base = replace(base, matrices=base.matrices.copy())
-    base.matrices[:, :3, 3] = 0
-    base = replace(base, placements=base.placements._replace(translation=base.matrices[:, :3, 3]))
+    base, settings = source.taken(first), source.geometry.fit
+    matrices = base.geometry.matrices.copy()
+    matrices[:, :3, 3] = 0
+    placements = base.placements._replace(translation=matrices[:, :3, 3])
+    base = PlacedGeometry(base.geometry._replace(matrices=matrices), placements)
     at_origin, frames = _Frames.of([base]), _Frames.of([source])
     points = _Points.of([base], at_origin)
     fits = []
@@ -225,12 +214,12 @@ class _Frames(NamedTuple):
     origin: Floats
 
     @classmethod
-    def of(cls, sources: Sequence[PlacedPoints]) -> _Frames:
+    def of(cls, sources: Sequence[PlacedGeometry]) -> _Frames:
         """Collect the frames of subjects."""
-        matrices = np.concatenate([source.matrices for source in sources])
+        matrices = np.concatenate([source.geometry.matrices for source in sources])
         rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
         origin = np.concatenate([source.placements.translation for source in sources])
-        radii = np.concatenate([np.full(len(source), source.radius) for source in sources])
+        radii = np.concatenate([np.full(source.size, source.geometry.radius) for source in sources])
         return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
 
     def grown(self, shape: Any, linear: Floats, padding: float) -> Any:
@@ -249,14 +238,14 @@ class _Points(NamedTuple):
     world: Floats
     local: Floats
     offsets: Ints
-    sources: Sequence[PlacedPoints]
+    sources: Sequence[PlacedGeometry]
 
     @classmethod
-    def of(cls, sources: Sequence[PlacedPoints], frames: _Frames) -> _Points:
+    def of(cls, sources: Sequence[PlacedGeometry], frames: _Frames) -> _Points:
         """Transform the vertices of subjects. Raises EmptyGeometryError if one has none."""
-        points = [source.points for source in sources for _ in range(len(source))]
+        points = [source.geometry.points for source in sources for _ in range(source.size)]
         counts = np.array([len(each) for each in points])
-        translation = np.concatenate([source.matrices[:, :3, 3] for source in sources])
+        translation = np.concatenate([source.geometry.matrices[:, :3, 3] for source in sources])
         world = transformed_points(points, frames.linear)
         world += per_point(translation, counts)
         local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))

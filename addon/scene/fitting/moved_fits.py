@@ -186,7 +186,7 @@ class MovedFits(FitCache):
         if self._groups is None:
             super().set_triangles(subject, points, triangles, faces)
             return
-        source = SubjectGeometry(subject, Geometry(points, np.eye(4)), self._settings[subject], triangles)
+        source = SubjectGeometry.of(subject, Geometry(points, np.eye(4)), self._settings[subject], triangles)
         most = int(self._layout.counts[subject])
         self._groups[subject] = part_vertices(self._shape, source, faces, most)
 

@@ -49,7 +49,7 @@ def _leaves(
     source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
 ) -> PartVertices:
     """Group vertices by the leaves of a sphere tree, which is always quick."""
-    scaled = points_for_search(source.geometry.points, source.geometry.matrix[:3, :3])
+    scaled = points_for_search(source.points, source.geometry.matrix[:3, :3])
     return leaf_vertices(scaled, source.triangles, source.fit.depth, faces, most)
 
 
@@ -57,7 +57,7 @@ def _convex_parts(
     source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
 ) -> PartVertices:
     """Group vertices by convex parts."""
-    points, triangles, fit = source.geometry.points, source.triangles, source.fit
+    points, triangles, fit = source.points, source.triangles, source.fit
     count = fit.parts if most is None else min(fit.parts, most)
     if count < 2 or not len(triangles) or not np.isfinite(points).all():
         return PartVertices.whole(len(points))
@@ -240,14 +240,14 @@ def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) ->
     custom shapes, stay whole. Parts are not split further if no notch is deeper than `tolerance`, in world
     units. Raises CollisionBoundsError if vertices are not finite.
     """
-    points, triangles = piece.geometry.points, piece.triangles
+    points, triangles = piece.points, piece.triangles
     if count == 1 or not len(triangles):
         return [piece]
     depth = depth_in_object(tolerance, piece.geometry.matrix[:3, :3])
     parts = split_points(points, triangles, count, depth)
     if len(parts) == 1:
         return [piece]
-    return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in parts]
+    return [piece._replace(points=part) for part in parts]
 
 
 def split_points(

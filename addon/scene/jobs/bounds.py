@@ -35,7 +35,7 @@ from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sw
 from ..progress import converted, run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings, FitSettings, VertexGroup
 from ..subjects.find import find_in_parts
-from ..subjects.geometry import SharedGeometry
+from ..subjects.geometry import SubjectGeometry
 from ..subjects.reader import SubjectReader
 from ..subjects.selection import matches_pattern
 from ..subjects.subject_list import SubjectList
@@ -130,7 +130,7 @@ def _bound(
             finding, lambda seen: progress(_FINDING_SHARE * min(seen / total, 1.0), "reading")
         )
     with_triangles = range(len(subjects)) if SHAPES_OF_TRIANGLES.intersection(settings.shapes) else ()
-    pieces: Iterable[SharedGeometry] = SubjectReader(subjects, fit, with_triangles).geometries(
+    pieces: Iterable[SubjectGeometry] = SubjectReader(subjects, fit, with_triangles).geometries(
         depsgraph, table
     )
     if reads_all_first:
@@ -160,13 +160,13 @@ def _bound(
 
 
 def _with_swept(
-    pieces: Iterable[SharedGeometry], subjects: SubjectList, sweeps: BoneSweeps
-) -> Iterator[SharedGeometry]:
+    pieces: Iterable[SubjectGeometry], subjects: SubjectList, sweeps: BoneSweeps
+) -> Iterator[SubjectGeometry]:
     """Replace the vertices of bones at one frame by their points at all frames, if there are any."""
     for piece in pieces:
         subject = subjects[int(piece.subjects[0])]
         if sweeps.holds(subject):
-            yield from (SharedGeometry.of(sweeps.swept(single, subject)) for single in piece.singles())
+            yield from (sweeps.swept(single, subject) for single in piece.singles())
         else:
             yield piece
 

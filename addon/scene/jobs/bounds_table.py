@@ -19,15 +19,15 @@ from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_row
 from ...formats import ObjectBounds, Skipped, SortedObjects
 from ...formats.document.model import ObjectColumns, ShapeColumn, shape_columns
 from ...formats.shape_members import KEYS_OF_SHAPES
-from ..blender.mesh_data import UNPLACED, Geometry, Placement, decompose_matrices
+from ..blender.mesh_data import UNPLACED, Placement, decompose_matrices
 from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
-from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
+from ..fitting.local_and_world import FittedRows, PlacedGeometry, fit_many, fit_repeated
 from ..motion.over_time import BoneSweeps
 from ..settings import BoundShape, DetailedShapeName, FitSettings, PlainShape
-from ..subjects.geometry import SharedGeometry, SubjectGeometry
+from ..subjects.geometry import SubjectGeometry
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShapes, detailed_shapes
@@ -199,18 +199,6 @@ _SUBJECTS_AT_ONCE = CHUNK_ROWS
 """Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
 
 
-class _Placed(NamedTuple):
-    """Subjects with a place: rows of a piece of geometry, and these as points."""
-
-    piece: SharedGeometry
-    points: PlacedPoints
-
-    def taken(self, rows: Ints | slice) -> _Placed:
-        """Select subjects."""
-        piece = self.piece._replace(subjects=self.piece.subjects[rows], matrices=self.piece.matrices[rows])
-        return _Placed(piece, self.points.taken(rows))
-
-
 class BoundedSubjects(NamedTuple):
     """Subjects that have bounds, these bounds in the same order, and subjects without bounds."""
 
@@ -220,7 +208,7 @@ class BoundedSubjects(NamedTuple):
 
 
 def fit_bounds(
-    pieces: Iterable[SharedGeometry],
+    pieces: Iterable[SubjectGeometry],
     subjects: SubjectList,
     shapes: tuple[BoundShape, ...],
     skipped: list[Skipped],
@@ -252,7 +240,7 @@ def fit_bounds(
 
 
 def _fit_batches(
-    pieces: Iterable[SharedGeometry],
+    pieces: Iterable[SubjectGeometry],
     subjects: SubjectList,
     shapes: tuple[BoundShape, ...],
     columns: BoundsColumns,
@@ -269,24 +257,24 @@ def _fit_batches(
 
     for batch in in_batches(_split(pieces), _point_count):
         placed = []
-        for piece, is_placed, points in _decomposed(batch):
+        for is_placed, every in _decomposed(batch):
+            piece = every.geometry
             if not len(piece.points):
                 for index in piece.subjects.tolist():
                     skip(index, _reason_without_points(subjects[index], piece.fit, missing))
                 continue
-            every = _Placed(piece, points)
             if is_placed.all():
                 placed.append(every)
                 continue
             for row in np.flatnonzero(~is_placed).tolist():
                 skip(int(piece.subjects[row]), UNPLACED)
             placed.append(every.taken(np.flatnonzero(is_placed)))
-        placed = [each for each in placed if len(each.points)]
+        placed = [each for each in placed if each.size]
         for rows in _grouped(placed, shapes):
             for chunk, first in _chunks([placed[row] for row in rows]):
                 for index, error in _fit_chunk(chunk, first, shapes, columns).items():
                     skip(index, describe_error(error))
-                yield sum(len(each.points) for each in chunk)
+                yield sum(each.size for each in chunk)
 
 
 def _reason_without_points(subject: Subject, fit: FitSettings, missing: Mapping[str, str]) -> str:
@@ -297,16 +285,16 @@ def _reason_without_points(subject: Subject, fit: FitSettings, missing: Mapping[
     return reason_without_vertices(group, subject.override is not None)
 
 
-def _grouped(placed: Sequence[_Placed], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:
+def _grouped(placed: Sequence[PlacedGeometry], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:
     """Yield rows with the same settings, one at a time if meshes are split, which takes a second for each."""
-    for _, rows in grouped_by_settings([each.piece.fit for each in placed]):
+    for _, rows in grouped_by_settings([each.geometry.fit for each in placed]):
         if "compound" in shapes:
             yield from ([row] for row in rows)
         else:
             yield rows
 
 
-def _split(pieces: Iterable[SharedGeometry]) -> Iterator[SharedGeometry]:
+def _split(pieces: Iterable[SubjectGeometry]) -> Iterator[SubjectGeometry]:
     """Yield pieces that have a limited number of subjects each."""
     for piece in pieces:
         if len(piece.subjects) <= _SUBJECTS_AT_ONCE:
@@ -314,32 +302,27 @@ def _split(pieces: Iterable[SharedGeometry]) -> Iterator[SharedGeometry]:
             continue
         for start in range(0, len(piece.subjects), _SUBJECTS_AT_ONCE):
             part = slice(start, start + _SUBJECTS_AT_ONCE)
-            yield piece._replace(subjects=piece.subjects[part], matrices=piece.matrices[part])
+            yield piece.taken(part)
 
 
-def _point_count(piece: SharedGeometry) -> range:
+def _point_count(piece: SubjectGeometry) -> range:
     return range(len(piece.points) * len(piece.subjects))
 
 
-def _decomposed(
-    batch: Sequence[SharedGeometry],
-) -> Iterator[tuple[SharedGeometry, Bools, PlacedPoints]]:
-    """Yield each piece, which of its subjects have a place, and its points."""
+def _decomposed(batch: Sequence[SubjectGeometry]) -> Iterator[tuple[Bools, PlacedGeometry]]:
+    """Yield which subjects of each piece have a place, and the piece with the places."""
     frames = [piece.matrices if piece.frame is None else piece.frame[None] for piece in batch]
     placements, is_valid = decompose_matrices(np.concatenate(frames))
     start = 0
     for piece in batch:
         rows = slice(start, start + len(piece.subjects))
         start = rows.stop
-        placed = Placement(*(values[rows] for values in placements))
-        yield (
-            piece,
-            is_valid[rows],
-            PlacedPoints(piece.points, piece.radius, piece.matrices, placed, piece.frame),
-        )
+        yield is_valid[rows], PlacedGeometry(piece, Placement(*(values[rows] for values in placements)))
 
 
-def _chunks(sources: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], tuple[Ints, Ints] | None]]:
+def _chunks(
+    sources: Sequence[PlacedGeometry],
+) -> Iterator[tuple[list[PlacedGeometry], tuple[Ints, Ints] | None]]:
     """Split subjects into chunks that are fitted together.
 
     Yields each chunk with None, or for instances that are fitted once for each linear part with (first,
@@ -347,37 +330,37 @@ def _chunks(sources: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], tuple[I
     """
     alone = []
     for source in sources:
-        if len(source.points) == 1:
+        if source.size == 1:
             alone.append(source)
             continue
-        linear = source.points.matrices[:, :3, :3].reshape(-1, 9)
+        linear = source.geometry.matrices[:, :3, :3].reshape(-1, 9)
         _, kind_of = distinct_rows(linear)
         is_repeated = np.bincount(kind_of)[kind_of] > 1
         if not is_repeated.all():
             alone.append(source.taken(np.flatnonzero(~is_repeated)))
         if is_repeated.any():
             yield from _repeated_chunks(source, np.flatnonzero(is_repeated), kind_of)
-    for chunk in in_batches(_limited(alone), lambda each: _point_count(each.piece)):
+    for chunk in in_batches(_limited(alone), lambda each: _point_count(each.geometry)):
         yield chunk, None
 
 
-def _limited(sources: Iterable[_Placed]) -> Iterator[_Placed]:
+def _limited(sources: Iterable[PlacedGeometry]) -> Iterator[PlacedGeometry]:
     """Split subjects that have more points together than are fitted at once."""
     for source in sources:
-        step = max(1, POINTS_AT_ONCE // len(source.piece.points))
-        if len(source.points) <= step:
+        step = max(1, POINTS_AT_ONCE // len(source.geometry.points))
+        if source.size <= step:
             yield source
             continue
-        for start in range(0, len(source.points), step):
+        for start in range(0, source.size, step):
             yield source.taken(slice(start, start + step))
 
 
 def _repeated_chunks(
-    source: _Placed, rows: Ints, kind_of: Ints
-) -> Iterator[tuple[list[_Placed], tuple[Ints, Ints]]]:
+    source: PlacedGeometry, rows: Ints, kind_of: Ints
+) -> Iterator[tuple[list[PlacedGeometry], tuple[Ints, Ints]]]:
     """Split instances into chunks with few linear parts each."""
     rows = rows[np.argsort(kind_of[rows], kind="stable")]
-    kinds_at_once = max(1, POINTS_AT_ONCE // len(source.piece.points))
+    kinds_at_once = max(1, POINTS_AT_ONCE // len(source.geometry.points))
     number = np.cumsum(np.diff(kind_of[rows], prepend=kind_of[rows[0]]) != 0)
     starts = np.searchsorted(number, np.arange(0, number[-1] + 1, kinds_at_once)).tolist()
     for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
@@ -388,19 +371,17 @@ def _repeated_chunks(
 
 
 def _fit_chunk(
-    chunk: Sequence[_Placed],
+    chunk: Sequence[PlacedGeometry],
     kinds: tuple[Ints, Ints] | None,
     shapes: tuple[BoundShape, ...],
     columns: BoundsColumns,
 ) -> dict[int, CollisionBoundsError]:
     """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
-    settings = chunk[0].piece.fit
-    sources = [each.points for each in chunk]
-    subjects = np.concatenate([each.piece.subjects for each in chunk])
+    subjects = np.concatenate([each.geometry.subjects for each in chunk])
     placements = Placement(
-        *(np.concatenate([source.placements[field] for source in sources]) for field in range(3))
+        *(np.concatenate([each.placements[field] for each in chunk]) for field in range(3))
     )
-    fits, errors = _fit_plain(sources, kinds, plain_shapes(shapes, settings), settings)
+    fits, errors = _fit_plain(chunk, kinds, plain_shapes(shapes, chunk[0].geometry.fit))
     detailed: dict[int, DetailedShapes] = {}
     if set(get_args(DetailedShapeName)) & set(shapes):
         detailed = _detailed(chunk, shapes, errors)
@@ -419,39 +400,32 @@ def _fit_chunk(
 
 
 def _fit_plain(
-    sources: Sequence[PlacedPoints],
+    sources: Sequence[PlacedGeometry],
     kinds: tuple[Ints, Ints] | None,
     shapes: tuple[PlainShape, ...],
-    settings: FitSettings,
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
     """Fit plain shapes as `fit_many` does, with few linear parts once for each."""
     if kinds is not None:
         try:
-            fits = fit_repeated(sources[0], *kinds, shapes, settings)
-            return [FittedRows(np.arange(len(sources[0])), *fits)], {}
+            return [FittedRows(np.arange(sources[0].size), *fit_repeated(sources[0], *kinds, shapes))], {}
         except CollisionBoundsError:
             pass  # each that fails reports its own error
-    return fit_many(sources, shapes, settings)
+    return fit_many(sources, shapes)
 
 
 def _detailed(
-    chunk: Sequence[_Placed],
+    chunk: Sequence[PlacedGeometry],
     shapes: Sequence[BoundShape],
     errors: dict[int, CollisionBoundsError],
 ) -> dict[int, DetailedShapes]:
     """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
     jobs = {}
     row = -1
-    for piece, points in chunk:
-        for index, matrix, *placed in zip(
-            piece.subjects.tolist(), piece.matrices, *points.placements, strict=True
-        ):
+    for piece, placements in chunk:
+        for single, *placed in zip(piece.singles(), *placements, strict=True):
             row += 1
-            if row in errors:
-                continue
-            geometry = Geometry(piece.points, matrix, piece.radius)
-            source = SubjectGeometry(index, geometry, piece.fit, piece.triangles, piece.frame)
-            jobs[row] = detailed_shapes(source, Placement(*placed), shapes)
+            if row not in errors:
+                jobs[row] = detailed_shapes(single, Placement(*placed), shapes)
     found: dict[int, DetailedShapes] = {}
     for row, fitted in zip(jobs, run_together(list(jobs.values())), strict=True):
         if isinstance(fitted, CollisionBoundsError):

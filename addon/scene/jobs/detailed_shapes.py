@@ -70,7 +70,7 @@ class _Solid(NamedTuple):
     @classmethod
     def of(cls, piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> _Solid:
         turn, matrix = rotation_matrix(placed.rotation), piece.geometry.matrix
-        world = transform_vectors(matrix[:3, :3], piece.geometry.points.astype(np.float64)) + matrix[:3, 3]
+        world = transform_vectors(matrix[:3, :3], piece.points.astype(np.float64)) + matrix[:3, 3]
         local = transform_vectors(turn.T, world - placed.translation)
         return cls(piece, placed, turn, local, world, margin)
 
@@ -81,7 +81,7 @@ class _Solid(NamedTuple):
 
     def grown(self, local: _Shape, world: _Shape) -> tuple[_Shape, _Shape]:
         """Grow shapes by balls around the vertices, by the padding and by the margin."""
-        balls = self.piece.geometry.radius * float(np.linalg.norm(self.linear, 2))
+        balls = self.piece.radius * float(np.linalg.norm(self.linear, 2))
         return self.padded(local, world, balls + self.piece.fit.padding + self.margin)
 
     def padded(self, local: _Shape, world: _Shape, growth: float) -> tuple[_Shape, _Shape]:
@@ -115,7 +115,7 @@ def _tree(solid: _Solid) -> tuple[SphereTree, SphereTree]:
     center = transform_vectors(solid.turn, ball.center) + solid.placed.translation
     world_ball = Sphere(center, enclosing_radii(solid.world[parts.rows], parts.offsets, center))
     linear = np.broadcast_to(solid.linear, (len(children), 3, 3))
-    radii = np.full(len(children), piece.geometry.radius)
+    radii = np.full(len(children), piece.radius)
     local, world = (
         padded(grown_by_point_radii(sphere, linear, radii), piece.fit.padding)
         for sphere in (ball, world_ball)
@@ -140,7 +140,7 @@ def _compound(solid: _Solid) -> _Steps:
     fit = piece.fit
     parts = convex_pieces(piece, fit.parts, fit.parts_tolerance)
     linear = piece.geometry.matrix[:3, :3]
-    margin = cut_rounding(piece.geometry.points, linear) if len(parts) > 1 else 0.0
+    margin = cut_rounding(piece.points, linear) if len(parts) > 1 else 0.0
     shapes: list[tuple[CompoundPart, CompoundPart]] = []
     for part in parts:
         shapes.append((yield from _FITS_OF_PARTS[fit.part_shape](_Solid.of(part, solid.placed, margin))))

@@ -51,7 +51,7 @@ def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generat
     remaining = [piece for piece in pieces if _can_be_split(piece)]
     for number, piece in enumerate(remaining):
         depth = depth_in_object(fit.parts_tolerance, piece.geometry.matrix[:3, :3])
-        for share in split_in_steps(piece.geometry.points, piece.triangles, fit.parts, depth):
+        for share in split_in_steps(piece.points, piece.triangles, fit.parts, depth):
             yield (number + share) / len(remaining)
 
 
@@ -69,4 +69,4 @@ def after_splits(
 
 
 def _can_be_split(piece: SubjectGeometry) -> bool:
-    return bool(len(piece.triangles)) and bool(np.isfinite(piece.geometry.points).all())
+    return bool(len(piece.triangles)) and bool(np.isfinite(piece.points).all())

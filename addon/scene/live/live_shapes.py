@@ -34,7 +34,6 @@ from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import (
     NO_POINTS,
-    NO_TRIANGLES,
     SubjectGeometry,
     in_bone_space,
     read_vertices_of_fit,
@@ -336,7 +335,7 @@ class LiveSubjects:
                 source = self._sweeps.swept(source, subject)
             elif _is_in_bone_space(subject, source):
                 source = in_bone_space(source)
-            yield source._replace(subject=index)
+            yield source._replace(subjects=np.array([index]))
 
     def _keep(self, index: int, now: LiveReading, read_source: Callable[[], _Source]) -> list[int]:
         """Keep what was read of a subject, and return its index if it has changed.
@@ -402,7 +401,7 @@ def _evaluated(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.ty
 
 def _whole_source(index: int, now: LiveReading, evaluated: bpy.types.Object, matrix: Floats) -> _Source:
     """Read the triangles of a whole object that was read, unless it is overridden."""
-    source = SubjectGeometry(index, Geometry(now.points, matrix, now.radius), now.fit, NO_TRIANGLES)
+    source = SubjectGeometry.of(index, Geometry(now.points, matrix, now.radius), now.fit)
     if now.faces is None:
         return _Source(source, None)
     _, triangles = read_vertices_of_fit(evaluated, now.fit, needs_triangles=True)

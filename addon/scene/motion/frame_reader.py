@@ -21,13 +21,7 @@ from ..blender.parts.bones import LEAST_SCALE, bone_frame
 from ..blender.parts.mesh_parts import part_rows
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import (
-    SharedGeometry,
-    SubjectAssembler,
-    SubjectGeometry,
-    in_bone_space,
-    moved_to_frame,
-)
+from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space, moved_to_frame
 from ..subjects.reader import SubjectReader
 from ..subjects.subject import Subject
 from .instance_reader import InstanceReader
@@ -195,7 +189,7 @@ class FrameReader(SubjectReader):
         self.instance_counts: dict[tuple[str, str], int] = {}
         self._reader = InstanceReader(lambda item: _Nature.of(item, settings))
         self._current: _CurrentInstances | None = None
-        self.shared: list[SharedGeometry] = []
+        self.shared: list[SubjectGeometry] = []
         self._objects = ObjectReader(self.uids)
         self.keep_faces()
 
@@ -264,7 +258,7 @@ class FrameReader(SubjectReader):
                 self.may_deform[index] = other.may_deform[old]
                 self.modifiers[index] = other.modifiers[old]
                 if old in of_other:
-                    geometries[index] = of_other[old]._replace(subject=index)
+                    geometries[index] = of_other[old]._replace(subjects=np.array([index]))
                 if old in other.faces and index in self.with_triangles:
                     self.faces[index] = other.faces[old]
                 if old in other.animated_paddings:

@@ -135,7 +135,7 @@ class BoneSweeps(NamedTuple):
         assert subject.bone is not None, "holds says so"
         points: Any = self.points[subject.key, subject.bone]
         matrix = piece.geometry.matrix if piece.frame is None else piece.frame
-        return piece._replace(geometry=Geometry(points, matrix), triangles=NO_TRIANGLES)
+        return piece.with_geometry(Geometry(points, matrix))._replace(triangles=NO_TRIANGLES)
 
 
 NO_SWEEPS = BoneSweeps({})
@@ -272,7 +272,7 @@ class BoneMotion:
                     self.collapsed.setdefault(indices[piece.subject], []).append(time)
                     continue
                 piece = in_bone_space(piece)
-            points: Floats = piece.geometry.points.astype(np.float64)
+            points: Floats = piece.points.astype(np.float64)
             if len(points) and np.isfinite(points).all():
                 found[indices[piece.subject]] = points
         return found

@@ -36,59 +36,39 @@ _Parts: TypeAlias = list[tuple[int, int, Subject]]
 
 
 class SubjectGeometry(NamedTuple):
-    """Geometry of one subject, and its fit settings.
+    """Geometry of one or more subjects that differ in their matrices alone, and their fit settings.
 
-    subject : Index of the subject.
-    geometry : A merged subject is in world space, with an identity matrix.
+    subjects : (m,) int. Indices of the subjects.
+    matrices : (m, 4, 4) float64. World matrices. A merged subject is in world space, with an identity matrix.
+    points : (n, 3) float32. Vertices of each, in object space; float64 of a merged subject.
+    radius : Radius, in object space, of balls around the points that bounds enclose as well.
     triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
-    frame : (4, 4) float64 or None. World matrix of its own frame if that is not the geometry's: that of a
-        bone.
+    frame : (4, 4) float64 or None. World matrix of the own frame of the only subject if that is not the
+        geometry's: that of a bone.
     bone_scale : Least scale of that bone along any direction, compared with its rest pose.
     """
 
-    subject: int
-    geometry: Geometry
-    fit: FitSettings
-    triangles: NDArray[np.int32]
-    frame: Floats | None = None
-    bone_scale: float = 1.0
-
-
-class SharedGeometry(NamedTuple):
-    """Geometry of subjects that differ in their matrices alone.
-
-    subjects : (m,) int
-    points : (n, 3) float32. Vertices of each, in object space; float64 and in world space for a merged
-        collection.
-    radius : Radius, in object space, of balls around the points that bounds enclose as well.
-    triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
-    matrices : (m, 4, 4) float64. World matrices.
-    frame : (4, 4) float64 or None. World matrix of the own frame of its only subject, if that is another one:
-        that of a bone.
-    bone_scale : As of `SubjectGeometry`.
-    """
-
     subjects: Ints
+    matrices: Floats
     points: NDArray[np.float32]
     radius: float
     fit: FitSettings
     triangles: NDArray[np.int32]
-    matrices: Floats
     frame: Floats | None = None
     bone_scale: float = 1.0
 
     @classmethod
-    def of(cls, source: SubjectGeometry) -> SharedGeometry:
+    def of(
+        cls, subject: int, geometry: Geometry, fit: FitSettings, triangles: NDArray[np.int32] = NO_TRIANGLES
+    ) -> SubjectGeometry:
         """Geometry of one subject."""
-        points, matrix, radius = source.geometry
-        subjects = np.array([source.subject])
-        of_bone = source.frame, source.bone_scale
-        return cls(subjects, points, radius, source.fit, source.triangles, matrix[None], *of_bone)
+        points, matrix, radius = geometry
+        return cls(np.array([subject]), matrix[None], points, radius, fit, triangles)
 
     @classmethod
     def of_mesh(
         cls, item: VisibleInstance, fit: FitSettings, needs_triangles: bool, subjects: Ints, matrices: Floats
-    ) -> SharedGeometry:
+    ) -> SubjectGeometry:
         """Read the geometry of a whole object or instance: all its vertices, or its override.
 
         fit : Settings of objects that have none of their own.
@@ -99,16 +79,32 @@ class SharedGeometry(NamedTuple):
             fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
             if override is not None:
                 points = NO_POINTS if fit.vertex_group else override.points
-                return cls(subjects, points, override.radius, fit, NO_TRIANGLES, matrices)
+                return cls(subjects, matrices, points, override.radius, fit, NO_TRIANGLES)
         points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
-        return cls(subjects, points, 0.0, fit, triangles, matrices)
+        return cls(subjects, matrices, points, 0.0, fit, triangles)
+
+    @property
+    def subject(self) -> int:
+        """Index of the only subject."""
+        return int(self.subjects[0])
+
+    @property
+    def geometry(self) -> Geometry:
+        """Vertices and matrix of the only subject."""
+        return Geometry(self.points, self.matrices[0], self.radius)
+
+    def with_geometry(self, geometry: Geometry) -> SubjectGeometry:
+        """Replace the vertices and the matrix of the only subject."""
+        points, matrix, radius = geometry
+        return self._replace(matrices=matrix[None], points=points, radius=radius)
+
+    def taken(self, rows: Ints | slice) -> SubjectGeometry:
+        """Select subjects."""
+        return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
 
     def singles(self) -> Iterator[SubjectGeometry]:
         """Yield the geometry of each subject."""
-        for index, matrix in zip(self.subjects.tolist(), self.matrices, strict=True):
-            geometry = Geometry(self.points, matrix, self.radius)
-            of_bone = self.frame, self.bone_scale
-            yield SubjectGeometry(index, geometry, self.fit, self.triangles, *of_bone)
+        yield from (self.taken(slice(row, row + 1)) for row in range(len(self.subjects)))
 
 
 def read_vertices_of_fit(
@@ -163,9 +159,8 @@ class SubjectAssembler:
         for index, members in self._gathered.items():
             starts = np.cumsum([0, *(len(points) for points, _ in members)])
             triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
-            points = np.concatenate([vertices for vertices, _ in members])
-            geometry = Geometry(points, IDENTITY)
-            yield SubjectGeometry(index, geometry, self._fit, np.concatenate(triangles).astype(np.int32))
+            geometry = Geometry(np.concatenate([vertices for vertices, _ in members]), IDENTITY)
+            yield SubjectGeometry.of(index, geometry, self._fit, np.concatenate(triangles).astype(np.int32))
         self._gathered.clear()
 
     def _mesh_parts(
@@ -189,7 +184,8 @@ class SubjectAssembler:
                 of_part = np.intersect1d(of_part, of_group)
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
             frame, scale = frames.get(subject.bone or "", (None, 1.0))
-            yield SubjectGeometry(index, Geometry(points[of_part], matrix), fit, triangles, frame, scale)
+            whole = SubjectGeometry.of(index, Geometry(points[of_part], matrix), fit, triangles)
+            yield whole._replace(frame=frame, bone_scale=scale)
 
     def _member(
         self, item: VisibleInstance, needs_triangles: bool
@@ -219,7 +215,7 @@ def _parts_of_overrides(
         geometry = Geometry(NO_POINTS, matrix)
         if number < len(overrides) and fit.vertex_group is None:
             geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
-        yield SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
+        yield SubjectGeometry.of(index, geometry, fit)
 
 
 def _faces_of_parts(
@@ -255,7 +251,7 @@ def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArr
 def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
     """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
     assert piece.frame is not None, "the piece is that of a bone"
-    return piece._replace(geometry=moved_to_frame(piece.geometry, piece.frame))
+    return piece.with_geometry(moved_to_frame(piece.geometry, piece.frame))
 
 
 def with_size(piece: SubjectGeometry) -> SubjectGeometry:
@@ -263,12 +259,11 @@ def with_size(piece: SubjectGeometry) -> SubjectGeometry:
 
     Of a point no axes and parts of the subject's shape could be found.
     """
-    matrix = piece.geometry.matrix
-    if matrix[:3, :3].any():
+    if piece.matrices[0, :3, :3].any():
         return piece
-    matrix = matrix.copy()
-    matrix[:3, :3] = np.eye(3)
-    return piece._replace(geometry=piece.geometry._replace(matrix=matrix))
+    matrices = piece.matrices.copy()
+    matrices[0, :3, :3] = np.eye(3)
+    return piece._replace(matrices=matrices)
 
 
 def moved_to_frame(geometry: Geometry, frame: Floats) -> Geometry:

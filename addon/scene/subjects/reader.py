@@ -14,7 +14,7 @@ from ..blender.instance_table import NO_INDEX, InstanceTable, instances_at, read
 from ..blender.instances import InstanceKey
 from ..progress import run_to_end
 from ..settings import FitSettings
-from .geometry import SharedGeometry, SubjectAssembler, SubjectGeometry
+from .geometry import SubjectAssembler, SubjectGeometry
 from .subject import Subject
 from .subject_list import SubjectList
 
@@ -115,7 +115,7 @@ class SubjectReader:
 
     def geometries(
         self, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any] | None = None
-    ) -> Iterator[SharedGeometry]:
+    ) -> Iterator[SubjectGeometry]:
         """Read the geometry of the subjects that exist at the frame of an evaluated dependency graph.
 
         table : all that is visible in it; read here if it is not known
@@ -132,9 +132,9 @@ class SubjectReader:
                 same = subject_of[sharing[row]]
                 has_triangles = bool(with_triangles) and any(row in with_triangles for row in same.tolist())
                 matrices = table.matrices(sharing[row])
-                yield SharedGeometry.of_mesh(item, self._settings, has_triangles, same, matrices)
-            yield from map(SharedGeometry.of, assembler.geometries_of(item))
-        yield from map(SharedGeometry.of, assembler.merged_geometries())
+                yield SubjectGeometry.of_mesh(item, self._settings, has_triangles, same, matrices)
+            yield from assembler.geometries_of(item)
+        yield from assembler.merged_geometries()
 
     def singles(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
         """Read the geometry of each subject that exists, as `geometries` does."""

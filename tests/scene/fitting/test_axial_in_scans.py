@@ -25,7 +25,7 @@ def test_shapes_of_scans_are_those_of_documents(shape, seed):
     points = corners.astype(np.float32)
     fits = AxialFits(shape)
     found = fits.fit(np.array([0]), [points], matrix[None, :3, :3], None)
-    piece = SubjectGeometry(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
+    piece = SubjectGeometry.of(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
     placed = decompose_matrix(matrix)
     _, (expected,) = run_hull_steps(detailed_shapes(piece, placed, (shape,)))
     assert found.radius[0] == pytest.approx(expected.radius, rel=1e-9)

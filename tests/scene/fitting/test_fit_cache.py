@@ -67,7 +67,7 @@ def parts_of_cloud(shape: str, count: int) -> list[PartVertices] | None:
     """Parts of several equal subjects; None for a shape without parts. Those of a compound are cut."""
     if shape not in SHAPES_OF_TRIANGLES:
         return None
-    source = SubjectGeometry(0, Geometry(CLOUD, np.eye(4)), FitSettings(), TRIANGLES)
+    source = SubjectGeometry.of(0, Geometry(CLOUD, np.eye(4)), FitSettings(), TRIANGLES)
     parts = part_vertices(shape, source)
     assert len(parts.offsets) > 2
     return [parts] * count

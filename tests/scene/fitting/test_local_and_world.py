@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from addon.core import NonFiniteGeometryError, Sphere
 from addon.core.numeric.arrays import transform_vectors
 from addon.scene.blender.mesh_data import decompose_matrices
-from addon.scene.fitting.local_and_world import PlacedPoints, fit_many, fit_repeated
+from addon.scene.fitting.local_and_world import PlacedGeometry, fit_many, fit_repeated
 from addon.scene.settings import FitSettings
+from addon.scene.subjects.geometry import NO_TRIANGLES, SubjectGeometry
 from tests.tiers import times
 
 SHAPES = ("sphere", "aabb", "obb")
@@ -22,22 +21,25 @@ def placed_points(points, linear, translations, radius=0.0):
     matrices = np.tile(np.eye(4), (len(translations), 1, 1))
     matrices[:, :3, :3], matrices[:, :3, 3] = linear, translations
     matrices = matrices.astype(np.float32).astype(np.float64)
-    return PlacedPoints(points, radius, matrices, decompose_matrices(matrices)[0])
+    subjects = np.arange(len(matrices))
+    geometry = SubjectGeometry(subjects, matrices, points, radius, FitSettings(), NO_TRIANGLES)
+    return PlacedGeometry(geometry, decompose_matrices(matrices)[0])
 
 
 def world_points(source):
     """World positions (m, n, 3) in float64, as documents are read."""
-    linear, translation = source.matrices[:, None, :3, :3], source.matrices[:, None, :3, 3]
-    return transform_vectors(linear, source.points.astype(np.float64)) + translation
+    matrices, points = source.geometry.matrices, source.geometry.points.astype(np.float64)
+    return transform_vectors(matrices[:, None, :3, :3], points) + matrices[:, None, :3, 3]
 
 
 def fitted(source, settings, kinds):
     """Local and world shapes fitted once for each linear part, and each by itself."""
     kind_of = np.array(kinds)
     first = np.unique(kind_of, return_index=True)[1]
-    (alone,), errors = fit_many([source], SHAPES, settings)
+    source = source._replace(geometry=source.geometry._replace(fit=settings))
+    (alone,), errors = fit_many([source], SHAPES)
     assert not errors
-    return fit_repeated(source, first, kind_of, SHAPES, settings), (alone.local, alone.world)
+    return fit_repeated(source, first, kind_of, SHAPES), (alone.local, alone.world)
 
 
 @pytest.mark.parametrize("axes", ["checked", "world"])
@@ -70,8 +72,9 @@ def test_shapes_are_the_same_to_the_bit_where_all_sums_are_exact():
     source = placed_points(
         np.concatenate([points, corners]), np.eye(3)[[1, 2, 0]], rng.integers(-99, 99, (40, 3)) / 4
     )
+    thick = source._replace(geometry=source.geometry._replace(radius=0.25))
     for settings in (FitSettings(), FitSettings(padding=0.5), FitSettings(axes="world")):
-        once, alone = fitted(replace(source, radius=0.25), settings, [0] * 40)
+        once, alone = fitted(thick, settings, [0] * 40)
         for shapes, expected in zip(once, alone, strict=True):
             for shape, other in zip(shapes, expected, strict=True):
                 for name in shape.field_shapes:
@@ -91,4 +94,4 @@ def test_a_sphere_grows_by_no_more_than_roundings_where_sums_are_not_exact():
 def test_vertices_that_are_not_finite_raise_an_error():
     source = placed_points(np.array([[np.nan, 0, 0]], dtype=np.float32), np.eye(3), np.zeros((4, 3)))
     with pytest.raises(NonFiniteGeometryError):
-        fit_repeated(source, np.array([0]), np.zeros(4, dtype=int), SHAPES, FitSettings())
+        fit_repeated(source, np.array([0]), np.zeros(4, dtype=int), SHAPES)
