@@ -24,6 +24,10 @@ Decisions:
   recognizes and removes what a killed process left behind.
 """
 
+# mypy: implicit-reexport
+# ruff: noqa: F401
+from types import ModuleType as _ModuleType
+
 from .atomic_write import (
     OutputError,
     remove_unfinished_files,
@@ -77,67 +81,5 @@ from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, S
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
 from .validation.validate import document_problems, load_document, parse_document, schema
 
-__all__ = [
-    "AXES",
-    "CONVENTIONS",
-    "DEFAULT_DECIMALS",
-    "DEFAULT_GLTF_EXTENSIONS",
-    "FILE_FORMATS",
-    "FORMAT_NAMES",
-    "GLTF_EXTENSIONS",
-    "HANDEDNESS",
-    "LEAST_DECIMALS",
-    "MAX_MEGABYTES",
-    "MOST_DECIMALS",
-    "PRESETS",
-    "CollisionResponse",
-    "Comparison",
-    "Confirmation",
-    "Convention",
-    "DocumentContents",
-    "DocumentError",
-    "DocumentSizeError",
-    "ExportOptions",
-    "FileFormat",
-    "GltfError",
-    "InputWarning",
-    "LoadedDocument",
-    "NotVerified",
-    "ObjectBounds",
-    "Origin",
-    "OutputError",
-    "Partial",
-    "ScannedContacts",
-    "Skipped",
-    "SkippedPairs",
-    "SortedObjects",
-    "Space",
-    "SpaceError",
-    "TimeSettings",
-    "Track",
-    "UnknownFormatError",
-    "WriteOptions",
-    "bounds_table",
-    "compare_contacts",
-    "contacts_table",
-    "convention_for",
-    "document_problems",
-    "dumps",
-    "extension_version",
-    "file_format",
-    "file_text",
-    "format_from_filename",
-    "gltf",
-    "json_parts",
-    "load_document",
-    "make_document",
-    "parse_document",
-    "read_document",
-    "read_file",
-    "remove_unfinished_files",
-    "replaced_after",
-    "require_writable",
-    "schema",
-    "space_for",
-    "write_text",
-]
+# Public names are those imported above, so that no second list has to be kept in step.
+__all__ = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]

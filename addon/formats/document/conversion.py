@@ -32,7 +32,7 @@ from .model import (
     TimeSettings,
     response_of,
 )
-from .objects import WrittenObjects, read_object
+from .objects import WrittenObjects, read_objects
 from .tracks import WrittenTracks, read_track
 
 FORMAT = "collision-bounds"
@@ -163,7 +163,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     require_document(document)
     space = Space.from_document(document["space"])
     to_blender = space.inverse()
-    objects = tuple(read_object(entry, space, to_blender) for entry in document["objects"])
+    objects = read_objects(document["objects"], space, to_blender)
     time, generator, source = document["time"], document["generator"], document["source"]
     ids, end = [entry.id for entry in objects], time["frameEnd"]
     extras = read_extras(document["extras"], frozenset(ids), end)

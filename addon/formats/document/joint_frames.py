@@ -8,7 +8,6 @@ frame whose conversion to the space of the document is the frame of the joint.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from ...core import Shape
 from ...core.numeric.arrays import Bools, Floats
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
-from .model import ObjectBounds, ObjectColumns, ShapeColumn
+from .model import ObjectColumns, ShapeColumn
 
 
 def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
@@ -26,12 +25,22 @@ def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
     space : Space to which the objects will be converted.
     Returns objects : ObjectColumns. Other objects are unchanged, and so are shapes in world space.
     """
+    return _turned(objects, space.axes.T @ space.joint_axes)
+
+
+def from_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
+    """Turn bones that were read from a document of `space` back to the axes that they have in Blender."""
+    return _turned(objects, space.joint_axes.T @ space.axes)
+
+
+def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
+    """Turn the frames of bones by a rotation (3, 3) of their axes."""
     is_bone = np.array([bool(bone) for bone in objects.bone], dtype=bool)
-    turn = _turn(space)
-    if turn is None or not is_bone.any():
+    if np.array_equal(axes, np.eye(3)) or not is_bone.any():
         return objects
+    turn = Space("blender", "+Z", "-Y", "right", "blender unit", axes, 1.0, 1.0)
     rotation, scale = objects.rotation.copy(), objects.scale.copy()
-    rotation[is_bone] = _turned_rotations(rotation[is_bone], turn.axes)
+    rotation[is_bone] = _turned_rotations(rotation[is_bone], axes)
     scale[is_bone] = turn.scale_factors(scale[is_bone])
     return objects._replace(
         rotation=rotation,
@@ -39,38 +48,6 @@ def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
         local=_turned_columns(objects.local, is_bone, turn),
         local_envelope=_turned_columns(objects.local_envelope, is_bone, turn),
     )
-
-
-def from_joint_frame(entry: ObjectBounds, space: Space) -> ObjectBounds:
-    """Turn a bone that was read from a document of `space` back to the axes that it has in Blender.
-
-    entry : In Blender's space. An object that is no bone is returned as it is.
-    space : The document's.
-    """
-    turn = _turn(space)
-    if turn is None or not entry.bone:
-        return entry
-    back = _rotation(turn.axes.T)
-    return replace(
-        entry,
-        rotation=_turned_rotations(entry.rotation, back.axes),
-        scale=back.scale_factors(entry.scale),
-        local=tuple(back.shape(shape) for shape in entry.local),
-        local_envelope=tuple(back.shape(shape) for shape in entry.local_envelope),
-    )
-
-
-def _turn(space: Space) -> Space | None:
-    """Rotation from the axes of a bone to those that `space` converts to the axes of the joint.
-
-    None if they are the same.
-    """
-    axes = space.axes.T @ space.joint_axes
-    return None if np.array_equal(axes, np.eye(3)) else _rotation(axes)
-
-
-def _rotation(axes: Floats) -> Space:
-    return Space("blender", "+Z", "-Y", "right", "blender unit", axes, 1.0, 1.0)
 
 
 def _turned_rotations(rotations: Floats, axes: Floats) -> Floats:

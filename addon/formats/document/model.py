@@ -119,6 +119,12 @@ class ShapeColumn(NamedTuple):
     rows: Ints
     shapes: Any
 
+    def converted(self, space: Space) -> ShapeColumn:
+        """Convert the shapes from Blender's space, as `Space.shape`."""
+        if isinstance(self.shapes, Shape):
+            return ShapeColumn(self.rows, space.shape(self.shapes))
+        return ShapeColumn(self.rows, list(map(space.shape, self.shapes)))
+
 
 class ObjectColumns(NamedTuple):
     """Several objects as columns, in Blender's space and units; see `ObjectBounds`.

@@ -1,17 +1,16 @@
 """Objects of a document: transforms and shapes in its space, rounded outward, in blocks of many objects.
 
-What is written of an object is in `_members`, and how it is read in `read_object`.
+What is written of an object is in `_members`, and how it is read in `read_objects`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
+from ...core import Aabb, ConvexHull, Obb, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Bools, Floats, length, transform_vectors
 from ..rounding import (
@@ -23,9 +22,9 @@ from ..rounding import (
     rounded_to_nearest,
     to_lists,
 )
-from ..shape_members import MEMBERS, SHAPE_TYPES, read_shape
+from ..shape_members import MEMBERS, SHAPE_TYPES, read_shape, read_shapes
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
-from .joint_frames import from_joint_frame, in_joint_frames
+from .joint_frames import from_joint_frames, in_joint_frames
 from .json_columns import (
     Column,
     NumberColumn,
@@ -294,45 +293,59 @@ def _stable_quaternions(quaternions: Floats) -> Floats:
     )
 
 
-def read_object(entry: Mapping[str, Any], space: Space, to_blender: Space) -> ObjectBounds:
-    """Convert an object of a document to Blender's units; it keeps the numbers of the document.
+def read_objects(
+    entries: Sequence[Mapping[str, Any]], space: Space, to_blender: Space
+) -> tuple[ObjectBounds, ...]:
+    """Convert the objects of a document to Blender's units; they keep the numbers of the document.
 
-    entry : The object.
     space, to_blender : The document's, and its inverse.
     """
-    transform, envelope = entry["transform"], entry.get("envelope", {})
-    in_document = ObjectBounds(
-        id=entry["id"],
-        name=entry["name"],
-        kind=entry["type"],
-        parent=entry["parent"],
-        translation=_floats(transform["translation"]),
-        rotation=_floats(transform["rotation"])[[3, 0, 1, 2]],
-        scale=_floats(transform["scale"]),
-        local=_shapes(entry["local"]),
-        world=_shapes(entry["world"]),
-        override=entry.get("override"),
-        envelope=_shapes(envelope),
-        local_envelope=_shapes(envelope.get("local", {})),
-        bone=entry.get("bone"),
-        all_frames=entry.get("allFrames", False),
-        bone_weight=None if "boneWeight" not in entry else float(entry["boneWeight"]),
+    transforms = [entry["transform"] for entry in entries]
+    envelopes = [entry.get("envelope", {}) for entry in entries]
+    weights = [entry.get("boneWeight") for entry in entries]
+    in_document = ObjectColumns(
+        id=[entry["id"] for entry in entries],
+        name=[entry["name"] for entry in entries],
+        kind=[entry["type"] for entry in entries],
+        parent=[entry["parent"] for entry in entries],
+        override=[entry.get("override") for entry in entries],
+        translation=_vectors(transforms, "translation", 3),
+        rotation=_vectors(transforms, "rotation", 4)[:, [3, 0, 1, 2]],
+        scale=_vectors(transforms, "scale", 3),
+        local=_shapes([entry["local"] for entry in entries]),
+        world=_shapes([entry["world"] for entry in entries]),
+        envelope=_shapes(envelopes),
+        local_envelope=_shapes([envelope.get("local", {}) for envelope in envelopes]),
+        bone=[entry.get("bone") for entry in entries],
+        all_frames=[entry.get("allFrames", False) for entry in entries],
+        bone_weight=[None if weight is None else float(weight) for weight in weights],
     )
-    shapes: Any = {name: tuple(map(to_blender.shape, getattr(in_document, name))) for name in SHAPE_GROUPS}
-    in_blender = replace(
-        in_document,
+    shapes: dict[str, Any] = {
+        group: {key: column.converted(to_blender) for key, column in getattr(in_document, group).items()}
+        for group in SHAPE_GROUPS
+    }
+    in_blender = in_document._replace(
         translation=to_blender.vectors(in_document.translation),
-        rotation=to_blender.quaternion(in_document.rotation)[[3, 0, 1, 2]],
+        rotation=to_blender.quaternion(in_document.rotation)[:, [3, 0, 1, 2]],
         scale=to_blender.scale_factors(in_document.scale),
         **shapes,
     )
-    return with_source_numbers(from_joint_frame(in_blender, space), in_document, space)
+    pairs = zip(from_joint_frames(in_blender, space).objects(), in_document.objects(), strict=True)
+    return tuple(with_source_numbers(*pair, space) for pair in pairs)
 
 
-def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Shapes of a group, in the document's space."""
-    return tuple(read_shape(key, group[key]) for key in SHAPE_TYPES if key in group)
+def _shapes(groups: Sequence[Mapping[str, Any]]) -> dict[str, ShapeColumn]:
+    """Shapes of the groups of several objects, in the document's space."""
+    columns = {}
+    for key, kind in SHAPE_TYPES.items():
+        rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
+        if len(rows):
+            values = [groups[row][key] for row in rows.tolist()]
+            is_batch = issubclass(kind, get_args(Shape))
+            shapes = read_shapes(key, values) if is_batch else [read_shape(key, value) for value in values]
+            columns[key] = ShapeColumn(rows, shapes)
+    return columns
 
 
-def _floats(values: Any) -> Floats:
-    return np.array(values, dtype=np.float64)
+def _vectors(transforms: Sequence[Mapping[str, Any]], key: str, size: int) -> Floats:
+    return np.array([each[key] for each in transforms], dtype=np.float64).reshape(-1, size)

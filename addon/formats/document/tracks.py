@@ -58,7 +58,7 @@ def _frames(tracks: Sequence[Track]) -> Iterator[list[float]]:
 
 
 def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:
-    """Convert a track of a document to Blender's units, as `read_object`."""
+    """Convert a track of a document to Blender's units, as `read_objects`."""
     shapes, frames = read_track_shapes(entry), np.array(entry["frames"], dtype=np.float64)
     in_document = Track(entry["object"], frames, shapes.get("sphere"), shapes.get("aabb"))
     in_blender: dict[str, Any] = {key: to_blender.shape(shape) for key, shape in shapes.items()}
