@@ -96,7 +96,7 @@ def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
         (property_events.display_changed, overlay.redisplay),
         (property_events.style_changed, overlay.restyle),
         (property_events.active_contact_changed, rows.go_to_active_row),
-        (property_events.tab_renamed, sidebar.follow_preferences),
+        (property_events.tab_renamed, sidebar.rename),
         (handlers.frame_change_post, overlay.after_frame),
         (handlers.frame_change_post, fit_measurements.mark_stale),
         (handlers.depsgraph_update_post, overlay.after_update),

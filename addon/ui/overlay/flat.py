@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import blf
+import bpy
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
@@ -127,10 +128,5 @@ def free_part(context: Any) -> tuple[float, float, float, float]:
 def playhead_color(context: Any) -> tuple[float, ...]:
     """Return the color of the playhead in the theme."""
     theme = context.preferences.themes[0]
-    for owner in (getattr(theme, "common", None), theme.dopesheet_editor, theme.graph_editor):
-        for holder in (getattr(owner, "anim", None), owner):
-            if holder is not None and hasattr(holder, "playhead"):
-                return tuple(holder.playhead)[:3]
-            if holder is not None and hasattr(holder, "frame_current"):
-                return tuple(holder.frame_current)[:3]
-    return (0.28, 0.45, 0.7)
+    is_common = bpy.app.version >= (5, 0)
+    return tuple(theme.common.anim.playhead if is_common else theme.dopesheet_editor.frame_current)[:3]

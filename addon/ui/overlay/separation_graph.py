@@ -70,10 +70,9 @@ class GraphAxes(NamedTuple):
 
 def ticks(low: float, high: float, most: int) -> list[float]:
     """Return at most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power of 10."""
-    power = math.floor(math.log10((high - low) / max(most, 1)))
-    for step in (
-        factor * 10.0**exponent for exponent in (power, power + 1, power + 2) for factor in (1, 2, 5)
-    ):
+    power = 10.0 ** math.floor(math.log10((high - low) / max(most, 1)))
+    for factor in (1, 2, 5, 10, 20, 50, 100, 200, 500):
+        step = factor * power
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
             break
@@ -138,8 +137,7 @@ def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
     if not (left <= mouse[0] <= right and bottom <= mouse[1] <= top):
         return None
     axes = GraphAxes.of(curve)
-    part = (mouse[0] - place.plot[0]) / (place.plot[2] - place.plot[0])
-    return axes.first + min(max(part, 0.0), 1.0) * (axes.last - axes.first)
+    return float(np.interp(mouse[0], place.plot[[0, 2]], (axes.first, axes.last)))
 
 
 def _is_shown(context: Any) -> bool:
@@ -165,9 +163,8 @@ def draw_large_graph() -> None:
     flat.set_font_size(context)
     curve = active_curve(settings)
     if curve is None:
-        flat.draw_text(
-            request_missing(settings), (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color
-        )
+        middle = place.plot[0], (place.plot[1] + place.plot[3]) / 2
+        flat.draw_text(request_missing(settings), middle, text_color)
         return
     axes = GraphAxes.of(curve)
     _draw_axes(place, axes, context, text_color)

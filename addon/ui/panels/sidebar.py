@@ -30,9 +30,9 @@ class BoundsTab(Tab):
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
 
-def rename(name: str) -> None:
-    """Move the registered panels into the tab of that name; an empty name is the default."""
-    name = name.strip() or NAME
+def rename(owner: Preferences, _context: Context | None = None) -> None:
+    """Move the registered panels into the tab of the preferences; an empty name is the default."""
+    name = owner.tab_name.strip() or NAME
     if Tab.bl_category == name:
         return
     known: list[Any] = Panel.__subclasses__()
@@ -46,17 +46,12 @@ def rename(name: str) -> None:
 
 def attach() -> None:
     """Move the panels to the tab of the preferences."""
-    rename(preferences().tab_name)
+    rename(preferences())
 
 
 def detach() -> None:
     """Reset the tab to its default for the next registration."""
     Tab.bl_category = NAME
-
-
-def follow_preferences(owner: Preferences, _context: Context) -> None:
-    """Move the panels to the renamed tab."""
-    rename(owner.tab_name)
 
 
 class Popover:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from bpy.types import Context, Panel, UILayout
+from bpy.types import Context, Panel
 
 from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
-from ...scene.live.touching import TouchingPairs
-from ...scene.subjects.subject import Subject
 from ..texts import length_text, playhead_text, shared_prefixes, shortened_pair
 from ..touching import pairs_now
 from ..translation import error_text, iface_, iface_count, n_
@@ -32,7 +29,10 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Draw the number of pairs, and the deepest of them. Blender does not draw a closed panel."""
+        """Draw the number of pairs, and a line for each of the deepest of them: click to select it.
+
+        Blender does not draw a closed panel.
+        """
         column = self.layout.column(align=True)
         try:
             subjects, touching = pairs_now(context)
@@ -50,28 +50,21 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
             column.label(text=text, translate=False, icon="CHECKMARK")
             if not (context.screen and context.screen.is_animation_playing):
                 return
-        _draw_pairs(column, context, subjects, touching)
-
-
-def _draw_pairs(
-    layout: UILayout, context: Context, subjects: Sequence[Subject], touching: TouchingPairs
-) -> None:
-    """Draw a line for each of the deepest pairs: click to select it."""
-    fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
-    pairs = touching.pairs[:_LINES].tolist()
-    names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
-    prefixes = shared_prefixes(names.values())
-    for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
-        line = layout.split(factor=_NAMES, align=True)
-        both = line.split(factor=0.5, align=True)
-        for name in shortened_pair(names[a], names[b], prefixes, fits):
-            cell, operator = both.row(align=True), "collision_bounds.select_touching"
-            cell.alignment = "LEFT"
-            select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
-            select.a, select.b = a, b
-        line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
-    for _ in range(len(pairs), _LINES):
-        layout.label(text="")
-    remaining = len(touching.pairs) - len(pairs)
-    text = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
-    layout.label(text=text if remaining else "", translate=False)
+        fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
+        pairs = touching.pairs[:_LINES].tolist()
+        names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
+        prefixes = shared_prefixes(names.values())
+        for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
+            line = column.split(factor=_NAMES, align=True)
+            both = line.split(factor=0.5, align=True)
+            for name in shortened_pair(names[a], names[b], prefixes, fits):
+                cell, operator = both.row(align=True), "collision_bounds.select_touching"
+                cell.alignment = "LEFT"
+                select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
+                select.a, select.b = a, b
+            line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
+        for _ in range(len(pairs), _LINES):
+            column.label(text="")
+        remaining = count - len(pairs)
+        text = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
+        column.label(text=text if remaining else "", translate=False)
