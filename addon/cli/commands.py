@@ -276,14 +276,14 @@ def _restarted(scene: Any, frame: float | None = None) -> float | None:
     Returns the frame to evaluate, by default that of the file; None to take a scene without such simulations
     as it is.
     """
-    from ..scene.blender.frames import playhead, restart_simulations
+    from ..scene.blender.frames import playhead
     from ..scene.blender.simulation import Simulations
 
     simulations = Simulations.of(scene)
     if simulations.first_frame is None:
         return frame
     saved = playhead(scene)
-    restart_simulations(scene, simulations)
+    simulations.restart(scene)
     return saved if frame is None else frame
 
 

@@ -40,9 +40,8 @@ def is_scene_edited(depsgraph: bpy.types.Depsgraph) -> bool:
 
     Blender then reports all bodies of its physics as moved, wherever they are.
     """
-    return depsgraph.id_type_updated("SCENE") and any(
-        isinstance(update.id, bpy.types.Scene) and update.is_updated_geometry for update in depsgraph.updates
-    )
+    blocks = _updated(depsgraph, "is_updated_geometry") if depsgraph.id_type_updated("SCENE") else ()
+    return any(isinstance(block, bpy.types.Scene) for block in blocks)
 
 
 def is_transforming() -> bool:

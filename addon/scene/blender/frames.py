@@ -15,7 +15,7 @@ from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
 from .mesh_data import copied
-from .simulation import Simulations, forget_simulated_frames
+from .simulation import Simulations
 
 LAST_FRAME = 1_048_574
 
@@ -128,27 +128,15 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
         first = simulations.first_frame
         begin = first if last is None else math.floor(last) + 1
         if last is None and time != math.floor(time):
-            restart_simulations(scene, simulations)
+            simulations.restart(scene)
         elif last is not None and first < last < first + 1:
             # Blender begins again at sub-frames of the start, and would store later ones as whole frames.
-            restart_simulations(scene, simulations)
+            simulations.restart(scene)
             begin = first
         end = math.ceil(time) if time == math.floor(time) else math.ceil(time) + 1
         for frame in range(begin, end):
             scene.frame_set(frame)
     go_to(scene, time)
-
-
-def restart_simulations(scene: bpy.types.Scene, simulations: Simulations) -> None:
-    """Let the active scene's simulations that are not baked be simulated again from their start.
-
-    That is not needed for what Blender has simulated in order. But where the playhead jumped, also to the
-    frame of a file that was just opened, it keeps what it has simulated in one long step. And it stores what
-    it interpolates at sub-frames as the frame before, if it did not simulate all frames in one go.
-    """
-    if simulations.first_frame is not None:
-        scene.frame_set(simulations.first_frame)
-        forget_simulated_frames(scene)
 
 
 @contextmanager

@@ -26,10 +26,10 @@ from .instances import (
     UNUSED_INDEX,
     InstanceKey,
     VisibleInstance,
-    VisibleObjects,
     is_made_by_nodes,
     key_of_instance,
     owner_of_instance,
+    shown_objects,
 )
 from .names import full_name_of, name_of
 
@@ -112,7 +112,7 @@ class _Kinds(Generic[_T]):
     """Kinds of instances, and what has no surface, each read from its first instance."""
 
     def __init__(self, depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]) -> None:
-        self._visible, self._describe = VisibleObjects(depsgraph), describe
+        self._shown, self._describe = shown_objects(depsgraph), describe
         self._meshes: dict[Any, int] = {}
         self.kinds: list[InstanceKind[_T]] = []
         self.without_surface: dict[tuple[str, str, str], None] = {}
@@ -120,7 +120,7 @@ class _Kinds(Generic[_T]):
     def add(self, item: bpy.types.DepsgraphObjectInstance) -> int:
         """Return the number of a new kind; -1 for one that is not visible or has no surface."""
         shown, owner = item.object, owner_of_instance(item)
-        if owner not in self._visible:
+        if self._shown is not None and owner not in self._shown:
             return -1
         if item.is_instance and shown.type in UNSUPPORTED_REASONS:
             # Nodes of an object show what has the name of the object.

@@ -5,12 +5,11 @@ Objects, collection instances and geometry-nodes instances all come out of the d
 
 Among them are objects that the viewport does not show, because a view with local collections may show them:
 those in collections that are hidden by the eye in the outliner. Objects of background scenes are shown, but
-are not in the scene. All readers of instances ask `VisibleObjects`.
+are not in the scene. All readers of instances ask `shown_objects`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -48,31 +47,24 @@ class VisibleInstance(NamedTuple):
     owner: bpy.types.Object
 
 
-class VisibleObjects(Container[bpy.types.Object]):
-    """Original objects that a view layer shows, if the dependency graph has them.
+def shown_objects(depsgraph: bpy.types.Depsgraph) -> set[bpy.types.Object] | None:
+    """Original objects that a view layer shows, if the dependency graph has them; None if it shows all.
 
     These are the objects of collections that are not hidden, whatever hides the objects themselves: Blender
     omits those. The local view and hidden types of a 3D view do not count: files are also read without one.
     """
-
-    def __init__(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Read the collections of the dependency graph's view layer as they are now."""
-        layer = depsgraph.view_layer
-        has_others = depsgraph.scene.background_set is not None
-        # As a rule all are shown, so that no object has to be read.
-        is_filtered = has_others or any(_closes_eye(child) for child in layer.layer_collection.children)
-        self._shown = _shown_objects(layer) if is_filtered else None
-
-    def __contains__(self, item: object) -> bool:
-        """Return whether an original object, or all that it instances, is shown."""
-        return self._shown is None or item in self._shown
+    layer = depsgraph.view_layer
+    has_others = depsgraph.scene.background_set is not None
+    # As a rule all are shown, so that no object has to be read.
+    is_filtered = has_others or any(_closes_eye(child) for child in layer.layer_collection.children)
+    return _objects_of_layer(layer) if is_filtered else None
 
 
 def _closes_eye(branch: bpy.types.LayerCollection) -> bool:
     return branch.hide_viewport or any(_closes_eye(child) for child in branch.children)
 
 
-def _shown_objects(layer: bpy.types.ViewLayer) -> set[bpy.types.Object]:
+def _objects_of_layer(layer: bpy.types.ViewLayer) -> set[bpy.types.Object]:
     """All objects in the collections of a view layer that are not hidden or excluded."""
     shown: set[bpy.types.Object] = set()
     waiting = [layer.layer_collection]
@@ -98,9 +90,9 @@ def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]
         scenes.append(scene)
         layers = list(scene.view_layers)
         # Blender shows the first one that is not rendered, if there is one.
-        shown |= _shown_objects(next((layer for layer in layers if not layer.use), layers[0]))
+        shown |= _objects_of_layer(next((layer for layer in layers if not layer.use), layers[0]))
         scene = scene.background_set
-    shown -= _shown_objects(depsgraph.view_layer)
+    shown -= _objects_of_layer(depsgraph.view_layer)
     surfaces = (item for item in depsgraph.object_instances if item.object.type in MESH_LIKE)
     return [owner for owner in dict.fromkeys(map(owner_of_instance, surfaces)) if owner in shown]
 

@@ -123,16 +123,15 @@ def override_around(points: NDArray[np.float32], shape: OverrideShape) -> Overri
 
 def points_outside(overrides: Sequence[Override], points: NDArray[np.float32]) -> Bools:
     """Return which points (n, 3) in object space are outside all overrides, by more than rounding."""
-    outside = [_points_outside_one(override, points) for override in overrides]
-    return np.asarray(np.logical_and.reduce([np.ones(len(points), dtype=bool), *outside]))
-
-
-def _points_outside_one(override: Override, points: NDArray[np.float32]) -> Bools:
-    offset = points.astype(np.float64) - override.center
-    slack = 1e-6 * float(np.abs(override.corners).max())
-    if override.shape == "sphere":
-        return np.asarray(length(offset) > override.radius + slack)
-    return np.asarray((np.abs(offset) > override.half_extents + slack).any(axis=1))
+    is_outside = np.ones(len(points), dtype=bool)
+    for override in overrides:
+        offset = points.astype(np.float64) - override.center
+        slack = 1e-6 * float(np.abs(override.corners).max())
+        if override.shape == "sphere":
+            is_outside &= length(offset) > override.radius + slack
+        else:
+            is_outside &= (np.abs(offset) > override.half_extents + slack).any(axis=1)
+    return is_outside
 
 
 def objects_outside_override(depsgraph: bpy.types.Depsgraph, fit: FitSettings) -> frozenset[str]:

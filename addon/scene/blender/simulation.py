@@ -145,29 +145,31 @@ class Simulations:
         )
         return cls(uids, min(starts) if starts else None)
 
+    def restart(self, scene: bpy.types.Scene) -> None:
+        """Let the active scene's simulations that are not baked be simulated again from their start.
 
-def forget_simulated_frames(scene: bpy.types.Scene) -> None:
-    """Let simulations that are not baked be simulated again from their start, at which the scene is.
-
-    Blender keeps what it has simulated in one long step where the playhead jumped, and when it opened a file.
-
-    scene : the active scene
-    """
-    world = scene.rigidbody_world
-    has_bodies = world is not None and not world.point_cache.is_baked
-    for item in [block.original for block in bpy.context.evaluated_depsgraph_get().ids]:
-        if isinstance(item, bpy.types.Object) and (
-            (has_bodies and item.rigid_body is not None)
-            or any(
-                # Those that are switched on later do not pass their start, where Blender would begin again.
-                modifier.type in _SIMULATED
-                and modifier.show_viewport
-                and not getattr(_cache_of(modifier), "is_baked", False)
-                for modifier in item.modifiers
-            )
-        ):
-            # As an edit of the object does, this marks its cache as outdated.
-            item.update_tag(refresh={"DATA"})
+        That is not needed for what Blender has simulated in order. But where the playhead jumped, also to the
+        frame of a file that was just opened, it keeps what it has simulated in one long step. And it stores
+        what it interpolates at sub-frames as the frame before, if it did not simulate all frames in one go.
+        """
+        if self.first_frame is None:
+            return
+        scene.frame_set(self.first_frame)
+        world = scene.rigidbody_world
+        has_bodies = world is not None and not world.point_cache.is_baked
+        for item in [block.original for block in bpy.context.evaluated_depsgraph_get().ids]:
+            if isinstance(item, bpy.types.Object) and (
+                (has_bodies and item.rigid_body is not None)
+                or any(
+                    # Those switched on later do not pass their start, where Blender would begin again.
+                    modifier.type in _SIMULATED
+                    and modifier.show_viewport
+                    and not getattr(_cache_of(modifier), "is_baked", False)
+                    for modifier in item.modifiers
+                )
+            ):
+                # As an edit of the object does, this marks its cache as outdated.
+                item.update_tag(refresh={"DATA"})
 
 
 def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:

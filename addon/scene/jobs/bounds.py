@@ -22,7 +22,6 @@ from ..blender.frames import (
     playhead,
     preserve_frame,
     require_frame,
-    restart_simulations,
     sample_times,
     scene_by_uid,
 )
@@ -220,7 +219,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
         result = yield from converted(_bounds_at_frame(scene, settings, span, True), lambda _: begun)
         if settings.frame is not None:
             scene = scene_by_uid(uid)
-            restart_simulations(scene, Simulations.of(scene))
+            Simulations.of(scene).restart(scene)
         frames = len(times) if settings.tracks else 0
         motion = SceneBounds(
             scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope, frames

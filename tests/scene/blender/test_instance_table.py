@@ -11,9 +11,9 @@ from addon.scene.blender.instances import (
     CURVE_LIKE,
     MESH_LIKE,
     VisibleInstance,
-    VisibleObjects,
     key_of_instance,
     owner_of_instance,
+    shown_objects,
 )
 from addon.scene.blender.mesh_data import vertex_positions
 from addon.scene.progress import run_to_end
@@ -82,10 +82,10 @@ def build_mixed_scene():
 def instances_in_a_loop(depsgraph):
     """Iterate over all visible mesh-like objects and instances one by one."""
     converted: tuple[str, tuple[int, ...]] | None = None
-    visible = VisibleObjects(depsgraph)
+    shown = shown_objects(depsgraph)
     for instance in depsgraph.object_instances:
-        kind = instance.object.type
-        if kind not in MESH_LIKE or (owner := owner_of_instance(instance)) not in visible:
+        kind, owner = instance.object.type, owner_of_instance(instance)
+        if kind not in MESH_LIKE or (shown is not None and owner not in shown):
             continue
         key = key_of_instance(instance)
         # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
