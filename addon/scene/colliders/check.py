@@ -34,6 +34,7 @@ from ..settings import ColliderCheckSettings, Selection
 from ..subjects.selection import matches_names, matches_pattern, owner_filter
 from .check_rules import CheckedShape, ProblemKind, geometry_problems, name_problems, outside_problem
 from .containment import Outside, filled_distances, is_noticeable
+from .objects import ancestors
 from .reading import ObjectSurface, evaluated_groups, read_collider, read_merged, read_source
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
@@ -262,11 +263,8 @@ def _match(
         # It cannot be its own mesh.
         itself = name_of(item)
         meshes = {key: [mesh for mesh in found if mesh != itself] for key, found in meshes.items()}
-    parent, above = None, item.parent
-    while parent is None and above is not None:
-        if above.type in MESH_LIKE and _may_be_source(above, names):
-            parent = name_of(above)
-        above = above.parent
+    above = (each for each in ancestors(item) if each.type in MESH_LIKE and _may_be_source(each, names))
+    parent = next(map(name_of, above), None)
     mark = _mark_of(item)
     marked = mark if mark in meshes.get(mark.lower(), ()) else None
     if marked is not None and item.parent_type == "BONE":

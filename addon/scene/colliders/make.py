@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -33,10 +33,9 @@ from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, in_bone_space
 from ..subjects.reader import SubjectReader
 from ..subjects.subject import Subject
-from ..subjects.subject_list import SubjectList
-from .meshes import ColliderMesh, ColliderParts, fit_colliders
+from .meshes import ColliderMesh, fit_colliders
 from .naming import ColliderNames
-from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
+from .objects import ColliderRequest, ancestors, create_or_update, match_existing, remove_objects
 
 _INSTANCE = message("is an instance, which cannot have children: use Object > Apply > Make Instances Real")
 _INSTANCER = message(
@@ -83,14 +82,6 @@ class _Source(NamedTuple):
         return f"{self.name}_{self.bone}" if self.bone else self.name
 
 
-class _Plan(NamedTuple):
-    """Names and meshes of the colliders of one source."""
-
-    source: _Source
-    names: list[str]
-    meshes: list[ColliderMesh]
-
-
 def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
     """Create colliders as `colliders_in_parts` does, without pauses."""
     with keeping_open():
@@ -112,37 +103,39 @@ def colliders_in_parts(
     # Raise errors of the settings before bones are read at all frames, which takes long.
     ColliderNames(settings.pattern, ())
     find_home(scene, settings.collection)
-    read = _read(scene, settings)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
+    # All subjects are read before the scene is played for the bones of some.
+    reader = SubjectReader(subjects, settings.fit, range(len(subjects) if settings.fit.parts > 1 else 0))
+    read = list(reader.singles(depsgraph))
     span = (scene.frame_start, scene.frame_end, scene.frame_step)
-    sweeps = yield from sweep_bones(scene, read.subjects, settings.fit, span)
+    sweeps = yield from sweep_bones(scene, subjects, settings.fit, span)
     scene = scene_by_uid(uid)
     objects = {full_name_of(item): item for item in scene.objects}
-    levels = _collision_levels(read.subjects, objects)
-    meshes, skipped = _meshes(settings, read, sweeps, objects, levels)
+    levels = _collision_levels(subjects, objects)
+    pieces = {piece.subject: sweeps.swept(piece, subjects[piece.subject]) for piece in read}
+    meshes = _meshes(settings, subjects, pieces, sweeps, objects, levels, skipped)
     existing, other_names = _colliders_by_source()
-    names = ColliderNames(settings.pattern, other_names)
-    home = find_home(scene, settings.collection)
     _reattach(existing, meshes, objects)
-    outdated_sources = _outdated(existing, meshes, levels)
-    plans = _planned(existing, meshes, names, skipped, outdated_sources)
-    before = {plan.source: existing.get(plan.source, []) for plan in plans}
-    outdated = [item for source in outdated_sources for item in existing[source]]
-    count = sum(map(len, before.values())) + len(outdated)
-    if plans:
-        home = home or create_home(scene, settings.collection)
-        _put(scene, plans, before, outdated, objects, home)
+    outdated = [item for source in _outdated(existing, meshes, levels) for item in existing.pop(source)]
+    names = ColliderNames(settings.pattern, other_names)
+    requests, replaced = _requests(scene, meshes, existing, names, objects, skipped)
+    if requests:
+        home = find_home(scene, settings.collection) or create_home(scene, settings.collection)
+        remove_objects({*replaced, *outdated} - {entry.before for entry in requests})
+        create_or_update(requests, home)
+        _remove_empty(scene)
+    if meshes:
+        # Hidden objects and existing colliders are not reported: the user expects them to be skipped.
+        skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, IS_COLLIDER)]
     return CreatedColliders(
-        sum(len(plan.names) for plan in plans),
-        _count_sources(plan.source for plan in plans),
-        count,
+        len(requests),
+        # The bones of an object are one source.
+        len({(entry.mark, bool(entry.bone) or entry.parent) for entry in requests}),
+        len(replaced) + len(outdated),
         skipped,
         sweeps.warnings(),
     )
-
-
-def _count_sources(sources: Iterable[_Source]) -> int:
-    """Count objects and merged collections; the bones of an object are one."""
-    return len({(source.name, bool(source.bone) or source.owner) for source in sources})
 
 
 def _outdated(
@@ -162,53 +155,47 @@ def _outdated(
     ]
 
 
-def _planned(
-    existing: dict[_Source, list[bpy.types.Object]],
-    meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]],
+def _requests(
+    scene: bpy.types.Scene,
+    meshes: Mapping[_Source, list[tuple[ColliderKind, ColliderMesh]]],
+    existing: Mapping[_Source, list[bpy.types.Object]],
     names: ColliderNames,
+    objects: Mapping[str, bpy.types.Object],
     skipped: list[Skipped],
-    outdated: Collection[_Source],
-) -> list[_Plan]:
-    """Assign names to all colliders; sources without a name are added to `skipped`."""
-    # Colliders that stay keep their names.
-    for source, items in existing.items():
-        if source not in meshes and source not in outdated:
-            names.reserve(name_of(item) for item in items)
-    plans = []
+) -> tuple[list[ColliderRequest], list[bpy.types.Object]]:
+    """Assign names and existing objects to all colliders, and return them with the colliders before.
+
+    Sources without a name keep theirs, and are added to `skipped`.
+    """
+    # Colliders of other sources stay, and keep their names.
+    for source in existing.keys() - meshes.keys():
+        names.reserve(map(name_of, existing[source]))
+    here = {scene.collection, *scene.collection.children_recursive}
+    elsewhere: dict[bpy.types.Object, set[bpy.types.Collection]] = defaultdict(set)
+    for entry in bpy.data.collections:
+        if entry.get(COLLIDER_PROPERTY) is not None and entry.library is None and entry not in here:
+            for item in entry.objects:
+                elsewhere[item].add(entry)
+    requests: list[ColliderRequest] = []
+    replaced: list[bpy.types.Object] = []
     for source, shapes in meshes.items():
+        before = existing.get(source, [])
         try:
             assigned = names.assign(source.collider_name, [kind for kind, _ in shapes])
-            plans.append(_Plan(source, assigned, [mesh for _, mesh in shapes]))
         except CollisionBoundsError as error:
-            names.reserve(name_of(item) for item in existing.get(source, ()))
+            names.reserve(map(name_of, before))
             skipped.append(Skipped(source.name, error.message))
-    return plans
-
-
-def _put(
-    scene: bpy.types.Scene,
-    plans: Sequence[_Plan],
-    before: dict[_Source, list[bpy.types.Object]],
-    outdated: Sequence[bpy.types.Object],
-    objects: dict[str, bpy.types.Object],
-    home: bpy.types.Collection,
-) -> None:
-    """Create, update and remove objects, so that each source has the planned colliders."""
-    elsewhere = _collections_elsewhere(scene)
-    requests: list[ColliderRequest] = []
-    kept: set[bpy.types.Object] = set()
-    for source, assigned, shapes in plans:
-        linked_elsewhere = {entry for item in before[source] for entry in elsewhere.get(item, ())}
-        matched = match_existing(before[source], assigned)
-        kept.update(matched.values())
-        for name, shape in zip(assigned, shapes, strict=True):
-            parent = None if source.owner is None else objects[source.owner]
-            homes, item = (home, *linked_elsewhere), matched.get(name)
-            requests.append(ColliderRequest(name, shape, source.name, parent, homes, item, source.bone))
-    unused = [item for items in before.values() for item in items if item not in kept]
-    remove_objects([*unused, *outdated])
-    create_or_update(requests)
-    _remove_empty(scene)
+            continue
+        replaced += before
+        matched = match_existing(before, assigned)
+        # They stay linked to the collections of other scenes that they are in.
+        linked = set().union(*(elsewhere.get(item, ()) for item in before))
+        parent = None if source.owner is None else objects[source.owner]
+        requests += [
+            ColliderRequest(name, mesh, source.name, parent, matched.get(name), linked, source.bone)
+            for name, (_, mesh) in zip(assigned, shapes, strict=True)
+        ]
+    return requests, replaced
 
 
 def remove_colliders(scene: bpy.types.Scene) -> int:
@@ -268,31 +255,12 @@ def _reattach(
             or is_merged_collection(bpy.data.collections.get(source.name))
         ):
             continue
-        ancestors = set(_ancestors(objects[source.owner]))
+        above = set(ancestors(objects[source.owner]))
         items = existing.pop(lost)
-        reattached = [item for item in items if item not in ancestors]
+        reattached = [item for item in items if item not in above]
         existing[source] = [*existing.get(source, ()), *reattached]
-        if unattached := [item for item in items if item in ancestors]:
+        if unattached := [item for item in items if item in above]:
             existing[lost] = unattached
-
-
-def _ancestors(item: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """Iterate over the parents of an object, upward."""
-    parent = item.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
-
-
-def _collections_elsewhere(scene: bpy.types.Scene) -> dict[bpy.types.Object, list[bpy.types.Collection]]:
-    """Find the collections of other scenes that colliders are in; they stay linked there."""
-    here = {scene.collection, *scene.collection.children_recursive}
-    collections: dict[bpy.types.Object, list[bpy.types.Collection]] = defaultdict(list)
-    for entry in bpy.data.collections:
-        if entry.get(COLLIDER_PROPERTY) is not None and entry.library is None and entry not in here:
-            for item in entry.objects:
-                collections[item].append(entry)
-    return collections
 
 
 def find_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
@@ -326,34 +294,18 @@ def create_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection:
     return home
 
 
-class _Read(NamedTuple):
-    """Subjects with their geometry at the current frame, and the objects that are skipped."""
-
-    subjects: SubjectList
-    pieces: list[SubjectGeometry]
-    skipped: list[Skipped]
-
-
-def _read(scene: bpy.types.Scene, settings: ColliderSettings) -> _Read:
-    """Read all subjects, before the scene is played for the bones of some."""
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
-    with_triangles = range(len(subjects)) if settings.fit.parts > 1 else ()
-    reader = SubjectReader(subjects, settings.fit, with_triangles)
-    return _Read(subjects, list(reader.singles(depsgraph)), skipped)
-
-
 def _meshes(
     settings: ColliderSettings,
-    read: _Read,
+    subjects: Iterable[Subject],
+    pieces: Mapping[int, SubjectGeometry],
     sweeps: BoneSweeps,
     objects: Mapping[str, bpy.types.Object],
     levels: Mapping[str, str],
-) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
-    """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
-    subjects, skipped = read.subjects, read.skipped
-    pieces = {piece.subject: sweeps.swept(piece, subjects[piece.subject]) for piece in read.pieces}
-    planned: list[tuple[str, _Source, ColliderParts]] = []
+    skipped: list[Skipped],
+) -> dict[_Source, list[tuple[ColliderKind, ColliderMesh]]]:
+    """Meshes of colliders by their sources, loose parts in their order; others are added to `skipped`."""
+    planned: list[tuple[str, _Source, ColliderKind]] = []
+    parts: list[Sequence[SubjectGeometry]] = []
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
@@ -364,25 +316,22 @@ def _meshes(
                 raise SceneError(NO_RESPONSE)
             if index not in pieces or not len(pieces[index].points):
                 raise SceneError(message("no vertices"))
-            kind = subject.override or settings.kind
             piece = pieces[index]
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
-            parts = convex_pieces(piece, settings.fit.parts, settings.fit.parts_tolerance)
-            planned.append((subject.name, source, ColliderParts(kind, parts)))
+            parts.append(convex_pieces(piece, settings.fit.parts, settings.fit.parts_tolerance))
+            planned.append((subject.name, source, subject.override or settings.kind))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
-    fitted = fit_colliders([entry for _, _, entry in planned], settings.max_vertices)
-    for (name, source, entry), made in zip(planned, fitted, strict=True):
+    kinds = [kind for _, _, kind in planned]
+    fitted = fit_colliders(list(zip(kinds, parts, strict=True)), settings.max_vertices)
+    for (name, source, kind), made in zip(planned, fitted, strict=True):
         if isinstance(made, CollisionBoundsError):
             skipped.append(Skipped(name, describe_error(made)))
         else:
-            meshes[source] += [(entry.kind, mesh) for mesh in made]
-    if meshes:
-        # Hidden objects and existing colliders are not reported, because the user expects them to be skipped.
-        skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, IS_COLLIDER)]
-    return meshes, skipped
+            meshes[source] += [(kind, mesh) for mesh in made]
+    return meshes
 
 
 def _collision_levels(subjects: Iterable[Subject], objects: Mapping[str, bpy.types.Object]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ...core import (
     capsule_surface,
     sphere_from_points,
 )
-from ...core.fitting.convex_hull import HullRequest, hull_steps, run_hull_steps, run_together
+from ...core.fitting.convex_hull import HullRequest, hull_steps, run_together
 from ...core.fitting.tessellation import Faces
 from ...core.numeric.arrays import Floats, Ints, require_finite
 from ...formats.export.gltf_collider_nodes import (
@@ -54,13 +54,6 @@ class ColliderMesh(NamedTuple):
     frame: NodeFrame | None
 
 
-def make_collider_mesh(
-    geometry: Geometry, kind: ColliderKind, fit: FitSettings, max_vertices: int
-) -> ColliderMesh:
-    """Fit a collider to the vertices of a subject, as `collider_steps` does."""
-    return run_hull_steps(collider_steps(geometry, kind, fit, max_vertices))
-
-
 def collider_steps(
     geometry: Geometry, kind: ColliderKind, fit: FitSettings, max_vertices: int
 ) -> Generator[HullRequest, Ints | None, ColliderMesh]:
@@ -88,9 +81,11 @@ def collider_steps(
         return _mesh_of_hull((yield from hull_steps(around, max_vertices)), None)
     if not is_sheared and (is_uniform or kind == "box"):
         return ColliderMesh(*_volume(points, kind, geometry, fit, lengths, 0.0), None)
-    slack = _rounding_slack(linear, axes, frame, is_sheared)
     points = np.asarray(np.linalg.solve(axes, points.T).T, dtype=np.float64)
-    slack *= float(np.abs(points).max())
+    # Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no
+    # entry of which is more precise than the largest one.
+    entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
+    slack = 8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max()) * float(np.abs(points).max())
     if kind == "hull":
         around = inflated_points(points, np.eye(3), np.ones(3), fit.padding)
         return _mesh_of_hull((yield from hull_steps(around, max_vertices, margin=slack)), frame)
@@ -99,16 +94,6 @@ def collider_steps(
 
 def _mesh_of_hull(hull: ConvexHull, frame: NodeFrame | None) -> ColliderMesh:
     return ColliderMesh(hull.vertices, tuple(map(tuple, hull.faces.tolist())), frame)
-
-
-def _rounding_slack(linear: Floats, axes: Floats, frame: NodeFrame, is_sheared: bool) -> float:
-    """Error of a collider's world matrix, as a part of its largest coordinate.
-
-    Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no entry
-    of which is more precise than the largest one.
-    """
-    entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
-    return 8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max())
 
 
 def _volume(
@@ -155,17 +140,10 @@ def _thick_radius(radius: float, unit: float, fit: FitSettings, length: Floats |
     return max(radius, minimum_thickness(largest * unit) / unit / 2)
 
 
-class ColliderParts(NamedTuple):
-    """Parts of a subject, each of which gets a collider."""
-
-    kind: ColliderKind
-    parts: Sequence[SubjectGeometry]
-
-
 def fit_colliders(
-    subjects: Sequence[ColliderParts], max_vertices: int
+    subjects: Sequence[tuple[ColliderKind, Sequence[SubjectGeometry]]], max_vertices: int
 ) -> Iterator[list[ColliderMesh] | CollisionBoundsError]:
-    """Fit the colliders of many subjects, each as `make_collider_mesh` does.
+    """Fit colliders of a kind to the parts of each of many subjects, as `collider_steps` does.
 
     Hulls, which are slow, are built at the same time, and once for all with the same vertices. Yields the
     meshes of the parts of each subject, or the first error of one.

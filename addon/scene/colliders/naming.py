@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 
@@ -15,13 +15,6 @@ from ..levels_of_detail import base_name
 from ..settings import ColliderKind
 
 FIELDS = ("name", "base", "number", "prefix", "component", "kind")
-
-
-class _PatternPart(NamedTuple):
-    """Literal text of a pattern, and the field after it; None at the end."""
-
-    text: str
-    field: str | None
 
 
 class ColliderNames:
@@ -35,8 +28,15 @@ class ColliderNames:
         {kind} (box, sphere, capsule, hull). Raises SceneError without {name} and {base}, or with an unknown
         field.
         """
-        self._parts = _parsed(pattern)
-        self._is_numbered = any(part.field == "number" for part in self._parts)
+        fields = _fields_of(pattern)
+        if not fields & {"name", "base"}:
+            raise SceneError(
+                message(
+                    "name pattern {pattern!r}: has no {{name}}; add it, for the name of the object",
+                    pattern=pattern,
+                )
+            )
+        self._pattern, self._is_numbered = pattern, "number" in fields
         self._used = set(used)
 
     def reserve(self, names: Iterable[str]) -> None:
@@ -93,7 +93,7 @@ class ColliderNames:
             "component": COMPONENTS[kind],
             "kind": kind,
         }
-        return "".join(part.text + (fields[part.field] if part.field else "") for part in self._parts)
+        return self._pattern.format(**fields)
 
 
 def _max_name_bytes() -> int:
@@ -102,30 +102,20 @@ def _max_name_bytes() -> int:
     return int(name.length_max) - 1
 
 
-def _parsed(pattern: str) -> list[_PatternPart]:
-    """Parse a pattern. Raises SceneError."""
-    parts = []
+def _fields_of(pattern: str) -> set[str]:
+    """Fields of a pattern. Raises SceneError for unknown ones, and for a missing brace."""
     try:
-        for text, field, form, conversion in Formatter().parse(pattern):
-            if form or conversion or (field is not None and field not in FIELDS):
-                known = ", ".join(f"{{{known}}}" for known in FIELDS)
-                raise SceneError(
-                    message(
-                        "name pattern {pattern!r}: unknown field in braces; allowed fields are {known}",
-                        pattern=pattern,
-                        known=known,
-                    )
-                )
-            parts.append(_PatternPart(text, field))
-    except ValueError as error:
-        if isinstance(error, SceneError):
-            raise
+        parts = list(Formatter().parse(pattern))
+    except ValueError:
         raise SceneError(message("name pattern {pattern!r}: a brace is missing", pattern=pattern)) from None
-    if not any(part.field in ("name", "base") for part in parts):
+    fields = {field for _, field, _, _ in parts if field is not None}
+    if not fields <= set(FIELDS) or any(form or conversion for _, _, form, conversion in parts):
+        known = ", ".join(f"{{{known}}}" for known in FIELDS)
         raise SceneError(
             message(
-                "name pattern {pattern!r}: has no {{name}}; add it, for the name of the object",
+                "name pattern {pattern!r}: unknown field in braces; allowed fields are {known}",
                 pattern=pattern,
+                known=known,
             )
         )
-    return parts
+    return fields

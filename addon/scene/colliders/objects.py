@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -21,9 +21,8 @@ class ColliderRequest(NamedTuple):
     """A collider that is to be created or updated.
 
     mark : name of its source, stored on the object and its mesh
-    homes : collections that it is linked to; links to other collections of colliders are removed, but not
-        those that users added
     before : existing collider to update; None to create one
+    elsewhere : collections of colliders that it stays linked to
     bone : bone of the parent that it follows, in whose space its vertices are; empty if it follows the parent
     """
 
@@ -31,8 +30,8 @@ class ColliderRequest(NamedTuple):
     shape: ColliderMesh
     mark: str
     parent: bpy.types.Object | None
-    homes: Sequence[bpy.types.Collection]
-    before: bpy.types.Object | None
+    before: bpy.types.Object | None = None
+    elsewhere: Collection[bpy.types.Collection] = ()
     bone: str = ""
 
 
@@ -44,9 +43,23 @@ def match_existing(items: Iterable[bpy.types.Object], names: Sequence[str]) -> d
     return matched | {name: usable[before] for name, before in zip(unmatched, sorted(usable), strict=False)}
 
 
-def create_or_update(requests: Sequence[ColliderRequest]) -> list[bpy.types.Object]:
-    """Create or update colliders, and return them. None of their names may be in use by another object."""
-    _free_names(requests)
+def create_or_update(
+    requests: Sequence[ColliderRequest], home: bpy.types.Collection
+) -> list[bpy.types.Object]:
+    """Create or update colliders, and return them. None of their names may be in use by another object.
+
+    They are linked to the collection `home`. Links to other collections of colliders are removed, but not
+    those that users added.
+    """
+    names = {entry.name for entry in requests}
+    for entry in requests:
+        item = entry.before
+        if item is not None and name_of(item) != entry.name and name_of(item) in names:
+            # Another collider gets its name, and Blender appends .001 to a name that is in use.
+            item.name = f"{item.session_uid}"
+            assert isinstance(item.data, bpy.types.Mesh), "only mesh objects are matched"
+            if _is_exclusive(item.data):
+                item.data.name = item.name
     _remove_meshes(filter(None, (bpy.data.meshes.get(entry.name) for entry in requests)))
     items = {entry.before for entry in requests if entry.before is not None}
     children, homes = _children_of(items), _collections_of(items)
@@ -71,18 +84,26 @@ def create_or_update(requests: Sequence[ColliderRequest]) -> list[bpy.types.Obje
         _set(item, entry)
         if before is not None:
             _keep_in_place(children[item], before, item)
-        for home in entry.homes:
-            if home not in homes[item]:
-                home.objects.link(item)
-        for home in homes[item].difference(entry.homes):
+        wanted = {home, *entry.elsewhere}
+        for added in wanted - homes[item]:
+            added.objects.link(item)
+        for other in homes[item] - wanted:
             # Keep it in collections that users linked it to.
-            if home.get(COLLIDER_PROPERTY) is not None or len(homes[item]) == 1:
-                home.objects.unlink(item)
+            if other.get(COLLIDER_PROPERTY) is not None or len(homes[item]) == 1:
+                other.objects.unlink(item)
     _remove_meshes(unused)
     for renamed_mesh, name in renamed.items():
         if name_of(renamed_mesh) != name:
             renamed_mesh.name = name
     return updated_items
+
+
+def ancestors(item: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """Iterate over the parents of an object, upward."""
+    parent = item.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
 
 
 def remove_objects(items: Iterable[bpy.types.Object]) -> None:
@@ -135,18 +156,6 @@ def _remove_meshes(meshes: Iterable[bpy.types.ID]) -> None:
             if mesh.get(COLLIDER_PROPERTY) is not None and not mesh.users and not mesh.library
         ]
     )
-
-
-def _free_names(requests: Sequence[ColliderRequest]) -> None:
-    """Rename colliders whose names others get, because Blender appends .001 to a name that is in use."""
-    names = {entry.name for entry in requests}
-    for entry in requests:
-        item = entry.before
-        if item is not None and name_of(item) != entry.name and name_of(item) in names:
-            item.name = f"{item.session_uid}"
-            assert isinstance(item.data, bpy.types.Mesh), "only mesh objects are matched"
-            if _is_exclusive(item.data):
-                item.data.name = item.name
 
 
 def _children_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, list[bpy.types.Object]]:
@@ -210,6 +219,12 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
     if frame is not None:
         x, y, z, w = frame.rotation.tolist()
         rotation, scale = (w, x, y, z), tuple(frame.scale.tolist())
+    parent_inverse = Matrix()
+    if entry.bone:
+        # From the tail of a bone, where its children are, to its head.
+        assert entry.parent is not None, "a bone is of an armature"
+        armature: Any = entry.parent.data
+        parent_inverse = Matrix.Translation((0.0, -armature.bones[entry.bone].length, 0.0))
     values = {
         "name": entry.name,
         "hide_render": True,
@@ -217,7 +232,7 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         "parent": entry.parent,
         "parent_type": "BONE" if entry.bone else "OBJECT",
         "parent_bone": entry.bone,
-        "matrix_parent_inverse": _parent_inverse(entry),
+        "matrix_parent_inverse": parent_inverse,
         # First, because Blender converts the rotation to another mode.
         "rotation_mode": "XYZ" if frame is None else "QUATERNION",
         **dict.fromkeys(("delta_location", "location"), Vector()),
@@ -231,17 +246,6 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         # Set only what differs, because Blender loops over the whole file when some of these are set.
         if getattr(item, key) != value:
             setattr(item, key, value)
-
-
-def _parent_inverse(entry: ColliderRequest) -> Matrix:
-    """Return the matrix between parent and collider: from the tail of a bone, where its children are, to its
-    head.
-    """
-    if not entry.bone:
-        return Matrix()
-    assert entry.parent is not None, "a bone is of an armature"
-    armature: Any = entry.parent.data
-    return Matrix.Translation((0.0, -armature.bones[entry.bone].length, 0.0))
 
 
 class _ParentPlacement(NamedTuple):

@@ -37,7 +37,7 @@ _NO_TRIANGLES, _NO_EDGES = np.empty((0, 3), np.int64), np.empty((0, 2), np.int64
 
 @dataclass(frozen=True)
 class ObjectSurface:
-    """ObjectSurface of an object at the current frame.
+    """Surface of an object at the current frame.
 
     local : (v, 3) float64, the vertices in object space
     triangles : (t, 3) int64, not read for custom shapes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError
+from ...core.fitting.convex_hull import run_hull_steps
 from ...core.messages import message
 from ...formats import Skipped
 from ..blender.instances import MESH_LIKE
@@ -38,7 +39,7 @@ from .make import (
     find_home,
     is_without_response,
 )
-from .meshes import make_collider_mesh
+from .meshes import collider_steps
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update
 
@@ -140,9 +141,9 @@ def _create(
             if is_without_response(item):
                 raise SceneError(NO_RESPONSE)
             geometry = Geometry(points, np.array(evaluated.matrix_world, dtype=np.float64))
-            mesh = make_collider_mesh(geometry, settings.kind, fit, settings.max_vertices)
+            mesh = run_hull_steps(collider_steps(geometry, settings.kind, fit, settings.max_vertices))
             (name,) = names.assign(name_of(item), [settings.kind])
-            requests.append(ColliderRequest(name, mesh, name_of(item), item, (), None))
+            requests.append(ColliderRequest(name, mesh, name_of(item), item))
         except CollisionBoundsError as error:
             skipped.append(Skipped(name_of(item), describe_error(error)))
     if not requests:
@@ -150,7 +151,6 @@ def _create(
             name, reason = skipped[0].name, skipped[0].reason
             raise SceneError(message("{name}: {reason}", name=name, reason=reason))
         raise SceneError(nothing)
-    home = home or create_home(scene, settings.collection)
-    for collider in create_or_update([entry._replace(homes=(home,)) for entry in requests]):
+    for collider in create_or_update(requests, home or create_home(scene, settings.collection)):
         collider[VERTEX_COLLIDER_PROPERTY] = True
     return CreatedColliders(len(requests), len(requests), 0, skipped)
