@@ -130,19 +130,19 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Update what an edit has changed, and mark results that are out of date."""
     state.missing_uids.clear()
-    if depsgraph.mode == "VIEWPORT":
-        _colliders.on_update(depsgraph)
-        if has_check():
-            mark_outdated(edited_object_uids(depsgraph, without_bodies=False))
-    if depsgraph.mode != "VIEWPORT" or _skip_while_paused():
+    if depsgraph.mode != "VIEWPORT":
         return
-    if not settings_on(scene).result_id and job_state.running() is None:
-        # Nothing of this scene can become out of date.
-        state.physics.pop(scene.session_uid, None)
-        state.was_frame_changed = state.was_undone = False
+    _colliders.on_update(depsgraph)
+    if has_check():
+        mark_outdated(edited_object_uids(depsgraph, without_bodies=False))
+    if _skip_while_paused():
         return
     was_frame_changed, was_undone = state.was_frame_changed, state.was_undone
     state.was_frame_changed = state.was_undone = False
+    if not settings_on(scene).result_id and job_state.running() is None:
+        # Nothing of this scene can become out of date.
+        state.physics.pop(scene.session_uid, None)
+        return
     has_new_flags = depsgraph.id_type_updated("SCENE") or depsgraph.id_type_updated("COLLECTION")
     cached = find_overlay(scene, depsgraph.view_layer)
     if cached is not None:

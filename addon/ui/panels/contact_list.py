@@ -9,7 +9,7 @@ from bpy.types import Context, UILayout, UIList
 
 from ..contact_rows import counts_of_rows, prefixes_of_names, sorted_and_filtered
 from ..properties.contact_list import ContactRow
-from ..properties.scene import SceneSettings
+from ..properties.scene import SceneSettings, settings_of
 from ..texts import frame_text, shortened_pair
 from ..translation import iface_, iface_count, meaning_
 from .sidebar import measure_texts, sidebar_width
@@ -67,8 +67,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""
-        contact_list = context.scene.collision_bounds.contact_list  # type: ignore[attr-defined]
-        line = layout.row(align=True)
+        contact_list, line = settings_of(context).contact_list, layout.row(align=True)
         line.prop(contact_list, "search", text="", icon="VIEWZOOM")
         line.prop(contact_list, "selected_only", text="", icon="RESTRICT_SELECT_OFF")
 

@@ -7,11 +7,9 @@ from typing import Any
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from ...core.messages import Message
 from ...formats import TimeSettings
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
-from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
@@ -76,8 +74,7 @@ class COLLISION_BOUNDS_PT_contact_warnings(sidebar.Popover, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the warnings in full."""
-        settings = settings_of(context)
-        sidebar.draw_warnings(self.layout, _warnings(settings, results_of(settings)))
+        sidebar.draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
 class COLLISION_BOUNDS_PT_contact_notes(sidebar.Popover, Panel):
@@ -117,11 +114,11 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
         layout.label(text="Not scanned yet", icon="INFO")
         return
     column = layout.column(align=True)
-    if warnings := _warnings(settings, results):
+    if warnings := _warnings(settings):
         sidebar.draw_warning_button(column, "COLLISION_BOUNDS_PT_contact_warnings", warnings)
     elif source := results.source:
-        source = translated(source) if isinstance(source, Message) else source
-        column.label(text=iface_("From {source}", source=source), translate=False, icon="FILE_TICK")
+        text = iface_("From {source}", source=translated(source))
+        column.label(text=text, translate=False, icon="FILE_TICK")
     elif not results.contacts.has_pairs:
         column.label(text="Only one object was checked", icon="INFO")
     else:
@@ -221,8 +218,9 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
         include.static_pairs = include.same_objects = True
 
 
-def _warnings(settings: SceneSettings, results: result_store.Results) -> list[str]:
+def _warnings(settings: SceneSettings) -> list[str]:
     """Return warnings about partial or outdated results."""
+    results = results_of(settings)
     assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
     texts += input_warning_texts(results.contacts)

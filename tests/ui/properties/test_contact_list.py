@@ -239,7 +239,7 @@ def test_changed_settings_and_scene_are_warned_about(rows):
     from addon.scene.jobs import result_store
 
     def warnings():
-        return contacts_panel._warnings(rows, result_store.get(rows.result_id))
+        return contacts_panel._warnings(rows)
 
     assert warnings() == []
     rows.clearance = 0.25

@@ -79,9 +79,7 @@ def test_partial_result_fills_rows_and_is_marked(settings):
     fill_rows(settings, result)
     settings.result_id = result_store.put(result_store.Results(result, result))
     assert [round(row.frame, 3) for row in settings.rows if not row.is_near_miss] == [3.25, 4]
-    assert _warnings(settings, result_store.get(settings.result_id)) == [
-        "Stopped at frame 9: later contacts unknown"
-    ]
+    assert _warnings(settings) == ["Stopped at frame 9: later contacts unknown"]
     assert parse_document(dumps(result.document()))["time"]["frameEnd"] == 9
 
 
