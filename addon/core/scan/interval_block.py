@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Generator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,8 @@ _FINE_PART = 0.25
 """Part of an interval that is short enough for that, and for estimates from two neighbors without reserve."""
 _ABRUPT = 8.0
 """Ratio of speeds from which a part is much faster than its neighbors: less where smooth motion is fine."""
+_COARSE = 8
+"""Intervals over which deviations are bounded together, before it is known where shapes come near others."""
 _KNOWN_PER_CHUNK = 1 << 12
 """Shapes times intervals, by their costs, whose deviations are bounded at once: about 25 ms."""
 _RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
@@ -124,6 +126,10 @@ class IntervalBlock:
         self._moves_unseen = np.zeros(self.present.shape[1], dtype=bool)
         shape = (len(self), self.present.shape[1])
         self.jumps: Bools = np.zeros(shape, dtype=bool)
+        self._known: KnownMotion | None = None
+        self._jump_lengths: Floats | None = None
+        # Number of shapes that are no bounds of an obstacle.
+        self._movers = self.present.shape[1] - bool(mesh)
         self.has_limit: Bools = np.zeros(shape, dtype=bool)
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
 
@@ -157,38 +163,78 @@ class IntervalBlock:
         The ending of a shape that jumps or disappears at the end of an interval is where it is before that.
         Where it jumps, its deviation includes the jump, so that it holds for the sample after it too.
 
-        Yields after each chunk of intervals the part of the bounds that is done.
+        Deviations are those over several intervals, until `refine` bounds those of intervals in question. In
+        linear motion over several intervals, a shape is at each sample within this deviation of the sample.
+        So it is within twice the deviation of linear motion between two of these samples.
+
+        Yields after each chunk of work the part of it that is done.
         """
-        if self.is_instant or not is_known.any():
+        known = np.flatnonzero(is_known)
+        if self.is_instant or not len(known):
             return
-        chunk, chunks = max(1, int(_KNOWN_PER_CHUNK / max(1.0, motion.costs.sum()))), []
-        for start in range(0, len(self), chunk):
-            chunks.append(motion.successive_deviations(self.times[start : start + chunk + 1]))
-            yield min(1.0, (start + chunk) / len(self))
-        deviations, jumps = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
-        if self.mesh:
-            # The bounds of the obstacle, which is at rest.
-            deviations, jumps = np.pad(deviations, ((0, 0), (0, 1))), np.pad(jumps, ((0, 0), (0, 1)))
-        jumps &= is_known
-        self.deviation[:, is_known] = deviations[:, is_known]
-        self._moves_unseen = has_jumped | (is_known & (deviations > 0).any(axis=0))
-        self.jumps = jumps
-        vanishes = self.present[:-1] & ~self.present[1:] & is_known
-        if self.mesh:
-            vanishes[:, -1] = False
-        self.has_limit = (jumps & self.present[1:]) | vanishes
+        self._known = motion
+        self._find_limits(motion, known)
+        starts = np.arange(0, len(self), _COARSE)
+        ends = np.minimum(starts + _COARSE, len(self))
+        group, shape = np.repeat(np.arange(len(starts)), len(known)), np.tile(known, len(starts))
+        begin, end = starts[group], ends[group]
+        coarse = 2 * (yield from self._bounded(shape, begin, end))
+        first, last = self.shapes[begin, shape], self.ending[end - 1, shape]
+        # Where a shape is absent at an end, the samples do not show how far it turns.
+        absent = ~(self.present[begin, shape] & self.present[end - 1, shape]) & (shape < self._movers)
+        if absent.any():
+            first = _assigned(first, absent, motion.shapes_of(shape[absent], self.times[begin[absent]]))
+            limits = motion.shapes_of(shape[absent], self.times[end[absent]], is_before=True)
+            last = _assigned(last, absent, limits)
+        coarse += rotation_sagitta(first, last)
+        self.deviation[:, known] = coarse.reshape(len(starts), -1)[np.arange(len(self)) // _COARSE]
+        self._moves_unseen = has_jumped.copy()
+        self._moves_unseen[known] |= (self.deviation[:, known] > 0).any(axis=0)
+        if self._jump_lengths is not None:
+            self.deviation += self._jump_lengths
+
+    def _find_limits(self, motion: KnownMotion, known: Ints) -> None:
+        """Find the endings of known shapes (m,) that jump or disappear at the end of an interval."""
+        moving = known[known < self._movers]
+        shapes, begin, last = moving, np.full(len(moving), self.times[0]), np.nextafter(self.end, np.inf)
+        while len(shapes):
+            begin = motion.next_jumps(shapes, begin, np.full(len(shapes), last))
+            shapes, begin = shapes[begin < last], begin[begin < last]
+            frame = np.searchsorted(self.times, begin)
+            is_end = self.times[frame] == begin
+            self.jumps[frame[is_end] - 1, shapes[is_end]] = True
+        vanishes = np.zeros(self.jumps.shape, dtype=bool)
+        vanishes[:, moving] = (self.present[:-1] & ~self.present[1:])[:, moving]
+        self.has_limit = (self.jumps & self.present[1:]) | vanishes
+        if not self.has_limit.any():
+            return
         interval, shape = np.nonzero(self.has_limit)
-        if not len(interval):
-            return
         limits = motion.shapes_of(shape, self.times[interval + 1], is_before=True)
-        fields = {name: getattr(self.ending, name).copy() for name in self.ending.field_shapes}
-        for name, values in fields.items():
-            values[interval, shape] = getattr(limits, name)
-        self.ending = type(self.ending).unchecked(*fields.values())
+        self.ending = _assigned(self.ending, (interval, shape), limits)
         self.ending_boxes = self.ending.aabb()
         after, before = self.boxes[interval + 1, shape], self.ending_boxes[interval, shape]
         moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
-        self.deviation[interval, shape] += np.where(vanishes[interval, shape], 0.0, moved)
+        self._jump_lengths = np.zeros(self.deviation.shape)
+        self._jump_lengths[interval, shape] = np.where(vanishes[interval, shape], 0.0, moved)
+
+    def refine(self, interval: Ints, shapes: Ints) -> Generator[float, None, None]:
+        """Bound the deviations of known shapes (m,) in their intervals (m,)."""
+        deviations = yield from self._bounded(shapes, interval, interval + 1)
+        if self._jump_lengths is not None:
+            deviations += self._jump_lengths[interval, shapes]
+        self.deviation[interval, shapes] = deviations
+
+    def _bounded(self, shapes: Ints, begin: Ints, end: Ints) -> Generator[float, None, Floats]:
+        """Deviations (m,) of known shapes (m,) between two frames (m,) of each; yields the part done."""
+        assert self._known is not None
+        # The bounds of an obstacle, which is at rest, are no shape of the motion.
+        result, rows = np.zeros(len(shapes)), np.flatnonzero(shapes < self._movers)
+        chunk_of = np.cumsum(self._known.costs[shapes[rows]]) // _KNOWN_PER_CHUNK
+        for chunk in np.split(rows, np.flatnonzero(np.diff(chunk_of)) + 1):
+            ends = self.times[begin[chunk]], self.times[end[chunk]]
+            result[chunk] = self._known.deviations(shapes[chunk], *ends)
+            yield (chunk[-1] + 1) / len(shapes) if len(chunk) else 1.0
+        return result
 
     def __len__(self) -> int:
         """Return the number of intervals."""
@@ -248,12 +294,19 @@ class IntervalBlock:
         )
         return np.asarray(np.minimum(first, second) + away)
 
-    def swept_boxes(self, margin: Floats) -> Aabb:
-        """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation."""
+    def swept_boxes(self, margin: Floats, rows: tuple[Ints, Ints] | None = None) -> Aabb:
+        """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation.
+
+        rows : Intervals and shapes (m,), for which the boxes (m,) are; all without them.
+        """
+        interval, shape = rows or (slice(None), slice(None))
+        ending, margin = self.ending[interval, shape], margin[shape]
         with np.errstate(invalid="ignore"):
-            padding = margin + np.nan_to_num(self.deviation) + rotation_sagitta(self.shapes[:-1], self.ending)
+            padding = margin + np.nan_to_num(self.deviation[interval, shape])
+            padding += rotation_sagitta(self.shapes[:-1][interval, shape], ending)
         # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
-        return self.boxes[:-1].merged(self.ending_boxes).padded(padding * (1 + CHAIN_ROUNDING))
+        boxes = self.boxes[:-1][interval, shape].merged(self.ending_boxes[interval, shape])
+        return boxes.padded(padding * (1 + CHAIN_ROUNDING))
 
     def estimated_deviations(self, shapes: Ints) -> Floats:
         """Deviation (k, m) of some shapes (m,) from linear motion; NaN where no neighbor is known."""
@@ -284,6 +337,14 @@ def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:
         mask = condition.reshape(condition.shape + (1,) * len(tail))
         fields.append(np.where(mask, getattr(first, name), getattr(second, name)))
     return type(first).unchecked(*fields)
+
+
+def _assigned(shapes: Shape, rows: Any, values: Shape) -> Shape:
+    """Copy a batch of shapes, with others at some rows."""
+    fields = {name: getattr(shapes, name).copy() for name in shapes.field_shapes}
+    for name, column in fields.items():
+        column[rows] = getattr(values, name)
+    return type(shapes).unchecked(*fields.values())
 
 
 class Timeline:

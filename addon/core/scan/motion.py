@@ -189,13 +189,6 @@ class KnownMotion(Protocol):
         """
         ...
 
-    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
-        """Return `deviations` (t, N) of all shapes between times (t + 1,), and which jump at the end (t, N).
-
-        Both are arbitrary for subjects that are not known.
-        """
-        ...
-
     def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """Return the first time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
         ...

@@ -22,7 +22,7 @@ from ..interval.dispatch import (
 )
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Floats, Ints, largest_component
-from ..shapes import Sphere
+from ..shapes import Aabb, Sphere
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
@@ -241,6 +241,8 @@ class PairScanner:
         candidates = self._candidates(pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)])
         yield 0.7 * _BROAD_PHASE
         near = overlaps_by_interval(block, boxes, candidates.pairs)
+        if self._is_known.any() and not block.is_instant and len(near):
+            near = yield from self._refined(block, boxes, candidates.pairs, near, margin)
         yield _BROAD_PHASE
         pieces = SolvedPieces(plan.clearance, plan.first_time)
         solving = self._solve_candidates(block, candidates, near, pieces)
@@ -257,6 +259,23 @@ class PairScanner:
         self._moved_last = block.moves_last()
         self._blocks += 1
         self._adapt_block_length(block)
+
+    def _refined(
+        self, block: IntervalBlock, boxes: Aabb, pairs: Ints, near: Ints, margin: Floats
+    ) -> Generator[float, None, Ints]:
+        """Select rows (r, 2) of intervals and pairs whose boxes still overlap with refined deviations."""
+        interval, count = near[:, 0], len(self._is_known)
+        first, second = (interval * count + shape for shape in pairs[near[:, 1]].T)
+        is_wanted = np.zeros(len(block) * count, dtype=bool)
+        is_wanted[first] = is_wanted[second] = True
+        rows = np.divmod(np.flatnonzero(is_wanted & np.tile(self._is_known, len(block))), count)
+        yield from _scaled(block.refine(*rows), 0.7 * _BROAD_PHASE, _BROAD_PHASE)
+        low, high = boxes.min.copy(), boxes.max.copy()
+        refined = block.swept_boxes(margin, rows)
+        low[rows], high[rows] = refined.min, refined.max
+        low, high = low.reshape(-1, 3), high.reshape(-1, 3)
+        overlap = (low[first] <= high[second]) & (low[second] <= high[first])
+        return np.asarray(near[overlap.all(axis=1)])
 
     def _candidates(self, pairs: Ints) -> Candidates:
         """Pairs (m, 2) of shapes, with what the cache holds of them."""
