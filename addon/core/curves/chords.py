@@ -6,10 +6,7 @@ end. Computed in float64, from keys as Blender stores them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ..numeric.arrays import Floats, Ints
 from ..numeric.table import Table
@@ -21,11 +18,8 @@ from .segments import (
     EXTRAPOLATED,
     LINEAR,
     cut,
-    derivative,
     deviation_of_bezier,
-    evaluated,
     parameter_of_time,
-    polynomial,
 )
 
 
@@ -118,81 +112,3 @@ def _straight_ends(curves: Curves, segments: Ints, low: Floats, high: Floats) ->
     )
     first, last = (start[..., 1] + slope * (time - start[..., 0]) for time in (low, high))
     return first, last
-
-
-def successive_chords(curves: Curves, times: Floats) -> Chords:
-    """Compute the chords of all curves over successive intervals.
-
-    The same as `curve_chords`, but quicker: curves whose segments have equal kinds and times share what
-    depends on time.
-
-    curves : Any number of curves (c,).
-    times : (t + 1,) float64. Increasing, in frames.
-    Returns chords : Chords, (c, t)
-    """
-    begin, end = times[:-1], times[1:]
-    value = curves.segments.start[curves.segments.first[:-1], 1].astype(np.float64)
-    result = Chords(*(np.repeat(column[:, None], len(begin), axis=1) for column in (value, value, value * 0)))
-    moving = np.flatnonzero(~curves.is_constant)
-    layouts = curves.layouts(moving)
-    low, high = (np.tile(side, len(layouts.curves)) for side in (begin, end))
-    first, last = _segments_between(curves, np.repeat(layouts.curves, len(begin)), low, high)
-
-    def of_curves(values: NDArray[Any]) -> NDArray[Any]:
-        return values.reshape(-1, len(begin))[layouts.of_curve]
-
-    segments = of_curves(first) + layouts.shift[:, None]
-    kind, is_within = curves.segments.kind[segments], of_curves(first == last)
-    found = Chords(*_straight_ends(curves, segments, begin, end), np.zeros(segments.shape))
-    if (curved := is_within & (kind == BEZIER)).any():
-        is_shared = (first == last) & (curves.segments.kind[first] == BEZIER)
-        shared = _shared_parameters(curves, first[is_shared], low[is_shared], high[is_shared])
-        place = of_curves(np.cumsum(is_shared) - 1)[curved]
-        found.assign(curved, _curved_chords(curves, segments[curved], shared.take(place)))
-    eased = np.nonzero(is_within & (kind >= EASED))
-    if len(eased[0]):
-        found.assign(eased, Chords(*_eased(curves, segments[eased], begin[eased[1]], end[eased[1]])))
-    with_keys = np.nonzero(~is_within)
-    ends = begin[with_keys[1]], end[with_keys[1]]
-    found.assign(with_keys, curve_chords(curves, moving[with_keys[0]], *ends))
-    result.assign(moving, found)
-    return result
-
-
-class _Parameters(Table):
-    """Parameters (p,) at both ends of parts of Bezier segments, and there the derivatives of time.
-
-    span : (p,) frames between both ends
-    """
-
-    begin: Floats
-    end: Floats
-    speed_begin: Floats
-    speed_end: Floats
-    span: Floats
-
-
-def _shared_parameters(curves: Curves, segments: Ints, low: Floats, high: Floats) -> _Parameters:
-    """Parameters of parts of Bezier segments (p,), which curves of one layout share."""
-    controls = curves.segments.controls[:, segments, 0].astype(np.float64)
-    begin, end = _parameters(controls, low, high)
-    coefficients = polynomial(controls)
-    first_speed, last_speed = (derivative(coefficients, s) for s in (begin, end))
-    span = evaluated(coefficients, end) - evaluated(coefficients, begin)
-    return _Parameters(begin, end, first_speed, last_speed, span)
-
-
-def _curved_chords(curves: Curves, segments: Ints, parameters: _Parameters) -> Chords:
-    """Chords of parts of Bezier segments (m,) between parameters (m,)."""
-    begin, end, speed_begin, speed_end, span = parameters
-    coefficients = polynomial(curves.segments.controls[:, segments, 1].astype(np.float64))
-    first, last = evaluated(coefficients, begin), evaluated(coefficients, end)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(span > 0, (last - first) / span, 0.0)
-    # Inner control values of the distance from the chord: see `bezier_parts.deviation_of_bezier`.
-    third = (end - begin) / 3
-    inner = third * (derivative(coefficients, begin) - slope * speed_begin)
-    outer = third * (derivative(coefficients, end) - slope * speed_end)
-    deviation = 0.75 * np.maximum(np.abs(inner), np.abs(outer))
-    upright = 0.75 * np.abs(third) * np.abs(slope) + np.abs(last - first)
-    return Chords(first, last, np.where(span > 0, deviation, upright))

@@ -5,10 +5,6 @@ Times at which objects jump, because a curve of theirs goes from one value to an
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import TypeAlias
-
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints, dot, length
@@ -40,43 +36,12 @@ class TransformChords(Table):
     arc: Floats
 
 
-ChordsOf: TypeAlias = Callable[[Ints, Ints], Chords]
-"""Function that returns the chords of curves (k,) over the intervals of rows (k,)."""
-
-
-def chords_between(transforms: Transforms, begin: Floats, end: Floats) -> ChordsOf:
-    """Chords of curves over the intervals of rows (m,), from `begin` to a later `end` (m,), in frames."""
-
-    def chords_of(curves: Ints, rows: Ints) -> Chords:
-        return transforms.animated.chords(curves, begin[rows], end[rows])
-
-    return chords_of
-
-
-def chords_between_times(transforms: Transforms, times: Floats, count: int) -> ChordsOf:
-    """Chords of curves between increasing times (t + 1,) in frames.
-
-    `count` rows are for the first interval, then as many for the second, and so on.
-    """
-    interval = np.repeat(np.arange(len(times) - 1), count)
-
-    # Not computed where no object has a curve.
-    @cache
-    def grid() -> Chords:
-        return transforms.animated.successive_chords(times)
-
-    def chords_of(curves: Ints, rows: Ints) -> Chords:
-        return grid().take((curves, interval[rows]))
-
-    return chords_of
-
-
 def only_moves(transforms: Transforms) -> Bools:
     """Return a mask (n,) of objects without parents that curves neither turn nor scale."""
     return (transforms.parent < 0) & ~transforms.changes_form
 
 
-def location_deviations(transforms: Transforms, objects: Ints, chords_of: ChordsOf) -> Floats:
+def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> Floats:
     """Bound the deviation from linear motion of objects that only move, over intervals of time.
 
     The same as `offset` of `transform_chords`, without the matrices.
@@ -84,7 +49,7 @@ def location_deviations(transforms: Transforms, objects: Ints, chords_of: Chords
     transforms : All objects.
     objects : (m,) int64. Indices of objects without parents that curves neither turn nor scale: see
         `only_moves`.
-    chords_of : Of the intervals of the same rows.
+    begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
     Returns deviations : (m,) float64. Conservative, in world space.
     """
     deviation = np.zeros((len(objects), 3))
@@ -94,32 +59,34 @@ def location_deviations(transforms: Transforms, objects: Ints, chords_of: Chords
             of_rows = curve[objects]
             row, channel = np.nonzero(of_rows >= 0)
             if len(row):
-                deviation[row, channel] += chords_of(of_rows[row, channel], row).deviation
+                chords = transforms.animated.chords(of_rows[row, channel], begin[row], end[row])
+                deviation[row, channel] += chords.deviation
     return length(deviation)
 
 
-def transform_chords(transforms: Transforms, objects: Ints, chords_of: ChordsOf) -> TransformChords:
+def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
     """Compute the motion of objects over intervals of time, with bounds of what happens in between.
 
     Conservative up to rounding of float64, for values as `AnimatedValues` has them.
 
     transforms : All objects, parents included.
     objects : (m,) int64. Indices of objects.
-    chords_of : Of the intervals of the same rows.
+    begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
     Returns chords : TransformChords, (m,)
     """
     hierarchy, row = transforms.chains_of(objects)
-    chords = hierarchy_chords(transforms, hierarchy, lambda curves, rows: chords_of(curves, row[rows]))
-    return chords.take(slice(len(objects)))
+    return hierarchy_chords(transforms, hierarchy, begin[row], end[row]).take(slice(len(objects)))
 
 
-def hierarchy_chords(transforms: Transforms, hierarchy: Hierarchy, chords_of: ChordsOf) -> TransformChords:
+def hierarchy_chords(
+    transforms: Transforms, hierarchy: Hierarchy, begin: Floats, end: Floats
+) -> TransformChords:
     """Compute `transform_chords` of a hierarchy (m,), from parents to children: of each object once.
 
     The interval of an object is that of its parent.
     """
     objects, parents = hierarchy
-    level = _level(transforms, objects, chords_of)
+    level = _level(transforms, objects, begin, end)
     if (parents < 0).all():
         return TransformChords(level.begin, level.end, level.offset, level.linear, level.arc)
     generations = hierarchy.generations()[1:]
@@ -194,9 +161,14 @@ class _Level(Table):
     largest_scale: Floats
 
 
-def _level(transforms: Transforms, objects: Ints, chords_of: ChordsOf) -> _Level:
-    """Objects (m,) over the intervals of their rows, without their parents."""
-    channels = _channels(transforms, objects, chords_of)
+def _level(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> _Level:
+    """Objects (m,) over their intervals (m,), without their parents."""
+    first = transforms.rest.astype(np.float64)[objects]
+    channels, of_rows = Chords(first, first.copy(), np.zeros_like(first)), transforms.curve_of[objects]
+    row, channel = np.nonzero(of_rows >= 0)
+    if len(row):
+        chords = transforms.animated.chords(of_rows[row, channel], begin[row], end[row])
+        channels.assign((row, channel), chords)
     matrices = np.zeros((2, len(objects), 4, 4))
     matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest_linear[objects], 1
     for matrix, values in zip(matrices, (channels.begin, channels.end), strict=True):
@@ -249,18 +221,6 @@ def _rotations(transforms: Transforms, objects: Ints, angles: Chords) -> tuple[F
     return rotations, bounds
 
 
-def _channels(transforms: Transforms, objects: Ints, chords_of: ChordsOf) -> Chords:
-    """Chords (m, CHANNELS) of objects (m,) over the intervals of their rows."""
-    first = transforms.rest.astype(np.float64)[objects]
-    last, deviation, of_rows = first.copy(), np.zeros_like(first), transforms.curve_of[objects]
-    row, channel = np.nonzero(of_rows >= 0)
-    if len(row):
-        first[row, channel], last[row, channel], deviation[row, channel] = chords_of(
-            of_rows[row, channel], row
-        )
-    return Chords(first, last, deviation)
-
-
 SHORT = 2.0**-10
 """Frames before or after a time from which its limit is computed; any would do."""
 
@@ -288,20 +248,16 @@ class Jumps:
                 (by_curve.get(curve, []) for curve in transforms.curve_of[row].tolist()) if by_curve else ()
             )
             self.times.append(np.unique([*inherited, *(time for times in mine for time in times)]))
-        self._has_any = np.array([len(times) > 0 for times in self.times], dtype=bool)
+        # Numbers of all jumps, by object and time, in order.
+        self._times = np.unique(np.concatenate([[np.inf], *self.times]))
+        owner = np.repeat(np.arange(len(self.times)), [len(times) for times in self.times])
+        of_time = np.searchsorted(self._times, np.concatenate([np.empty(0), *self.times]))
+        self._numbers = owner * len(self._times) + of_time
 
     def next_after(self, objects: Ints, begin: Floats) -> Floats:
         """First jump (m,) of each object after its time (m,); inf for none."""
-        result = np.full(len(objects), np.inf)
-        for row in np.flatnonzero(self._has_any[objects]).tolist():
-            times = self.times[objects[row]]
-            position = np.searchsorted(times, begin[row], side="right")
-            result[row] = times[position] if position < len(times) else np.inf
-        return result
-
-    def at(self, objects: Ints, times: Floats) -> np.ndarray:
-        """Mask (t, m) of objects that jump at times (t,)."""
-        result = np.zeros((len(times), len(objects)), dtype=bool)
-        for column in np.flatnonzero(self._has_any[objects]).tolist():
-            result[:, column] = np.isin(times, self.times[objects[column]])
-        return result
+        count = len(self._times)
+        wanted = objects * count + np.searchsorted(self._times, begin, side="right")
+        found = np.append(self._numbers, -1)[np.searchsorted(self._numbers, wanted)]
+        is_same = found // count == objects
+        return np.where(is_same, self._times[np.where(is_same, found % count, -1)], np.inf)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.tolerances import CHAIN_ROUNDING
-from .chords import Chords, curve_chords, successive_chords
+from .chords import Chords, curve_chords
 from .expressions import NO_EXPRESSIONS, Expressions
 from .keyframes import Curves
 from .rotation import rotation_matrices
@@ -56,21 +56,6 @@ class AnimatedValues(NamedTuple):
         number = which[rows] - len(self.curves)
         result.assign(rows, self.expressions.chords(number, begin[rows], end[rows]))
         return result
-
-    def successive_chords(self, times: Floats) -> Chords:
-        """Compute the chords (c + e, t) of all values between successive times (t + 1,)."""
-        keyed = successive_chords(self.curves, times)
-        count, intervals = len(self.expressions), len(times) - 1
-        if not count:
-            return keyed
-        which = np.repeat(np.arange(count), intervals)
-        driven = self.expressions.chords(which, np.tile(times[:-1], count), np.tile(times[1:], count))
-        return Chords(
-            *(
-                np.concatenate([values, new.reshape(count, intervals)])
-                for values, new in zip(keyed, driven, strict=True)
-            )
-        )
 
 
 LOCATION, ROTATION, SCALE = slice(0, 3), slice(3, 7), slice(7, 10)

@@ -16,11 +16,8 @@ from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
     SHORT,
-    ChordsOf,
     Jumps,
     TransformChords,
-    chords_between,
-    chords_between_times,
     location_deviations,
     only_moves,
     transform_chords,
@@ -113,8 +110,7 @@ class CurvePoses:
 
     def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
         """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
-        chords_of = chords_between(self.transforms, begin, end)
-        return transform_chords(self.transforms, self.rows[subjects], chords_of)
+        return transform_chords(self.transforms, self.rows[subjects], begin, end)
 
     def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
         """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""
@@ -133,11 +129,6 @@ class CurvePoses:
         """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
         jumps = self._jumps.next_after(self.rows[subjects], begin)
         return np.minimum(jumps, self.skins.next_jumps(subjects, begin))
-
-    def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
-        """Mask (t, m) of known subjects that jump at times (t,)."""
-        jumps: Bools = self._jumps.at(self.rows[subjects], times) | self.skins.jumps_at(subjects, times)
-        return jumps
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
@@ -249,44 +240,18 @@ class KnownShapes:
 
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `KnownMotion`."""
-        subjects, skins = self._owner_of_part[shapes], self._poses.skins
-        return self._deviations(
-            subjects,
-            chords_between(self._poses.transforms, begin, end),
-            lambda bent: skins.deviations(subjects[bent], begin[bent], end[bent]),
-        )
-
-    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
-        """See `KnownMotion`."""
-        known, skins, count = np.flatnonzero(self.known), self._poses.skins, len(times) - 1
-        deviations, jumps = np.zeros((count, len(self.known))), np.zeros((count, len(self.known)), dtype=bool)
-        deviations[:, known] = self._deviations(
-            np.tile(known, count),
-            chords_between_times(self._poses.transforms, times, len(known)),
-            lambda _: skins.successive_deviations(known[skins.is_skinned[known]], times).reshape(-1),
-        ).reshape(count, -1)
-        jumps[:, known] = self._poses.jumps_at(known, times[1:])
-        return deviations[:, self._owner_of_part], jumps[:, self._owner_of_part]
-
-    def _deviations(self, subjects: Ints, chords_of: ChordsOf, of_bent: Callable[[Ints], Floats]) -> Floats:
-        """Deviations (m,) of known subjects (m,), with chords over the interval of each.
-
-        of_bent : deviations (k,) of those at rows (k,), which armatures bend
-        """
-        result = np.empty(len(subjects))
-        transforms, objects = self._poses.transforms, self._poses.rows[subjects]
-        is_simple, is_bent = self._only_moves[subjects], self._poses.skins.is_skinned[subjects]
+        subjects = self._owner_of_part[shapes]
+        result, poses = np.empty(len(subjects)), self._poses
+        is_simple, is_bent = self._only_moves[subjects], poses.skins.is_skinned[subjects]
         simple, turning = np.flatnonzero(is_simple), np.flatnonzero(~(is_simple | is_bent))
         result[simple] = location_deviations(
-            transforms, objects[simple], lambda curves, rows: chords_of(curves, simple[rows])
+            poses.transforms, poses.rows[subjects[simple]], begin[simple], end[simple]
         )
         if len(turning):
-            chords = transform_chords(
-                transforms, objects[turning], lambda curves, rows: chords_of(curves, turning[rows])
-            )
+            chords = poses.chords(subjects[turning], begin[turning], end[turning])
             result[turning] = self._bounds(subjects[turning], chords)
         if is_bent.any():
-            result[is_bent] = of_bent(np.flatnonzero(is_bent))
+            result[is_bent] = poses.skins.deviations(subjects[is_bent], begin[is_bent], end[is_bent])
         return result
 
     def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:

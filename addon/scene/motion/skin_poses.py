@@ -14,8 +14,6 @@ from ...core.curves.transform_bounds import (
     SHORT,
     Jumps,
     TransformChords,
-    chords_between,
-    chords_between_times,
     hierarchy_chords,
     transform_chords,
 )
@@ -196,11 +194,9 @@ class SkinPoses:
         if len(rows):
             near, ends = hierarchy.objects[rows], times[rows]
             if is_before:
-                chords_of = chords_between(self._transforms, ends - SHORT, ends)
-                matrices[rows] = transform_chords(self._transforms, near, chords_of).end
+                matrices[rows] = transform_chords(self._transforms, near, ends - SHORT, ends).end
             else:
-                chords_of = chords_between(self._transforms, ends, ends + SHORT)
-                matrices[rows] = transform_chords(self._transforms, near, chords_of).begin
+                matrices[rows] = transform_chords(self._transforms, near, ends, ends + SHORT).begin
         return [
             matrices[start : start + count].reshape(len(each.values), -1, 4, 4)
             for each, start, count in _ranges(moments)
@@ -244,37 +240,12 @@ class SkinPoses:
             halves = _halves(len(subjects))
             return np.concatenate([self.deviations(subjects[k], begin[k], end[k]) for k in halves])
         assert self._transforms is not None
-        chords_of = chords_between(self._transforms, *_repeated(moments).T)
-        chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), chords_of)
+        chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), *_repeated(moments).T)
         for (rig, mine, values, row_of), start, _ in _ranges(moments):
             for skin, places in rig.skins:
                 wanted = subjects[mine] == skin.subject
                 of_skin = _taken(chords, start + places, len(rig.hierarchy.objects), len(values))
                 result[mine[wanted]] = self._bounds(skin, of_skin, values)[row_of[wanted]]
-        return result
-
-    def successive_deviations(self, subjects: Ints, times: Floats) -> Floats:
-        """Deviations (t, m) of skinned subjects (m,) between times (t + 1,)."""
-        count = len(times) - 1
-        result = np.empty((count, len(subjects)))
-        if not self._rigs or not count:
-            return result
-        assert self._transforms is not None
-        every = joined_hierarchies([rig.hierarchy for rig in self._rigs], [1] * len(self._rigs))
-        size, start = len(every.objects), 0
-        if count > 1 and count * size > _MOST_OBJECTS:
-            half = count // 2
-            parts = times[: half + 1], times[half:]
-            return np.concatenate([self.successive_deviations(subjects, part) for part in parts])
-        hierarchy = joined_hierarchies([every], [count])
-        chords_of = chords_between_times(self._transforms, times, size)
-        chords = hierarchy_chords(self._transforms, hierarchy, chords_of)
-        values = np.stack([times[:-1], times[1:]], axis=1)
-        for rig in self._rigs:
-            for skin, places in rig.skins:
-                bounds = self._bounds(skin, _taken(chords, start + places, size, count), values)
-                result[:, np.flatnonzero(subjects == skin.subject)] = bounds[:, None]
-            start += len(rig.hierarchy.objects)
         return result
 
     def _bounds(self, skin: Skin, chords: TransformChords, values: Floats) -> Floats:
@@ -307,14 +278,6 @@ class SkinPoses:
             for row in skin.rows.tolist():
                 jumps = self._jumps.next_after(np.full(len(mine), row), begin[mine])
                 result[mine] = np.minimum(result[mine], jumps)
-        return result
-
-    def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
-        """Mask (t, m) of skinned subjects (m,) of which a bone jumps at times (t,)."""
-        result = np.zeros((len(times), len(subjects)), dtype=bool)
-        for skin in self._skins():
-            jumps = self._jumps.at(skin.rows, times).any(axis=1, keepdims=True)
-            result[:, np.flatnonzero(subjects == skin.subject)] = jumps
         return result
 
 

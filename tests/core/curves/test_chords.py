@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.chords import curve_chords, successive_chords
+from addon.core.curves.chords import curve_chords
 from addon.core.curves.easings import FAMILIES, MODES, easing_code
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.segments import CONSTANT, EASED, LINEAR
@@ -113,15 +113,3 @@ def test_upright_tangents_have_a_finite_deviation():
     chords = curve_chords(curve, np.zeros(3, dtype=np.int64), begin, end)
     assert (chords.deviation <= [4, 0.5, 0.5]).all()
     assert np.isfinite(chords.deviation).all()
-
-
-def test_successive_intervals_have_the_chords_that_each_has_alone():
-    rng = np.random.default_rng(6)
-    curves = Curves(*random_keys(rng, 60))
-    times = np.sort(np.concatenate([np.arange(FIRST - 3, LAST + 3), rng.uniform(FIRST, LAST, 20)]))
-    together = successive_chords(curves, times)
-    row, interval = np.indices(together.begin.shape).reshape(2, -1)
-    alone = curve_chords(curves, row, times[interval], times[interval + 1])
-    for found, expected in zip(together, alone, strict=True):
-        # Upright tangents amplify rounding.
-        np.testing.assert_allclose(found.ravel(), expected, rtol=1e-9, atol=1e-6)

@@ -9,8 +9,6 @@ from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 from addon.core.curves.segments import LINEAR, Keys
 from addon.core.curves.transform_bounds import (
-    chords_between,
-    chords_between_times,
     hierarchy_chords,
     transform_chords,
 )
@@ -29,7 +27,7 @@ from tests.tiers import times
 
 
 def chords_of_objects(transforms, objects, begin, end):
-    return transform_chords(transforms, objects, chords_between(transforms, begin, end))
+    return transform_chords(transforms, objects, begin, end)
 
 
 def keyed_object(channels, mode=0):
@@ -131,7 +129,7 @@ def test_no_point_of_a_hierarchy_deviates_by_more_than_its_bound(seed):
     hierarchy = joined_hierarchies([transforms.hierarchy_of(np.arange(count))], [8])
     objects, begin, end = np.tile(np.arange(count), 8), np.repeat(begin, count), np.repeat(end, count)
     np.testing.assert_array_equal(hierarchy.objects, objects)
-    chords = hierarchy_chords(transforms, hierarchy, chords_between(transforms, begin, end))
+    chords = hierarchy_chords(transforms, hierarchy, begin, end)
     alone = chords_of_objects(transforms, objects, begin, end)
     for found, expected in ((chords.begin, alone.begin), (chords.end, alone.end)):
         sizes = np.abs(expected).max(axis=(1, 2), keepdims=True)
@@ -148,20 +146,6 @@ def test_no_point_of_a_hierarchy_deviates_by_more_than_its_bound(seed):
         assert (distance <= bound * (1 + 1e-12) + 1e-9).all()
         ratios.append(distance / np.maximum(bound, 1e-6))
     assert np.max(ratios) > 0.8
-
-
-def test_successive_chords_of_hierarchies_are_those_of_their_intervals():
-    transforms = random_transforms(np.random.default_rng(9), 30)
-    times = np.array([3.0, 4.0, 4.5, 9.0])
-    part = transforms.hierarchy_of(np.array([3, 17, 29]))
-    hierarchy = joined_hierarchies([part], [3])
-    found = hierarchy_chords(
-        transforms, hierarchy, chords_between_times(transforms, times, len(part.objects))
-    )
-    begin, end = (np.repeat(side, len(part.objects)) for side in (times[:-1], times[1:]))
-    expected = hierarchy_chords(transforms, hierarchy, chords_between(transforms, begin, end))
-    for pair in zip(found, expected, strict=True):
-        np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -57,8 +57,6 @@ def test_sides_of_turning_boxes_deviate_from_linear_motion_by_no_more_than_the_b
         found = np.abs(sides - sides[0] - (sides[-1] - sides[0]) * shares).max()
         (bound,) = motion.deviations(np.array([0]), times[:1], times[-1:])
         assert found <= bound + 1e-6 * np.abs(sides).max()
-        (successive,), _ = motion.successive_deviations(times[[0, -1]])
-        assert successive[0] == pytest.approx(bound, rel=1e-9)
 
 
 def test_bound_of_a_turning_box_falls_with_the_square_of_the_interval():

@@ -49,12 +49,6 @@ class Polylines:
     def deviations(self, shapes, begin, end):
         return np.array([self.deviation(*each) for each in zip(shapes, begin, end, strict=True)])
 
-    def successive_deviations(self, times):
-        count = len(self.knots)
-        deviations = [[self.deviation(k, *span) for k in range(count)] for span in pairwise(times)]
-        jumps = [[bool((self.jumps(k) == time).any()) for k in range(count)] for time in times[1:]]
-        return np.array(deviations).reshape(-1, count), np.array(jumps, dtype=bool).reshape(-1, count)
-
     def jumps(self, sphere):
         times = self.knots[sphere][0]
         return times[1:][np.diff(times) == 0]

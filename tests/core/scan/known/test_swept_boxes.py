@@ -1,4 +1,4 @@
-"""Boxes around known shapes over intervals: bounded over several intervals first, then over each in question."""
+"""Boxes around known shapes over intervals: bounded over several intervals first, then over each."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ class Spinning:
         return Obb(center, self.half[shapes], rotation_matrix(quaternion))
 
     def deviations(self, shapes, begin, end):
-        """Bound the path of the center by its second derivative, and turning likewise, or by the whole size."""
+        """Bound the path of the center by its second derivative; turning too, or by the whole size."""
         step = (end - begin) ** 2 / 8
         path = np.linalg.norm(self.swing[shapes], axis=1) * self.pace[shapes] ** 2 * step
         reach = np.linalg.norm(self.half[shapes], axis=1)

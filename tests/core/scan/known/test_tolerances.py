@@ -33,11 +33,6 @@ class Wave:
         """Bound of the distance from the chord: the largest second derivative times step^2 / 8."""
         return np.where(shapes, 0, 3 * self.speed**2 * (end - begin) ** 2 / 8)
 
-    def successive_deviations(self, times):
-        steps = np.diff(times)
-        deviations = np.stack([self.deviations(np.full(len(steps), k), 0, steps) for k in (0, 1)], axis=-1)
-        return deviations, np.zeros(deviations.shape, dtype=bool)
-
     def next_jumps(self, shapes, begin, end):
         return np.full(len(shapes), np.inf)
 

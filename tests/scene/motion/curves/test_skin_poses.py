@@ -100,8 +100,6 @@ def test_sides_deviate_from_linear_motion_by_no_more_than_the_bound(seed):
         found = np.abs(sides - linear).max()
         bound = skins.deviations(zeros[:1], times[:1], times[-1:])[0]
         assert found <= bound + 1e-6 * np.abs(sides).max()
-        successive = skins.successive_deviations(zeros[:1], np.array([begin, end, end + 0.1]))
-        assert successive[0, 0] == pytest.approx(bound)
 
 
 def add_seesaw():
@@ -135,7 +133,6 @@ def test_bound_of_sides_until_a_jump_does_not_rest_on_the_pose_after_it():
     assert skins.boxes(zeros, times).high[:, 0] == pytest.approx([1, 0.5, 5])
     assert skins.boxes(zeros, times, is_before=True).high[:, 0] == pytest.approx([1, 0.5, 1])
     assert skins.deviations(zeros[:1], times[:1], times[2:])[0] >= 0.5
-    assert skins.successive_deviations(zeros[:1], times[[0, 2]])[0, 0] >= 0.5
 
 
 def test_bound_by_outermost_points_is_the_smaller_one():
@@ -154,7 +151,6 @@ def test_box_before_a_jump_is_the_limit_of_earlier_times():
             key.interpolation = "CONSTANT"
     skins, zero = skins_of(item), np.zeros(1, dtype=np.int64)
     assert skins.next_jumps(zero, np.array([2.0])) == [8]
-    assert skins.jumps_at(zero, np.array([7.0, 8.0])).tolist() == [[False], [True]]
     for is_before, time in ((True, 7.5), (False, 8.0)):
         boxes = skins.boxes(zero, np.array([8.0]), is_before)
         points = world_vertices(item, time)
@@ -192,10 +188,9 @@ def test_several_meshes_at_their_own_times_are_as_each_alone(at_once, monkeypatc
     ]
     assert found.tolist() == expected
     zero, grid = np.zeros(1, dtype=np.int64), np.array([2.0, 4.5, 8.0, 9.0])
-    for each in ("successive_deviations", "jumps_at"):
-        found = getattr(together, each)(np.array([2, 1, 0]), grid)
-        expected = [getattr(skins, each)(zero, grid)[:, 0] for skins in reversed(alone)]
-        assert found.T.tolist() == [column.tolist() for column in expected]
+    found = together.next_jumps(np.array([2, 1, 0]), grid[:3])
+    expected = [skins.next_jumps(zero, grid[k : k + 1])[0] for k, skins in enumerate(reversed(alone))]
+    assert found.tolist() == expected
     assert together.moved(grid).T.tolist() == [skins.moved(grid)[:, 0].tolist() for skins in alone]
     together.keep(np.array([False, True, True]))
     assert together.boxes(np.array([0]), grid[:1]) is None
