@@ -304,7 +304,7 @@ class TransformCurves:
         curves = joined_curves([keys for *_, keys in self._curves])
         animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
         numbers = np.array([modes, parents], dtype=np.int64)
-        return Transforms(rest, curve_of, *numbers, inverse, animated)
+        return Transforms(rest, curve_of, numbers[0], numbers[1], inverse, animated)
 
 
 def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> list[list[_Source]]:
