@@ -2,8 +2,7 @@
 
 In reading order:
 
-- `mesh_parts`: vertices of the exporter's meshes, by loose parts and convex parts.
-- `hulls`: convex hulls as meshes of the exporter.
+- `exporter_meshes`: vertices of the exporter's meshes, by loose and convex parts, and hulls as such meshes.
 - `nodes`: collider nodes below the exported nodes, as boxes, spheres or hulls.
 
 The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `motion`.

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError, Obb, Sphere
 from ...core.messages import message
@@ -45,12 +43,11 @@ from ..blender.object_settings import (
     is_split_by_loose_parts,
     object_fit_settings,
 )
-from ..blender.overrides import Override, read_overrides
+from ..blender.overrides import read_overrides
 from ..errors import describe_error
 from ..fitting.local_and_world import fit_local_and_world
 from ..settings import FitSettings
-from .hulls import HullCache
-from .mesh_parts import ExportedPart, exported_parts
+from .exporter_meshes import ExportedPart, HullCache, exported_parts
 
 Node = Any
 """A node of the exporter, `io_scene_gltf2.io.com.gltf2_io.Node`."""
@@ -83,24 +80,33 @@ class _NodeCollider(NamedTuple):
     mesh: Any
 
 
-class _RootEntries:
-    """Entries of lists in the file's extensions; the exporter replaces each by its index.
+class _Bodies:
+    """Contents of the extensions of collider nodes; the exporter replaces parts of them by indices of lists.
 
-    The exporter writes an entry once if it is the same Python object in several nodes.
+    The exporter writes an entry of a list once if it is the same Python object in several nodes.
     """
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str, str], Any] = {}
 
-    def entry(self, extension: GltfExtension, key: str, content: dict[str, Any]) -> Any:
-        """Return the exporter's entry of a list in the extension of bodies."""
+    def body(
+        self, collider: _NodeCollider, extension: GltfExtension, response: CollisionResponse
+    ) -> dict[str, Any]:
+        """Return the content of the extension of a collider's node."""
         from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
 
-        place = extension, key, str(content)
-        if place not in self._entries:
-            name = BODY_EXTENSIONS[extension]
-            self._entries[place] = ChildOfRootExtension([key], name, content, required=False)
-        return self._entries[place]
+        def shape_of_root(shape: dict[str, Any]) -> Any:
+            return ChildOfRootExtension(["shapes"], SHAPE_EXTENSIONS[extension], dict(shape), required=False)
+
+        def entry(key: str, content: dict[str, Any]) -> Any:
+            place = extension, key, str(content)
+            if place not in self._entries:
+                name = BODY_EXTENSIONS[extension]
+                self._entries[place] = ChildOfRootExtension([key], name, content, required=False)
+            return self._entries[place]
+
+        geometry = collider_geometry(extension, collider.collider.shape, collider.mesh, shape_of_root)
+        return body_extension(extension, geometry, response, entry)
 
 
 def add_colliders(
@@ -115,7 +121,7 @@ def add_colliders(
     objects : object of each node, by the node's id()
     warn : called with a message for each node that gets no collider, or none for some of its parts
     """
-    hulls, entries = HullCache(settings.max_vertices), _RootEntries()
+    hulls, bodies = HullCache(settings.max_vertices), _Bodies()
     owners = _owners_of_bone_colliders(objects.values())
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
@@ -146,7 +152,7 @@ def add_colliders(
             _exporter_node(
                 collider_node_name(node.name, number),
                 collider.collider,
-                {name: _body(collider, name, response, entries) for name in settings.extensions},
+                {name: bodies.body(collider, name, response) for name in settings.extensions},
             )
             for number, collider in enumerate(colliders)
         ]
@@ -191,7 +197,8 @@ def _colliders(
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)
     frame = compensating_frame(matrix[:3, :3])
     for override in overrides:
-        part = ExportedPart(_override_points(override, settings.y_up))
+        x, y, z = override.points.T
+        part = ExportedPart(np.stack([x, z, -y] if settings.y_up else [x, y, z], axis=1))
         kind: Literal["obb", "sphere"] = "sphere" if override.shape == "sphere" else "obb"
         yield from _primitives(matrix, frame, [part], kind, fit, override.radius)
     if overrides:
@@ -249,12 +256,6 @@ def _hulls(
             yield error
 
 
-def _override_points(override: Override, y_up: bool) -> NDArray[np.float32]:
-    """Points (n, 3) of an override in the exported axes."""
-    x, y, z = override.points.T
-    return np.stack([x, z, -y] if y_up else [x, y, z], axis=1)
-
-
 def _exporter_node(name: str, collider: Collider, bodies: Mapping[GltfExtension, dict[str, Any]]) -> Node:
     """Make a node of the exporter for a collider, with the contents of its extensions."""
     from io_scene_gltf2.io.com import gltf2_io
@@ -268,16 +269,3 @@ def _exporter_node(name: str, collider: Collider, bodies: Mapping[GltfExtension,
     transform: dict[str, Any] = dict.fromkeys(("translation", "rotation", "scale"))
     transform.update(collider.transform_properties())
     return gltf2_io.Node(name=name, children=[], extensions=extensions, **transform, **dict.fromkeys(unset))
-
-
-def _body(
-    collider: _NodeCollider, extension: GltfExtension, response: CollisionResponse, entries: _RootEntries
-) -> dict[str, Any]:
-    """Content of a node's extension; the exporter replaces shapes and meshes in it by indices."""
-    from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
-
-    def shape_of_root(shape: dict[str, Any]) -> Any:
-        return ChildOfRootExtension(["shapes"], SHAPE_EXTENSIONS[extension], dict(shape), required=False)
-
-    geometry = collider_geometry(extension, collider.collider.shape, collider.mesh, shape_of_root)
-    return body_extension(extension, geometry, response, partial(entries.entry, extension))

@@ -1,22 +1,113 @@
-"""Convex hulls for Blender's glTF exporter: meshes of the file that only colliders refer to."""
+"""Meshes of Blender's glTF exporter: vertices by the parts that get a collider each, and convex hulls."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import ConvexHull, hull_from_points
 from ...core.numeric.arrays import Floats, require_finite
+from ...core.numeric.components import connected_components
 from ...formats.export.gltf_collider_nodes import NodeFrame, node_matrix
+from ..blender.parts.weights import rows_by_label
+from ..fitting.fit import cut_rounding
 from ..fitting.inflation import inflated_points
-from .mesh_parts import ExportedPart
+from ..fitting.parts import depth_in_object, split_points
+from ..settings import FitSettings
 
+_TRIANGLES = 4
+_DTYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 _FLOAT, _UNSIGNED_BYTE = 5126, 5121
 _VERTICES, _INDICES = 34962, 34963
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
+
+class ExportedPart(NamedTuple):
+    """Points of a part of a mesh, in the space of its node.
+
+    points : (n, 3) float32, or float64 for a convex part
+    rounding : Largest error of the points in the world.
+    """
+
+    points: NDArray[Any]
+    rounding: float = 0.0
+
+
+def exported_parts(
+    mesh: Any, matrix: Floats, splits_loose_parts: bool, fit: FitSettings
+) -> list[ExportedPart]:
+    """Split the vertices of a mesh by loose parts, if requested, and each by convex parts.
+
+    mesh : The mesh of a node.
+    matrix : (4, 4) float64. World matrix of the node.
+    splits_loose_parts : Whether each loose part is split by itself.
+    fit : With the limits of each split.
+    Raises CollisionBoundsError: if vertices are not finite.
+    """
+    points = np.concatenate([_positions(mesh, primitive) for primitive in mesh.primitives])
+    if fit.parts == 1 and not splits_loose_parts:
+        return [ExportedPart(points)]
+    triangles = _triangles(mesh)
+    groups = [np.arange(len(points))]
+    if splits_loose_parts:
+        # Vertices in the same position are one, because the exporter splits them at seams.
+        welded = np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
+        edges = welded[np.concatenate([triangles[:, :2], triangles[:, 1:]])].astype(np.int32)
+        labels = connected_components(int(welded.max(initial=-1)) + 1, edges)
+        groups = rows_by_label(np.asarray(labels[welded]))
+    if fit.parts == 1:
+        return [ExportedPart(points[rows]) for rows in groups]
+    parts = []
+    for rows in groups:
+        place = np.full(len(points), -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        faces = place[triangles[place[triangles[:, 0]] >= 0]]
+        split = [points[rows]]
+        if len(faces):
+            depth = depth_in_object(fit.parts_tolerance, matrix[:3, :3])
+            split = split_points(points[rows], faces, fit.parts, depth)
+        rounding = cut_rounding(points[rows], matrix[:3, :3]) if len(split) > 1 else 0.0
+        parts += [ExportedPart(part, rounding) for part in split]
+    return parts
+
+
+def _positions(mesh: Any, primitive: Any) -> NDArray[np.float32]:
+    """Vertices (n, 3) of a primitive, with shape keys at their current values."""
+    points = _accessor_values(primitive.attributes["POSITION"]).reshape(-1, 3)
+    for weight, target in zip(mesh.weights or (), primitive.targets or (), strict=False):
+        if weight and "POSITION" in target:
+            offsets = _accessor_values(target["POSITION"]).reshape(-1, 3).astype(np.float64)
+            points = (points + weight * offsets).astype(np.float32)
+    return points
+
+
+def _accessor_values(accessor: Any) -> NDArray[Any]:
+    """Values of an accessor of the exporter, sparse or not, as a flat array."""
+    dtype = _DTYPES[int(accessor.component_type)]
+    width = {"SCALAR": 1, "VEC3": 3}[str(getattr(accessor.type, "value", accessor.type))]
+    if accessor.buffer_view is not None:
+        return np.frombuffer(accessor.buffer_view.data, dtype=dtype)[: accessor.count * width]
+    values = np.zeros((accessor.count, width), dtype=dtype)
+    sparse = accessor.sparse
+    if sparse is not None:
+        rows = np.frombuffer(sparse.indices.buffer_view.data, _DTYPES[int(sparse.indices.component_type)])
+        replaced = np.frombuffer(sparse.values.buffer_view.data, dtype=dtype)
+        values[rows[: sparse.count]] = replaced.reshape(-1, width)[: sparse.count]
+    return values.reshape(-1)
+
+
+def _triangles(mesh: Any) -> NDArray[np.int32]:
+    """Triangles (t, 3) of all primitives, as rows of the vertices of the mesh."""
+    found = [np.empty((0, 3), dtype=np.int32)]
+    start = 0
+    for primitive in mesh.primitives:
+        if primitive.indices is not None and primitive.mode in (None, _TRIANGLES):
+            found.append(_accessor_values(primitive.indices).reshape(-1, 3).astype(np.int32) + start)
+        start += primitive.attributes["POSITION"].count
+    return np.concatenate(found)
 
 
 class HullCache:
