@@ -100,7 +100,7 @@ class _Columns(NamedTuple):
         is_grazing = np.zeros(len(pairs), dtype=bool)
         is_grazing[[len(contacts.a) + index for index in result.grazing]] = True
         new_pairs = {(entry.a, entry.b) for entry in comparison.new} if comparison else set()
-        ids = [subject.id for subject in result.subjects]
+        ids = result.ids
         is_new = np.array([tuple(sorted((ids[a], ids[b]))) in new_pairs for a, b in pairs], dtype=bool)
         return cls(
             names,
