@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
-from .mesh_data import copied
 from .simulation import Simulations
 
 LAST_FRAME = 1_048_574
@@ -179,9 +178,11 @@ class ObjectReader:
         # The order is that of `scene.objects`, which Blender would build again for each access.
         items: Any = scene.collection.all_objects
         count = len(items)
-        uids, hidden = copied(items, "session_uid", np.int32), copied(items, "hide_viewport", np.bool_)
+        uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
         matrices = np.empty((count + 1, 4, 4), dtype=np.float32)
         matrices[count] = 0
+        items.foreach_get("session_uid", uids)
+        items.foreach_get("hide_viewport", hidden)
         items.foreach_get("matrix_world", matrices[:count].reshape(-1))
         # Compare bytes, because small arrays take ten times as long.
         now = hidden.tobytes()

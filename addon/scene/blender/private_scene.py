@@ -204,6 +204,7 @@ class PrivateScene:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
+        self._scene: bpy.types.Scene | None = None
         self._objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
@@ -214,10 +215,11 @@ class PrivateScene:
         if self.uid is None:
             self._open()
         assert self.uid is not None
-        scene = scene_by_uid(self.uid)
+        if self._scene is None:
+            self._scene = scene_by_uid(self.uid)
         with silenced_handlers():
-            go_to_without_redraw(scene, time)
-        depsgraph = scene.view_layers[0].depsgraph
+            go_to_without_redraw(self._scene, time)
+        depsgraph = self._scene.view_layers[0].depsgraph
         if depsgraph is None:
             raise SceneError(message("Blender could not evaluate the objects by themselves"))
         return depsgraph
@@ -256,11 +258,11 @@ class PrivateScene:
 
     def forget_objects(self) -> None:
         """Take note that objects may be removed before the next step."""
-        self._objects = None
+        self._scene = self._objects = None
 
     def forget(self) -> None:
         """Take note that the scene is removed."""
-        self.uid = self._objects = None
+        self.uid = self._scene = self._objects = None
 
 
 def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:

@@ -125,7 +125,6 @@ class FrameReader(SubjectReader):
     """Reads subjects at their first frame, then their poses in scenes that are evaluated at other times.
 
     with_triangles : Subjects whose triangles are read.
-    assembled_of : Indices of the subjects that an instance is a loose part or member of.
     uids : (n,) int. session_uid of each subject's object; of the instancing object for instances.
     own_uids : session_uids of the objects that are subjects themselves, or members of one.
     is_walked : (n,) bool. Subjects without a world matrix of their own: instances and merged objects. They
@@ -151,10 +150,6 @@ class FrameReader(SubjectReader):
     ) -> None:
         """Prepare to read subjects; `settings` are for those that have none of their own."""
         super().__init__(subjects, settings, with_triangles)
-        self.assembled_of: dict[InstanceKey, list[int]] = {}
-        for index, subject in self._matcher.assembled.items():
-            for key in subject.members or (subject.key,):
-                self.assembled_of.setdefault(key, []).append(index)
         uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
         # For an instance, the object that it shows.
         of_subjects = [
@@ -171,11 +166,12 @@ class FrameReader(SubjectReader):
         self.is_walked: Bools = columns[:, 2].astype(bool)
         self.own_uids = frozenset(self.uids[~columns[:, 3].astype(bool)].tolist())
         self.needs_walk = bool(self.is_walked.any())
-        assembled = self._matcher.assembled
-        self.merged = [index for index, subject in assembled.items() if subject.members]
+        self.merged = [index for index, subject in self.assembled.items() if subject.members]
         self._is_merged = frozenset(self.merged)
         self.bones = {
-            index: subject.bone for index, subject in assembled.items() if subject.bone and not subject.key[2]
+            index: subject.bone
+            for index, subject in self.assembled.items()
+            if subject.bone and not subject.key[2]
         }
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
@@ -199,12 +195,9 @@ class FrameReader(SubjectReader):
         if last is not None and table.kind_of is last.table.kind_of:
             self._current = last._replace(table=table, unknown=last.unknown[:0])
             return self._current
-        subject_of = self._matcher.subjects_of(table)
-        assembled = self._matcher.assembled_rows(table)
+        subject_of = self.subjects_of(table)
+        assembled = self.assembled_rows(table)
         unknown = np.setdiff1d(np.flatnonzero(subject_of < 0), assembled)
-        if len(assembled):
-            is_other = [table.key_of(row) not in self.assembled_of for row in assembled.tolist()]
-            unknown = np.union1d(unknown, assembled[np.array(is_other, dtype=bool)])
         self._current = _CurrentInstances(table, subject_of, assembled, unknown)
         return self._current
 
@@ -397,7 +390,7 @@ class FrameReader(SubjectReader):
         if not len(instances.assembled):
             return
         # Merged objects, and loose parts of instances.
-        merged = {index: self._matcher.assembled[index] for index in self.merged if row_of[index] >= 0}
+        merged = {index: self.assembled[index] for index in self.merged if row_of[index] >= 0}
         assembler = SubjectAssembler(merged, self._settings, self.with_triangles)
         for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
             next(assembler.geometries_of(item), None)

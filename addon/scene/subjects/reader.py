@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -19,26 +20,34 @@ from .subject import Subject
 from .subject_list import SubjectList
 
 
-class SubjectMatcher:
-    """Finds the rows of tables that are subjects.
+class SubjectReader:
+    """Reads subjects in evaluated scenes, each mesh once, however many instances show it.
 
-    assembled : Subjects that are loose parts or merged collections, by their indices. They are not found
-        here.
+    Settings and overrides of objects are read again each time, because they may have changed since the
+    subjects were found.
+
+    with_triangles : Indices of the subjects whose triangles are read.
+    assembled : Subjects that are loose parts or merged collections, by their indices.
+    assembled_of : Indices of those that an instance is a part or member of.
     """
 
-    def __init__(self, subjects: Sequence[Subject]) -> None:
-        """Prepare to find subjects."""
+    def __init__(
+        self, subjects: Sequence[Subject], settings: FitSettings, with_triangles: Container[int] = ()
+    ) -> None:
+        """Prepare to read subjects; `settings` are for those that have none of their own."""
+        self.subjects, self.with_triangles = subjects, with_triangles
+        self._settings = settings
         self.assembled: dict[int, Subject] = {}
+        self.assembled_of: dict[InstanceKey, list[int]] = defaultdict(list)
         self._singles: dict[InstanceKey, int] = {}
-        self._assembled_kinds: set[tuple[str, str, bool]] = set()
         every = SubjectList.of(subjects)
         for index, subject in every.singles():
-            if subject.part is not None or subject.members:
-                self.assembled[index] = subject
-                self._assembled_kinds |= set(map(_kind_of, subject.members or (subject.key,)))
-            else:
+            if subject.part is None and not subject.members:
                 self._singles[subject.key] = index
-        self._single_kinds = set(map(_kind_of, self._singles))
+                continue
+            self.assembled[index] = subject
+            for key in subject.members or (subject.key,):
+                self.assembled_of[key].append(index)
         groups = list(every.instance_groups())
         self._names = {names: group for group, (names, _, _) in enumerate(groups)}
         self._group = np.repeat(np.arange(len(groups)), [len(indices) for _, indices, _ in groups])
@@ -48,7 +57,7 @@ class SubjectMatcher:
         self._subjects = np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, _, rows in groups)])
 
     def subjects_of(self, table: InstanceTable[Any]) -> Ints:
-        """Subject (n,) of each row of a table; -1 for none.
+        """Whole subject (n,) of each row of a table; -1 for none.
 
         Of instances with the same key, each is the last subject with that key if there are more or fewer of
         them than subjects.
@@ -71,47 +80,14 @@ class SubjectMatcher:
             subject_of = np.full(len(every), -1, dtype=np.int64)
             subject_of[code[: len(known)]] = self._subjects
             found[rows] = subject_of[code[len(known) :]]
-        for row in _rows_of(table, self._single_kinds).tolist():
+        for row in _rows_of(table, self._singles).tolist():
             found[row] = self._singles.get(table.key_of(row), found[row])
         return found
 
     def assembled_rows(self, table: InstanceTable[Any]) -> Ints:
-        """Rows (m,) of a table that may be members of merged collections, or are split by loose parts."""
-        return _rows_of(table, self._assembled_kinds)
-
-
-def _kind_of(key: InstanceKey) -> tuple[str, str, bool]:
-    """Full names of an owner and an object, and whether these are instances."""
-    return key[0], key[1], bool(key[2])
-
-
-def _rows_of(table: InstanceTable[Any], kinds: Container[tuple[str, str, bool]]) -> Ints:
-    """Rows (m,) of a table that are of some kinds, as `_kind_of` returns them."""
-    is_wanted = np.array([*(_kind_of(kind.key) in kinds for kind in table.kinds), False], dtype=bool)
-    return np.flatnonzero(is_wanted[table.kind_of])
-
-
-def _widened(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Rows of persistent ids, filled up with NO_INDEX to a width."""
-    return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=NO_INDEX)
-
-
-class SubjectReader:
-    """Reads subjects in evaluated scenes, each mesh once, however many instances show it.
-
-    Settings and overrides of objects are read again each time, because they may have changed since the
-    subjects were found.
-
-    with_triangles : Indices of the subjects whose triangles are read.
-    """
-
-    def __init__(
-        self, subjects: Sequence[Subject], settings: FitSettings, with_triangles: Container[int] = ()
-    ) -> None:
-        """Prepare to read subjects; `settings` are for those that have none of their own."""
-        self.subjects, self.with_triangles = subjects, with_triangles
-        self._settings = settings
-        self._matcher = SubjectMatcher(subjects)
+        """Rows (m,) of a table that are members of merged collections, or are split by loose parts."""
+        rows = _rows_of(table, self.assembled_of).tolist()
+        return np.array([row for row in rows if table.key_of(row) in self.assembled_of], dtype=np.int64)
 
     def geometries(
         self, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any] | None = None
@@ -122,11 +98,11 @@ class SubjectReader:
         """
         if table is None:
             table = run_to_end(read_instance_table(depsgraph, lambda _: None))
-        assembled, with_triangles = self._matcher.assembled, self.with_triangles
-        subject_of = self._matcher.subjects_of(table)
+        with_triangles = self.with_triangles
+        subject_of = self.subjects_of(table)
         sharing = rows_by_mesh(table, np.flatnonzero(subject_of >= 0))
-        assembler = SubjectAssembler(assembled, self._settings, with_triangles)
-        rows = sorted({*sharing, *self._matcher.assembled_rows(table).tolist()})
+        assembler = SubjectAssembler(self.assembled, self._settings, with_triangles)
+        rows = sorted({*sharing, *self.assembled_rows(table).tolist()})
         for row, item in instances_at(depsgraph, table, rows):
             if row in sharing:
                 same = subject_of[sharing[row]]
@@ -140,3 +116,20 @@ class SubjectReader:
         """Read the geometry of each subject that exists, as `geometries` does."""
         for shared in self.geometries(depsgraph):
             yield from shared.singles()
+
+
+def _kind_of(key: InstanceKey) -> tuple[str, str, bool]:
+    """Full names of an owner and an object, and whether these are instances."""
+    return key[0], key[1], bool(key[2])
+
+
+def _rows_of(table: InstanceTable[Any], keys: Iterable[InstanceKey]) -> Ints:
+    """Rows (m,) of a table that may have one of several keys: owner and object are the same."""
+    kinds = set(map(_kind_of, keys))
+    is_wanted = np.array([*(_kind_of(kind.key) in kinds for kind in table.kinds), False], dtype=bool)
+    return np.flatnonzero(is_wanted[table.kind_of])
+
+
+def _widened(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Rows of persistent ids, filled up with NO_INDEX to a width."""
+    return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=NO_INDEX)

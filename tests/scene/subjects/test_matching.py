@@ -8,9 +8,9 @@ import pytest
 
 from addon.scene.blender.instance_table import read_instance_table
 from addon.scene.progress import run_to_end
-from addon.scene.settings import Selection
+from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
-from addon.scene.subjects.reader import SubjectMatcher
+from addon.scene.subjects.reader import SubjectReader
 from tests.scene.blender.test_instance_table import build_mixed_scene
 from tests.scene.building import open_empty_file
 from tests.scene.jobs.test_many_instances import MAKERS
@@ -27,7 +27,7 @@ def check_matches(subjects, table):
     expected = [index_of.get(table.key_of(row), -1) for row in range(len(table.kind_of))]
     assert max(expected) >= 0
     for sequence in (subjects, list(subjects)):
-        assert SubjectMatcher(sequence).subjects_of(table).tolist() == expected
+        assert SubjectReader(sequence, FitSettings()).subjects_of(table).tolist() == expected
 
 
 @pytest.mark.smoke
@@ -46,7 +46,7 @@ def test_instances_that_came_or_went_since_the_subjects_were_found_are_recognize
     more, larger = subjects_and_table(Selection())
     check_matches(subjects, larger)
     check_matches(more, table)
-    assert (SubjectMatcher(subjects).subjects_of(larger) < 0).sum() == 200
+    assert (SubjectReader(subjects, FitSettings()).subjects_of(larger) < 0).sum() == 200
 
 
 def test_loose_parts_and_members_are_assembled_from_their_rows():
@@ -58,11 +58,11 @@ def test_loose_parts_and_members_are_assembled_from_their_rows():
     part = Subject(key, "Cube/part.0", "Cube/part.0", "MESH", None, part=0)
     merged = Subject(member, "Merged", "Merged", "COLLECTION", None, members=(member,))
     table = run_to_end(read_instance_table(depsgraph, lambda _: None))
-    matcher = SubjectMatcher([part, merged])
+    matcher = SubjectReader([part, merged], FitSettings())
     assert list(matcher.assembled) == [0, 1]
     assert (matcher.subjects_of(table) == -1).all()
     rows = matcher.assembled_rows(table)
     assert sorted(table.key_of(row) for row in rows.tolist()) == [key, member]
-    assert not len(SubjectMatcher([]).assembled_rows(table)) and np.all(
-        SubjectMatcher([]).subjects_of(table) == -1
+    assert not len(SubjectReader([], FitSettings()).assembled_rows(table)) and np.all(
+        SubjectReader([], FitSettings()).subjects_of(table) == -1
     )
