@@ -9,8 +9,7 @@ In reading order:
 - `vertices`: colliders around the selection in Edit Mode, or around a vertex group.
 - `reading`: evaluated surfaces of colliders and their meshes, hidden ones too.
 - `containment`: volumes of colliders, vertices of a mesh that are outside of all, and holes that they fill.
-- `surfaces`: whether a surface is closed, convex, and a box, sphere or capsule.
-- `check_rules`: the problems of one collider.
+- `check_rules`: the problems of one collider: its name, and whether it is closed, convex, and of its kind.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.
 
 The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `motion`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import bpy
 import numpy as np
@@ -28,7 +29,7 @@ from ..blender.parts.vertex_subsets import (
 )
 from ..errors import SceneError, describe_error
 from ..levels_of_detail import collision_levels
-from ..settings import ColliderSettings, FitSettings
+from ..settings import ColliderSettings, Modifiers
 from ..subjects.selection import owner_filter
 from .make import (
     NO_RESPONSE,
@@ -43,8 +44,8 @@ from .meshes import collider_steps
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update
 
-ReadVertices = Callable[[bpy.types.Object, FitSettings], NDArray[np.float32]]
-"""Function that reads the chosen vertices (n, 3) of an evaluated object."""
+_ReadVertices = Callable[[bpy.types.Object, Modifiers], NDArray[np.float32]]
+"""Function that reads the chosen vertices (n, 3) of an evaluated object, with or without its modifiers."""
 
 
 def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
@@ -56,17 +57,13 @@ def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings)
     Raises SceneError if nothing is selected, the scene cannot have colliders, or the pattern or the
     collection's name is invalid. Nothing is changed then.
     """
-
-    def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
-        return selected_vertices(evaluated, fit.modifiers)
-
     edited = objects_in_edit_mode()
     items = [item for item in edited if not is_collider(item)]
     if edited and not items:
         raise SceneError(
             message("{name}: is a collider: select vertices of the mesh that it is for", name=edited[0].name)
         )
-    return _create(scene, settings, items, read, NOTHING_SELECTED)
+    return _create(scene, settings, items, selected_vertices, NOTHING_SELECTED)
 
 
 def make_group_colliders(
@@ -94,28 +91,25 @@ def make_group_colliders(
         and is_chosen(full_name_of(item))
     ]
 
-    def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
-        return group_vertices(evaluated, fit.modifiers, group, threshold)
-
-    owners = [item for item in items if _has_group(item, group) and not is_without_response(item)]
+    owners = [
+        item
+        for item in items
+        if item.vertex_groups and (not group or group in item.vertex_groups) and not is_without_response(item)
+    ]
     levels = collision_levels(map(name_of, owners))
     other_levels = [name for name, first in levels.items() if first != name]
     items = [item for item in items if name_of(item) not in other_levels]
     skipped = [Skipped(name, OTHER_LEVEL) for name in other_levels]
     nothing = message("no objects with geometry: select a mesh")
+    read = partial(group_vertices, group=group, threshold=threshold)
     return _create(scene, settings, items, read, nothing, skipped)
-
-
-def _has_group(item: bpy.types.Object, group: str) -> bool:
-    """Return whether an object has a vertex group of this name; for an empty name, whether it has any."""
-    return bool(item.vertex_groups) and (not group or group in item.vertex_groups)
 
 
 def _create(
     scene: bpy.types.Scene,
     settings: ColliderSettings,
     items: list[bpy.types.Object],
-    read: ReadVertices,
+    read: _ReadVertices,
     nothing: str,
     other_levels: Sequence[Skipped] = (),
 ) -> CreatedColliders:
@@ -134,7 +128,7 @@ def _create(
         fit = object_fit_settings(item, settings.fit)
         evaluated = item.evaluated_get(depsgraph)
         try:
-            points = read(evaluated, fit)
+            points = read(evaluated, fit.modifiers)
             if not len(points):
                 continue
             check_parent(item)

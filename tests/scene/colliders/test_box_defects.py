@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from addon.scene.colliders.check_rules import box_defect
 from addon.scene.colliders.reading import ObjectSurface
-from addon.scene.colliders.surfaces import box_defect
 from tests.scene.building import CUBE
 from tests.scene.colliders.checking import TETRAHEDRON, TETRAHEDRON_FACES
 from tests.scene.enclosing import cube_faces
