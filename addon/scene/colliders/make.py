@@ -319,7 +319,7 @@ def _meshes(
             piece = pieces[index]
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
-            parts.append(convex_pieces(piece, settings.fit.parts, settings.fit.parts_tolerance))
+            parts.append(convex_pieces(piece, settings.fit))
             planned.append((subject.name, source, subject.override or settings.kind))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))

@@ -6,6 +6,7 @@ Sphere trees and splits are searched once for all subjects that have the same me
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...core import Sphere, SphereTree, obb_from_points, sphere_tree_from_triang
 from ...core.compound.convex_parts import convex_parts_in_steps
 from ...core.numeric.arrays import Floats, Ints, dot, length, require_finite, transform_vectors
 from ..progress import run_to_end
-from ..settings import DrawnShape
+from ..settings import DrawnShape, FitSettings
 from ..subjects.geometry import SubjectGeometry
 from .fit import PartVertices, points_for_search
 from .searches import known_result, search_key, searched, store_result
@@ -49,7 +50,7 @@ def _leaves(
     source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
 ) -> PartVertices:
     """Group vertices by the leaves of a sphere tree, which is always quick."""
-    scaled = points_for_search(source.points, source.geometry.matrix[:3, :3])
+    scaled = points_for_search(source.points, source.matrices[0, :3, :3])
     return leaf_vertices(scaled, source.triangles, source.fit.depth, faces, most)
 
 
@@ -58,15 +59,16 @@ def _convex_parts(
 ) -> PartVertices:
     """Group vertices by convex parts."""
     points, triangles, fit = source.points, source.triangles, source.fit
-    count = fit.parts if most is None else min(fit.parts, most)
-    if count < 2 or not len(triangles) or not np.isfinite(points).all():
-        return PartVertices.whole(len(points))
-    depth = depth_in_object(fit.parts_tolerance, source.geometry.matrix[:3, :3])
-    if only_known and not is_split(points, triangles, count, depth):
-        return PartVertices.whole(len(points))
-    parts = split_points(points, triangles, count, depth)
+    if most is not None:
+        fit = replace(fit, parts=min(fit.parts, most))
+    whole, linear = PartVertices.whole(len(points)), source.matrices[0, :3, :3]
+    if fit.parts < 2 or not len(triangles) or not np.isfinite(points).all():
+        return whole
+    if only_known and known_result(_depth_and_key(points, triangles, linear, fit)[1]) is None:
+        return whole
+    parts = split_points(points, triangles, linear, fit)
     if len(parts) == 1:
-        return PartVertices.whole(len(points))
+        return whole
     if faces is not None:
         return _faces_by_part(points.astype(np.float64), triangles, faces, parts)
     cuts = np.concatenate(parts)
@@ -233,44 +235,42 @@ def _vertices_of_nodes(
     return PartVertices(np.concatenate(groups).astype(np.int64), np.cumsum([0, *map(len, groups)]))
 
 
-def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) -> list[SubjectGeometry]:
-    """Split a subject into at most `count` convex parts, each with the vertices of its own hull.
+def convex_pieces(piece: SubjectGeometry, fit: FitSettings) -> list[SubjectGeometry]:
+    """Split a subject into convex parts, each with the vertices of its own hull.
 
     The hulls of the parts together hold every triangle of the subject. Subjects without triangles, such as
-    custom shapes, stay whole. Parts are not split further if no notch is deeper than `tolerance`, in world
-    units. Raises CollisionBoundsError if vertices are not finite.
+    custom shapes, stay whole. Raises CollisionBoundsError if vertices are not finite.
     """
-    points, triangles = piece.points, piece.triangles
-    if count == 1 or not len(triangles):
+    if fit.parts == 1 or not len(piece.triangles):
         return [piece]
-    depth = depth_in_object(tolerance, piece.geometry.matrix[:3, :3])
-    parts = split_points(points, triangles, count, depth)
-    if len(parts) == 1:
-        return [piece]
-    return [piece._replace(points=part) for part in parts]
+    parts = split_points(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit)
+    return [piece] if len(parts) == 1 else [piece._replace(points=part) for part in parts]
 
 
 def split_points(
-    points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+    points: NDArray[Any], triangles: NDArray[Any], linear: Floats, fit: FitSettings
 ) -> list[NDArray[Any]]:
-    """Split a mesh into at most `count` convex parts, each with the points (k, 3) of its own hull.
+    """Split a mesh into convex parts, each with the points (k, 3) of its own hull.
 
-    A mesh that was split lately is not split again. Parts are not split further if no notch is deeper than
-    `depth`, in the unit of the points. Raises CollisionBoundsError if points are not finite.
+    A mesh that was split lately is not split again. Raises CollisionBoundsError if points are not finite.
+
+    points : (n, 3) float. In object space.
+    linear : (3, 3) float64. Linear part of the world matrix.
+    fit : With the largest number of parts, and the depth of notches up to which parts are not split further.
     """
-    return run_to_end(split_in_steps(points, triangles, count, depth))
+    return run_to_end(split_in_steps(points, triangles, linear, fit))
 
 
 def split_in_steps(
-    points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+    points: NDArray[Any], triangles: NDArray[Any], linear: Floats, fit: FitSettings
 ) -> Generator[float, None, list[NDArray[Any]]]:
     """Split a mesh as `split_points` does; yields the share that is done after each step."""
-    key = _key(points, triangles, count, depth)
+    depth, key = _depth_and_key(points, triangles, linear, fit)
     known: list[NDArray[Any]] | None = known_result(key)
     if known is not None:
         return known
     require_finite(points, "vertices")
-    parts = yield from convex_parts_in_steps(points.astype(np.float64)[triangles], count, depth)
+    parts = yield from convex_parts_in_steps(points.astype(np.float64)[triangles], fit.parts, depth)
     loose = np.setdiff1d(np.arange(len(points)), triangles)
     if len(loose):
         # Vertices of no triangle are in the part whose middle is nearest.
@@ -281,20 +281,11 @@ def split_in_steps(
     return store_result(key, parts, sum(part.nbytes for part in parts))
 
 
-def is_split(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bool:
-    """Return whether a mesh was split lately; see `split_points` for the parameters."""
-    return known_result(_key(points, triangles, count, depth)) is not None
-
-
-def _key(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bytes:
-    """Key of the parts of a mesh."""
-    return search_key("parts", points, triangles, count, depth)
-
-
-def depth_in_object(tolerance: float, linear: Floats) -> float:
-    """Convert a depth of notches from world units to those of an object with this linear part (3, 3).
-
-    Scale makes notches at most as deep in the world.
-    """
-    scale = float(np.linalg.norm(linear, 2)) if tolerance else 0.0
-    return tolerance / scale if scale > 0 else 0.0
+def _depth_and_key(
+    points: NDArray[Any], triangles: NDArray[Any], linear: Floats, fit: FitSettings
+) -> tuple[float, bytes]:
+    """Depth of notches in the unit of the points, and the key of the parts of a mesh."""
+    # Scale makes notches at most as deep in the world.
+    scale = float(np.linalg.norm(linear, 2)) if fit.parts_tolerance else 0.0
+    depth = fit.parts_tolerance / scale if scale > 0 else 0.0
+    return depth, search_key("parts", points, triangles, fit.parts, depth)

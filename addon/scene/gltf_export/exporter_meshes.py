@@ -15,7 +15,7 @@ from ...formats.export.gltf_collider_nodes import NodeFrame, node_matrix
 from ..blender.parts.weights import rows_by_label
 from ..fitting.fit import cut_rounding
 from ..fitting.inflation import inflated_points
-from ..fitting.parts import depth_in_object, split_points
+from ..fitting.parts import split_points
 from ..settings import FitSettings
 
 _TRIANGLES = 4
@@ -67,8 +67,7 @@ def exported_parts(
         faces = place[triangles[place[triangles[:, 0]] >= 0]]
         split = [points[rows]]
         if len(faces):
-            depth = depth_in_object(fit.parts_tolerance, matrix[:3, :3])
-            split = split_points(points[rows], faces, fit.parts, depth)
+            split = split_points(points[rows], faces, matrix[:3, :3], fit)
         rounding = cut_rounding(points[rows], matrix[:3, :3]) if len(split) > 1 else 0.0
         parts += [ExportedPart(part, rounding) for part in split]
     return parts

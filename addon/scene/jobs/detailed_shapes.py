@@ -138,7 +138,7 @@ def _compound(solid: _Solid) -> _Steps:
     """Fit a shape to each convex part; each triangle is in their union."""
     piece = _seen_by_scans(solid.piece)
     fit = piece.fit
-    parts = convex_pieces(piece, fit.parts, fit.parts_tolerance)
+    parts = convex_pieces(piece, fit)
     linear = piece.geometry.matrix[:3, :3]
     margin = cut_rounding(piece.points, linear) if len(parts) > 1 else 0.0
     shapes: list[tuple[CompoundPart, CompoundPart]] = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Progress
 from ..blender.frames import playhead, scene_by_uid
-from ..fitting.parts import depth_in_object, split_in_steps
+from ..fitting.parts import split_in_steps
 from ..progress import JobProgress
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
@@ -50,8 +50,7 @@ def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generat
     """Split subjects that were read, as `split_meshes` does; yields the share done after each step."""
     remaining = [piece for piece in pieces if _can_be_split(piece)]
     for number, piece in enumerate(remaining):
-        depth = depth_in_object(fit.parts_tolerance, piece.geometry.matrix[:3, :3])
-        for share in split_in_steps(piece.points, piece.triangles, fit.parts, depth):
+        for share in split_in_steps(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit):
             yield (number + share) / len(remaining)
 
 
