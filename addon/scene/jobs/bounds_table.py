@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -31,6 +32,7 @@ from ..subjects.geometry import SubjectGeometry
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShapes, detailed_shapes
+from .scan.scanned_shapes import ScannedShapes
 
 _GROUPS = ("local", "world")
 _BLOCK = 1024
@@ -61,12 +63,19 @@ class BoundsTable(SortedObjects):
         self.subjects = subjects
         self._columns, self._rows, self._parents = columns, rows, parents
         self._all_frames: frozenset[str] = frozenset()
+        self._scanned: ScannedShapes | None = None
 
     def hold_all_frames(self, sweeps: BoneSweeps) -> None:
         """Note which bounds hold the vertices of their bone at all frames."""
         if sweeps.points:
             held = (subject.id for _, subject in self.subjects.singles() if sweeps.holds(subject))
             self._all_frames = frozenset(held)
+
+    def with_shapes(self, scanned: ScannedShapes) -> BoundsTable:
+        """Copy with the shapes of a scan in addition."""
+        found = copy(self)
+        found._scanned = scanned
+        return found
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -86,10 +95,15 @@ class BoundsTable(SortedObjects):
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`."""
         rows = self._rows[start:stop]
-        ids, names, kinds, parents, overrides, bones, weights = self.subjects.columns(np.arange(start, stop))
+        numbers = np.arange(start, start + len(rows))
+        ids, names, kinds, parents, overrides, bones, weights = self.subjects.columns(numbers)
         parents = self._bounded_parents(parents)
         local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
+        if self._scanned is not None:
+            pair = self._scanned.columns(numbers, placements.translation, placements.rotation)
+            if len(pair[0].rows):
+                local[self._scanned.key], world[self._scanned.key] = pair
         shapes = local, world, dict[str, ShapeColumn](), dict[str, ShapeColumn]()
         all_frames = [id in self._all_frames for id in ids]
         # Documents have no weight where only the largest one counts.
@@ -99,6 +113,11 @@ class BoundsTable(SortedObjects):
         ]
         identities = ids, names, kinds, parents, overrides
         return ObjectColumns(*identities, *placements, *shapes, bones, all_frames, weights)
+
+    def names(self) -> dict[str, str]:
+        """Names of all objects by id, without their shapes."""
+        columns = self.subjects.columns(np.arange(len(self)))
+        return dict(zip(columns.ids, columns.names, strict=True))
 
     def parents(self) -> list[str | None]:
         """Id of the parent of each object, as of `ObjectBounds`."""

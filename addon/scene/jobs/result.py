@@ -46,6 +46,7 @@ from ..subjects.find import HIDDEN, find_subjects
 from ..subjects.parents import armature_roots
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
+from .bounds_table import BoundsTable
 from .scan.scanned_shapes import ScannedShapes
 
 _ROUNDING = 2.0**-21
@@ -212,9 +213,12 @@ class Result(DocumentContents):
         self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS
     ) -> dict[str, Any]:
         """Convert the result to a document in the space of a convention, given itself or by name."""
-        contents: DocumentContents = self
-        if self.scanned_shapes is not None:
-            contents = replace(self, objects=self.scanned_shapes.added_to(self.objects))
+        objects, scanned = self.objects, self.scanned_shapes
+        if scanned is not None and isinstance(objects, BoundsTable):
+            objects = objects.with_shapes(scanned)
+        elif scanned is not None:
+            objects = scanned.added_to(objects)
+        contents: DocumentContents = replace(self, objects=objects)
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 
     def contacts_table(self, document: dict[str, Any]) -> str:

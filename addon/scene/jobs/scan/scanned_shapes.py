@@ -12,7 +12,7 @@ from ....core import Sphere, SphereTree
 from ....core.compound.convex_parts import Compound
 from ....core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ....core.shapes import concatenated
-from ....formats import ObjectBounds, SortedObjects
+from ....formats import ObjectBounds
 from ....formats.document.model import ObjectColumns, ShapeColumn
 from ...fitting.parts import inner_spheres
 from ...motion.scene_motion import FittedShapes
@@ -38,13 +38,12 @@ class ScannedShapes:
 
     def added_to(self, objects: Sequence[ObjectBounds]) -> Sequence[ObjectBounds]:
         """Objects (n,) with these shapes in addition to their own."""
-        if isinstance(objects, SortedObjects):
-            return _ObjectsWithShapes(objects, self)
         columns = ObjectColumns.of(objects)
         local, world = self.columns(np.arange(len(objects)), columns.translation, columns.rotation)
         found = list(objects)
         for row, *shapes in zip(local.rows.tolist(), local.shapes, world.shapes, strict=True):
-            found[row] = _with_shapes(found[row], *shapes)
+            entry = found[row]
+            found[row] = replace(entry, local=(*entry.local, shapes[0]), world=(*entry.world, shapes[1]))
         return found
 
     def columns(
@@ -97,39 +96,3 @@ class ScannedShapes:
             SphereTree(parts.center[nodes], parts.radius[nodes], below)
             for nodes, below in zip(slices, children, strict=True)
         ]
-
-
-class _ObjectsWithShapes(SortedObjects):
-    """Sorted objects with the scanned shapes, each made on access."""
-
-    def __init__(self, objects: SortedObjects, scanned: ScannedShapes) -> None:
-        self._objects, self._scanned = objects, scanned
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(len(self)))]
-        entry, row = self._objects[index], range(len(self))[index]
-        placed = np.array([entry.translation]), np.array([entry.rotation])
-        local, world = self._scanned.columns(np.array([row]), *placed)
-        return _with_shapes(entry, local.shapes[0], world.shapes[0]) if len(local.rows) else entry
-
-    def names(self) -> dict[str, str]:
-        """Names of all objects by id, without their shapes."""
-        return self._objects.names()
-
-    def columns(self, start: int, stop: int) -> ObjectColumns:
-        """Columns of the objects from `start` up to `stop`."""
-        columns = self._objects.columns(start, stop)
-        subjects = np.arange(start, min(stop, len(self)))
-        local, world = self._scanned.columns(subjects, columns.translation, columns.rotation)
-        if not len(local.rows):
-            return columns
-        key = self._scanned.key
-        return columns._replace(local={**columns.local, key: local}, world={**columns.world, key: world})
-
-
-def _with_shapes(entry: ObjectBounds, local: Any, world: Any) -> ObjectBounds:
-    return replace(entry, local=(*entry.local, local), world=(*entry.world, world))
