@@ -33,39 +33,10 @@ def unregister() -> None:
     registration.unregister()
 
 
-def glTF2_pre_export_callback(_export_settings: Any) -> None:  # noqa: N802
-    """Remember the scene; Blender's glTF exporter calls this before it plays the animation."""
-    from .ui.overlay.state import before_export
+def __getattr__(name: str) -> Any:
+    """Return a hook of Blender's glTF exporter, which looks for names that begin so in each extension."""
+    if not name.startswith("glTF2"):
+        raise AttributeError(name)
+    from .ui import gltf_export
 
-    before_export()
-
-
-def glTF2_post_export_callback(_export_settings: Any) -> None:  # noqa: N802
-    """Compare the scene; Blender's glTF exporter calls this when the file is written."""
-    from .ui.overlay.state import after_export
-
-    after_export()
-
-
-class glTF2ExportUserExtension:  # noqa: N801
-    """Adds colliders to Blender's glTF exports.
-
-    The exporter finds this class by its name, and creates an instance for each export.
-    """
-
-    def __init__(self) -> None:
-        from .ui.gltf_export import ExportedColliders
-
-        self._colliders = ExportedColliders()
-
-    def gather_tree_filter_tag_hook(self, vtree: Any, export_settings: Any) -> None:
-        """Drop collider objects; the exporter calls this when it knows which objects to export."""
-        self._colliders.filter_tree(vtree)
-
-    def gather_node_hook(self, node: Any, blender_object: Any, export_settings: Any) -> None:
-        """Record the object of a node; the exporter calls this for each node."""
-        self._colliders.gather_node(node, blender_object)
-
-    def gather_scene_hook(self, scene: Any, blender_scene: Any, export_settings: Any) -> None:
-        """Add the colliders of a scene; the exporter calls this when all of its nodes exist."""
-        self._colliders.gather_scene(scene, blender_scene, export_settings)
+    return getattr(gltf_export, name)

@@ -10,51 +10,22 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from .errors import SceneError
 from .usd_layer import USD_SUFFIXES
 
-
-def _import_gltf(path: str) -> None:
-    import bpy
-
-    _enable("io_scene_gltf2")
-    bpy.ops.import_scene.gltf(filepath=path)
-
-
-def _import_fbx(path: str) -> None:
-    import bpy
-
-    # Blender has an importer of its own since 4.5. Before that, the add-on imports FBX.
-    if bpy.app.version >= (4, 5, 0):
-        bpy.ops.wm.fbx_import(filepath=path)  # type: ignore[attr-defined, unused-ignore]
-    else:
-        _enable("io_scene_fbx")
-        bpy.ops.import_scene.fbx(filepath=path)
-
-
-def _import_obj(path: str) -> None:
-    import bpy
-
-    bpy.ops.wm.obj_import(filepath=path)
-
-
-def _import_usd(path: str) -> None:
-    import bpy
-
-    bpy.ops.wm.usd_import(filepath=path)
-
-
-_IMPORTERS: Mapping[str, Callable[[str], None]] = {
-    ".glb": _import_gltf,
-    ".gltf": _import_gltf,
-    ".fbx": _import_fbx,
-    ".obj": _import_obj,
-    **dict.fromkeys(USD_SUFFIXES, _import_usd),
+_IMPORTERS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys((".glb", ".gltf"), ("import_scene.gltf", "io_scene_gltf2")),
+    ".fbx": ("wm.fbx_import", ""),
+    ".obj": ("wm.obj_import", ""),
+    **dict.fromkeys(USD_SUFFIXES, ("wm.usd_import", "")),
 }
+"""Operator that imports files of each suffix, and the add-on of Blender that has it, if any."""
+
+_FBX_BEFORE_4_5 = "import_scene.fbx", "io_scene_fbx"
 
 SCENE_SUFFIXES = (".blend", *_IMPORTERS)
 """Suffixes of the files that can be opened. Copies that Blender keeps, such as .blend1, can be opened too."""
@@ -75,9 +46,20 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     Raises SceneError: if the file is missing, of an unknown format, or cannot be read; the message names
         it.
     """
-    _require_scene_file(path)
     try:
-        if _suffix(path) == ".blend":
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError as error:  # the name is too long, for example
+        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
+    if is_folder:
+        raise SceneError(f"{path}: is a folder; name a file in it")
+    if not is_file:
+        raise SceneError(f"{path}: does not exist")
+    suffix = path.suffix.lower()
+    is_blend = suffix == ".blend" or _COPY.fullmatch(suffix) is not None
+    if not is_blend and suffix not in SCENE_SUFFIXES:
+        raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
+    try:
+        if is_blend:
             return _open_blend(path, runs_scripts)
         problems = _import_file(path)
     except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
@@ -87,26 +69,6 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     if not bpy.data.objects:
         raise SceneError(f"{path}: no objects could be imported from it")
     return problems
-
-
-def _suffix(path: Path) -> str:
-    """Return the suffix of a file in lower case; of a copy that Blender keeps that of the file itself."""
-    suffix = path.suffix.lower()
-    return ".blend" if _COPY.fullmatch(suffix) else suffix
-
-
-def _require_scene_file(path: Path) -> None:
-    """Raise SceneError if a file does not exist or is of an unknown format."""
-    try:
-        is_folder, is_file = path.is_dir(), path.is_file()
-    except OSError as error:  # the name is too long, for example
-        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
-    if is_folder:
-        raise SceneError(f"{path}: is a folder; name a file in it")
-    if not is_file:
-        raise SceneError(f"{path}: does not exist")
-    if _suffix(path) not in SCENE_SUFFIXES:
-        raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
 
 
 def _open_blend(path: Path, runs_scripts: bool) -> tuple[str, ...]:
@@ -144,7 +106,15 @@ def _import_file(path: Path) -> tuple[str, ...]:
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     with _held_standard_error() as held:
-        _IMPORTERS[path.suffix.lower()](str(path.resolve()))
+        operator, addon = _IMPORTERS[path.suffix.lower()]
+        if path.suffix.lower() == ".fbx" and bpy.app.version < (4, 5, 0):
+            operator, addon = _FBX_BEFORE_4_5
+        if addon:
+            import addon_utils
+
+            addon_utils.enable(addon)
+        group, _, name = operator.partition(".")
+        getattr(getattr(bpy.ops, group), name)(filepath=str(path.resolve()))
         problems = set_time_of_import(bpy.context.scene, path)
     output = held[0].decode("utf-8", "backslashreplace")
     add_missing_files(bpy.context.scene, path, unread_layers(output))
@@ -210,10 +180,3 @@ def _held_standard_error() -> Iterator[list[bytes]]:
             os.close(saved)
         file.seek(0)
         held[0] = file.read()
-
-
-def _enable(module: str) -> None:
-    """Enable an add-on that comes with Blender."""
-    import addon_utils
-
-    addon_utils.enable(module)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import Clearance, Contact, ContactReport
 from ..core.numeric.arrays import Bools, Ints
-from ..formats import Comparison, NotVerified
+from ..formats import NotVerified
 from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
@@ -77,44 +77,7 @@ class _Columns(NamedTuple):
     is_grazing: Bools
     tunnelling: Bools
     prefixes: dict[str, str]
-    is_new: Bools
-    has_baseline: bool
-
-    @classmethod
-    def of(cls, result: Result, comparison: Comparison | None) -> _Columns:
-        report = result.report
-        assert report is not None, "rows are made from a report"
-        contacts, near = report.contacts.pairs.take(_contact_order(report)), report.clearances.pairs
-        pairs = list(zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True))
-        subjects = [subject.name for subject in result.subjects]
-        keys = [subject.key[0] for subject in result.subjects]
-        owners = [(keys[a], keys[b]) for a, b in pairs]
-        names = [f"{subjects[a]}\n{subjects[b]}".casefold() for a, b in pairs]
-        frame = np.concatenate([contacts.frame, near.frame])
-        gap = np.concatenate([-contacts.depth, near.gap])
-        is_near = np.arange(len(pairs)) >= len(contacts.a)
-        none = np.zeros(len(near.a), dtype=bool)
-        at_start, tunnelling = (
-            np.concatenate([flags, none]) for flags in (contacts.at_start, contacts.tunnelling)
-        )
-        is_grazing = np.zeros(len(pairs), dtype=bool)
-        is_grazing[[len(contacts.a) + index for index in result.grazing]] = True
-        new_pairs = {(entry.a, entry.b) for entry in comparison.new} if comparison else set()
-        ids = [subject.id for subject in result.subjects]
-        is_new = np.array([tuple(sorted((ids[a], ids[b]))) in new_pairs for a, b in pairs], dtype=bool)
-        return cls(
-            names,
-            owners,
-            by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
-            by_frame=np.lexsort((frame, at_start, is_near)),
-            by_value=np.lexsort((gap, is_near)),
-            is_near=is_near,
-            is_grazing=is_grazing,
-            tunnelling=tunnelling,
-            prefixes=shared_prefixes({subjects[index] for pair in pairs for index in pair}),
-            is_new=is_new & ~is_near,
-            has_baseline=comparison is not None,
-        )
+    is_new: Bools | None
 
 
 class RowCounts(NamedTuple):
@@ -130,8 +93,35 @@ class RowCounts(NamedTuple):
 def _columns_of(result_id: str) -> _Columns:
     """Return the columns of a result with a report."""
     results = result_store.get(result_id)
-    assert results.contacts is not None, "rows are made from contacts"
-    return _Columns.of(results.contacts, results.comparison)
+    result, comparison = results.contacts, results.comparison
+    assert result is not None and result.report is not None, "rows are made from a report"
+    contacts = result.report.contacts.pairs.take(_contact_order(result.report))
+    near, subjects = result.report.clearances.pairs, list(result.subjects)
+    sides = zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
+    pairs = [(subjects[a], subjects[b]) for a, b in sides]
+    names = [f"{a.name}\n{b.name}".casefold() for a, b in pairs]
+    frame = np.concatenate([contacts.frame, near.frame])
+    gap = np.concatenate([-contacts.depth, near.gap])
+    is_near = np.arange(len(pairs)) >= len(contacts.a)
+    # Near misses are neither at the start nor between frames only.
+    at_start = np.pad(contacts.at_start, (0, len(near.a)))
+    tunnelling = np.pad(contacts.tunnelling, (0, len(near.a)))
+    is_new = None
+    if comparison is not None:
+        new_pairs = {(entry.a, entry.b) for entry in comparison.new}
+        is_new = np.array([tuple(sorted((a.id, b.id))) in new_pairs for a, b in pairs], dtype=bool) & ~is_near
+    return _Columns(
+        names,
+        owners=[(a.key[0], b.key[0]) for a, b in pairs],
+        by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
+        by_frame=np.lexsort((frame, at_start, is_near)),
+        by_value=np.lexsort((gap, is_near)),
+        is_near=is_near,
+        is_grazing=np.isin(np.arange(len(pairs)) - len(contacts.a), list(result.grazing)),
+        tunnelling=tunnelling,
+        prefixes=shared_prefixes({side.name for pair in pairs for side in pair}),
+        is_new=is_new,
+    )
 
 
 def _columns(settings: SceneSettings) -> _Columns | None:
@@ -182,7 +172,7 @@ def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
         shown &= columns.tunnelling | columns.is_near
     if not contact_list.show_hidden:
         shown &= ~_hidden(settings)
-    if contact_list.new_only and columns.has_baseline:
+    if contact_list.new_only and columns.is_new is not None:
         shown &= columns.is_new
     if text := contact_list.search.casefold():
         shown &= np.array([text in names for names in columns.names], dtype=bool)

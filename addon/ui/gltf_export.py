@@ -11,6 +11,7 @@ from bpy.types import Context, Object, Scene, UILayout
 from ..formats.export.gltf import GltfExtension
 from ..scene.blender.object_settings import decimal_from_float32, is_marked_collider
 from ..scene.gltf_export.nodes import ExportSettings, add_colliders
+from .overlay.state import after_export, before_export
 from .panels.sidebar import folded
 from .properties.scene import fit_settings, settings_on
 from .translation import n_, translated
@@ -18,18 +19,34 @@ from .translation import n_, translated
 _ADD_ON = __package__.rpartition(".")[0]
 
 
-class ExportedColliders:
-    """State of one export: the object of each node, until all nodes of a scene exist."""
+def glTF2_pre_export_callback(_export_settings: Any) -> None:  # noqa: N802
+    """Remember the scene; Blender's glTF exporter calls this before it plays the animation."""
+    before_export()
+
+
+def glTF2_post_export_callback(_export_settings: Any) -> None:  # noqa: N802
+    """Compare the scene; Blender's glTF exporter calls this when the file is written."""
+    after_export()
+
+
+class glTF2ExportUserExtension:
+    """Adds colliders to Blender's glTF exports, which create an instance each.
+
+    It keeps the object of each node, until all nodes of a scene exist.
+    """
 
     def __init__(self) -> None:
         self._nodes: list[Any] = []
         self._objects: dict[int, Object] = {}
 
-    def filter_tree(self, tree: Any) -> None:
-        """Drop the collider objects of meshes that get collider nodes: one of both is enough."""
+    def gather_tree_filter_tag_hook(self, vtree: Any, _export_settings: Any) -> None:
+        """Drop the collider objects of meshes that get collider nodes: one of both is enough.
+
+        The exporter calls this when it knows which objects to export.
+        """
         if not _extensions():
             return
-        for node in tree.nodes.values():
+        for node in vtree.nodes.values():
             item = node.blender_object
             if (
                 isinstance(item, Object)
@@ -38,13 +55,16 @@ class ExportedColliders:
             ):
                 node.keep_tag = False
 
-    def gather_node(self, node: Any, item: Object) -> None:
-        """Record the object of a node."""
+    def gather_node_hook(self, node: Any, blender_object: Object, _export_settings: Any) -> None:
+        """Record the object of a node; the exporter calls this for each."""
         self._nodes.append(node)  # kept alive, so that no other node gets its id
-        self._objects[id(node)] = item
+        self._objects[id(node)] = blender_object
 
-    def gather_scene(self, scene: Any, exported: Scene, export_settings: dict[str, Any]) -> None:
-        """Add colliders to the nodes of a scene, with the settings of the dialog's scene."""
+    def gather_scene_hook(self, scene: Any, exported: Scene, export_settings: dict[str, Any]) -> None:
+        """Add colliders to the nodes of a scene, with the settings of the dialog's scene.
+
+        The exporter calls this when all of these exist.
+        """
         settings = settings_on(bpy.context.scene).gltf
         if extensions := _extensions():
             tolerance = decimal_from_float32(settings.parts_tolerance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -126,10 +126,7 @@ def _note(names: Sequence[str], short: str, one: str, many: str, **values: str) 
     """Return the note on objects or pairs of these names, with the first of them; none without names."""
     if not names:
         return []
-    shown, more = ", ".join(map(single_line, names[:_NAMES_SHOWN])), len(names) - _NAMES_SHOWN
-    if more > 0:
-        shown = iface_("{first} and {count} more", first=shown, count=more)
-    count = len(names)
+    count, shown = len(names), first_and_count([*map(single_line, names)], _NAMES_SHOWN, iface_)
     return [Note(iface_(short, count=count), iface_count(count, one, many, names=shown, **values))]
 
 
@@ -183,10 +180,10 @@ _WARNING_TEXTS = {
 """Texts of the kinds of `InputWarning`, the most serious first."""
 
 
-def first_and_count(names: Sequence[str], shown: int = 1) -> str:
+def first_and_count(names: Sequence[str], shown: int = 1, translate: Callable[..., str] = rpt_) -> str:
     """Return the first of names, and how many more there are."""
     first, more = ", ".join(names[:shown]), len(names) - shown
-    return rpt_("{first} and {count} more", first=first, count=more) if more > 0 else first
+    return translate(n_("{first} and {count} more"), first=first, count=more) if more > 0 else first
 
 
 def input_warning_texts(result: Result | CreatedColliders) -> list[str]:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges
 from ..numeric.table import Table
 
 _FAR = 2.0**40
@@ -203,14 +203,9 @@ def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
     Returns values : (n,) int64. n is the sum of the lengths.
     Returns marks : (n,) uint8. 1 at the first integer of each range, else 0.
     """
-    ends = np.cumsum(size)
-    begins = ends - size
-    total = int(ends[-1]) if len(ends) else 0
-    # Explicit, because the default has only 32 bits in NumPy 1 on Windows.
-    values = np.arange(total, dtype=np.int64)
-    values += np.repeat(first - begins, size)
-    marks = np.zeros(total, dtype=np.uint8)
-    marks[begins] = 1
+    values = concatenated_ranges(first, size)
+    marks = np.zeros(len(values), dtype=np.uint8)
+    marks[np.cumsum(size) - size] = 1
     return values, marks
 
 

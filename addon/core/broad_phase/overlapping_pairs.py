@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, concatenated_ranges
 from ..shapes import Aabb
-from .grid import BEGINS_ON_BOTH_AXES, FEW_BOXES, Boxes, Columns, Footprint, Grid, choose_grid, expand_ranges
+from .grid import BEGINS_ON_BOTH_AXES, FEW_BOXES, Boxes, Columns, Footprint, Grid, choose_grid
 
 _FEW_TESTS = 250_000
 """Up to this many pairs, brute force is faster than sorting."""
@@ -266,6 +266,6 @@ def _overlapping(
         part = slice(int(np.searchsorted(ends, done, side="right")), int(np.searchsorted(ends, end)) + 1)
         skipped = np.maximum(done - begins[part], 0)
         size = np.minimum(ends[part], end) - begins[part] - skipped
-        i, j = np.repeat(rows[part], size), expand_ranges(start[part] + skipped, size)[0]
+        i, j = np.repeat(rows[part], size), concatenated_ranges(start[part] + skipped, size)
         hits = np.flatnonzero(a.overlap(i, b, j))
         yield a.ids[i[hits]], b.ids[j[hits]]

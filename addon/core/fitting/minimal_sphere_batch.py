@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints, cross_first, dot_first, length
+from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, cross_first, dot_first, length
 from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE, squared_lengths
 from .minimal_sphere import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE, minimal_sphere
 
@@ -51,8 +51,7 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False)
             if members[-1] - members[0] == len(members) - 1:
                 chosen = points[bounds[members[0]] : bounds[members[-1] + 1]]
             else:
-                starts = bounds[members] - np.cumsum(sizes) + sizes
-                chosen = points.take(np.arange(sizes.sum()) + np.repeat(starts, sizes), axis=0)
+                chosen = points.take(concatenated_ranges(bounds[members], sizes), axis=0)
             # No copy of columns that are laid out like this already.
             columns = np.ascontiguousarray(chosen.T, dtype=np.float64)
             groups = PointGroups(columns, sizes)
@@ -127,9 +126,7 @@ class PointGroups:
 
     def first(self, counts: Ints) -> PointGroups:
         """Return the first points of each group, `counts` (g,) of them."""
-        ends = np.cumsum(counts)
-        rows = np.arange(ends[-1]) + (self.starts - ends + counts).repeat(counts)
-        return PointGroups(self.columns.take(rows, axis=1), counts)
+        return PointGroups(self.columns.take(concatenated_ranges(self.starts, counts), axis=1), counts)
 
     def selected(self, mask: Bools) -> PointGroups:
         """Return the groups where `mask` (g,) is true."""

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, length, transform_points
+from ..numeric.arrays import Floats, Ints, concatenated_ranges, length, transform_points
 from ..numeric.table import Table
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import triangle_corners, triangles_from_corners
 from ..trees.builder import TrianglePartition
-from ..trees.sphere_tree import concatenated_ranges, inner_nodes_upward, leaves_in_order
+from ..trees.sphere_tree import inner_nodes_upward, leaves_in_order
 from .triangle_mesh import TriangleMesh
 
 _FIRST_PAIRS, _MOST_PAIRS = 32, 4096

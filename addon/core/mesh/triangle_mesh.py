@@ -17,12 +17,12 @@ from ..broad_phase.bvh import Bvh
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_type
-from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, dot, length
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, concatenated_ranges, dot, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb, Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
 from ..trees.builder import TrianglePartition, partition_triangles, sphere_tree_from_triangles
-from ..trees.sphere_tree import SphereTree, concatenated_ranges, inner_nodes_upward, leaves_in_order
+from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
 from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
 
 LEAF_TRIANGLES = 8

@@ -127,6 +127,17 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Concatenate ranges of consecutive integers. Exact.
+
+    starts, sizes : (k,) int64. First integer and length of each range.
+    Returns values : (n,) int64. n is the sum of the lengths.
+    """
+    before = np.cumsum(sizes) - sizes
+    result: Ints = (starts - before).repeat(sizes) + np.arange(sizes.sum())
+    return result
+
+
 def dot(a: Floats, b: Floats) -> Floats:
     """Compute the dot product over the last axis. Exact up to float64 rounding.
 

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..fitting.enclosing import spheres_from_groups
 from ..numeric.arguments import as_number, as_whole_number
-from ..numeric.arrays import Bools, Floats, Ints, as_floats
+from ..numeric.arrays import Bools, Floats, Ints, as_floats, concatenated_ranges
 from ..shapes import Sphere, Triangle, concatenated
-from .sphere_tree import SphereTree, concatenated_ranges
+from .sphere_tree import SphereTree
 
 _BINS = 16
 """Bins along each axis, between which a part may be split. Twice as many make no tighter trees; half as many

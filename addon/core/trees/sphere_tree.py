@@ -199,17 +199,6 @@ class SphereTree(Batched):
         return tree
 
 
-def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Concatenate ranges of consecutive integers. Exact.
-
-    starts, sizes : (k,) int64. First integer and length of each range.
-    Returns values : (n,) int64. n is the sum of the lengths.
-    """
-    before = np.cumsum(sizes) - sizes
-    result: Ints = (starts - before).repeat(sizes) + np.arange(sizes.sum())
-    return result
-
-
 def level_starts(children: Ints) -> Ints:
     """Find the first nodes of the levels of a breadth-first tree. Exact.
 

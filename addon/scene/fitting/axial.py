@@ -98,10 +98,15 @@ class AxialFits:
         for index, (subject, vertices, matrix) in enumerate(
             zip(subjects.tolist(), points, linear, strict=True)
         ):
-            axis = self._axis_in_world(subject, matrix)
-            point = self.found[subject].point if subject in self.found else None
-            if axis is not None and point is not None:
-                shape: Capsule | Cylinder = _refit(vertices, matrix, axis, point)
+            if not len(vertices):
+                raise EmptyGeometryError("no points")
+            line = self.found.get(subject)
+            axis = None if line is None else matrix @ line.axis
+            if axis is not None and not axis.any():
+                axis = None  # a map flattens it
+            if axis is not None and line.point is not None:
+                moved = transform_vectors(matrix, vertices.astype(np.float64))
+                shape: Capsule | Cylinder = capsule_along(moved, axis, matrix @ line.point)
             elif axis is None:
                 # The search for an axis takes long, so subjects with the same vertices share its result.
                 key = vertices.tobytes()
@@ -122,20 +127,11 @@ class AxialFits:
 
         In the subject's own frame, as for documents: the search ends elsewhere in a frame that is turned.
         """
-        if not len(vertices):
-            raise EmptyGeometryError("no points")
         local = transform_vectors(in_own_frame(matrix), vertices.astype(np.float64))
         turn = np.eye(4)
         turn[:3, :3] = own_rotation(matrix)
         direction = None if axis is None else axis @ turn[:3, :3]
         return fit_axial(self._shape, vertices, matrix, local, direction).transformed(turn)
-
-    def _axis_in_world(self, subject: int, matrix: Floats) -> Floats | None:
-        """Return the image (3,) of a subject's axis; None where it has none, or a map flattens it."""
-        if subject not in self.found:
-            return None
-        image: Floats = matrix @ self.found[subject].axis
-        return image if image.any() else None
 
     def _keep_line(self, subject: int, matrix: Floats, shape: Capsule | Cylinder) -> None:
         """Keep the line of a fit for later ones, unless the map (3, 3) is singular."""
@@ -147,14 +143,6 @@ class AxialFits:
         if isinstance(shape, Capsule):
             point = np.linalg.solve(matrix, shape.center).astype(np.float64)
         self.found[subject] = _Line(axis, point)
-
-
-def _refit(vertices: NDArray[np.float32], matrix: Floats, axis: Floats, point: Floats) -> Capsule:
-    """Fit a capsule to vertices (n, 3) that may have moved, along an axis (3,) through a point (3,)."""
-    if not len(vertices):
-        raise EmptyGeometryError("no points")
-    points = transform_vectors(matrix, vertices.astype(np.float64))
-    return capsule_along(points, axis, matrix @ point)
 
 
 def _moved(fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats) -> Capsule | Cylinder | None:

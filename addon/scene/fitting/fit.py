@@ -20,7 +20,14 @@ from ...core import (
     spheres_from_groups,
 )
 from ...core.messages import message
-from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_columns, transform_vectors
+from ...core.numeric.arrays import (
+    Floats,
+    Ints,
+    concatenated_ranges,
+    rotation_matrix,
+    transform_columns,
+    transform_vectors,
+)
 from ..blender.mesh_data import UNPLACED, decompose_matrices
 from ..errors import SceneError
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
@@ -62,9 +69,8 @@ class PartVertices(NamedTuple):
         """Return some parts (k,); the last one for numbers beyond it."""
         parts = np.minimum(parts, len(self.offsets) - 2)
         begin, counts = self.offsets[parts], np.diff(self.offsets)[parts]
-        offsets = np.append(0, np.cumsum(counts))
-        rows = self.rows[np.repeat(begin - offsets[:-1], counts) + np.arange(offsets[-1])]
-        return self._replace(rows=rows, offsets=offsets, children=None)
+        rows = self.rows[concatenated_ranges(begin, counts)]
+        return self._replace(rows=rows, offsets=np.append(0, np.cumsum(counts)), children=None)
 
     def with_cuts(self, points: NDArray[np.float32]) -> NDArray[Any]:
         """Vertices (n, 3) and the points on cuts."""
@@ -84,6 +90,14 @@ POINTS_AT_ONCE = 1 << 15
 """Larger batches are no faster, because they do not fit into the cache."""
 LEAF_POINTS_AT_ONCE = 1 << 17
 """The same for leaves of sphere trees, of which a quarter is read several times."""
+
+
+def boxes_in_frame(points: Floats, offsets: Ints) -> Obb:
+    """Boxes (g,) around groups of points (n, 3), along the axes of the frame that the coordinates are in."""
+    box = aabbs_from_groups(points, offsets)
+    middle = box.min + (box.max - box.min) / 2
+    # The middle is rounded, so one face may be farther from it than the opposite one.
+    return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
 
 
 def fit_around_origins(
@@ -189,7 +203,7 @@ def own_rotation(linear: Floats) -> Floats:
 def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
     local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
-    box = aabbs_from_groups(local, offsets).oriented()
+    box = boxes_in_frame(local, offsets)
     # Rotating the points rounds them, by no more than this part of the farthest coordinate.
     slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(points).max(axis=1), offsets[:-1])
     return Obb(transform_vectors(rotation, box.center), box.half_extents + slack[:, None], rotation)

@@ -15,12 +15,13 @@ from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, aabbs_from_g
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.floating_point import lowest_bits
-from ...core.shapes import concatenated
+from ...core.shapes import stacked
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
 from ..subjects.geometry import SubjectGeometry, in_bone_space
 from .columns import grown_by_point_radii
 from .fit import (
+    boxes_in_frame,
     padded,
     per_point,
     smallest_box_axes,
@@ -251,17 +252,6 @@ class _Points(NamedTuple):
         local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))
         return cls(world, local, np.append(0, np.cumsum(counts)), sources)
 
-    def local_groups(self) -> list[Floats]:
-        """Positions (n, 3) of each subject in its own frame."""
-        return np.split(self.local, self.offsets[1:-1])
-
-    def for_search(self) -> tuple[list[NDArray[Any]], Floats]:
-        """Vertices (n, 3) of each subject, and linear maps (g, 3, 3), in which scans search its fit."""
-        vertices, linear = zip(
-            *(each for source in self.sources for each in source.for_search()), strict=True
-        )
-        return list(vertices), np.stack(linear)
-
 
 _Fit: TypeAlias = tuple[Any, Any]
 """Batches of shapes (g,) around points alone, in the subjects' own frames and in world space.
@@ -286,15 +276,11 @@ def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings)
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, points.offsets)
     if settings.axes == "smallest":
-        return _smallest_boxes(points), None
-    return aabbs_from_groups(points.local, points.offsets).oriented(), None
-
-
-def _smallest_boxes(points: _Points) -> Shape:
-    """Boxes (g,) with the axes of about the smallest ones, the same as in scans, in the own frames."""
-    axes = map(smallest_box_axes, *points.for_search())
-    boxes = map(obb_from_points, points.local_groups(), axes)
-    return concatenated(*(box[None] for box in boxes))
+        # The same axes as in scans.
+        axes = [smallest_box_axes(*each) for source in points.sources for each in source.for_search()]
+        groups = np.split(points.local, points.offsets[1:-1])
+        return stacked(map(obb_from_points, groups, axes)), None
+    return boxes_in_frame(points.local, points.offsets), None
 
 
 def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:

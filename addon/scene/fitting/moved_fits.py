@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, Shape
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges
 from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from ..subjects.geometry import SubjectGeometry
@@ -96,8 +96,7 @@ class PartLayout:
         """Rows of all parts of subjects (m,), in their order."""
         if self.is_trivial:
             return subjects
-        counts = self.counts[subjects]
-        return np.repeat(self._first[subjects] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return concatenated_ranges(self._first[subjects], self.counts[subjects])
 
     def rows_among(self, subjects: Ints, entries: Ints) -> tuple[Rows, Rows]:
         """Find the parts of some subjects, at increasing `entries` (k,) of (m,), among the parts of all m.
@@ -349,6 +348,6 @@ class MovedFits(FitCache):
         """Repeat the last shape of subjects (m,) that have fewer groups now than parts at first."""
         given = np.array([len(each.offsets) - 1 for each in groups])
         counts = self._layout.counts[subjects]
-        number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        number = concatenated_ranges(np.zeros_like(counts), counts)
         first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
         return shape[first + np.minimum(number, last)]

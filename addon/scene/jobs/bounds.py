@@ -119,9 +119,8 @@ def _bound(
         return Progress(round(1000 * share), 1000, time, phase)
 
     is_swept = may_sweep(fit) and fit.vertex_group is None
-    reads_all_first = is_swept or may_change
     finding = find_in_parts(scene, depsgraph, settings.selection)
-    if reads_all_first:
+    if is_swept or may_change:
         subjects, skipped, table = run_to_end(finding)
     else:
         total = len(depsgraph.object_instances)
@@ -132,20 +131,14 @@ def _bound(
     pieces: Iterable[SubjectGeometry] = SubjectReader(subjects, fit, with_triangles).geometries(
         depsgraph, table
     )
-    if reads_all_first:
+    if is_swept or may_change:
         pieces = list(pieces)
     begin, sweeps = _FINDING_SHARE, NO_SWEEPS
     if is_swept:
-        begin, sweeps = (
-            _SWEPT_SHARE,
-            (
-                yield from converted(
-                    sweep_bones(scene, subjects, fit, span),
-                    lambda done: done._replace(
-                        part=_FINDING_SHARE + (_SWEPT_SHARE - _FINDING_SHARE) * done.share
-                    ),
-                )
-            ),
+        begin, width = _SWEPT_SHARE, _SWEPT_SHARE - _FINDING_SHARE
+        sweeps = yield from converted(
+            sweep_bones(scene, subjects, fit, span),
+            lambda done: done._replace(part=_FINDING_SHARE + width * done.share),
         )
         pieces = _with_swept(pieces, subjects, sweeps)
     elif may_change:
@@ -154,7 +147,8 @@ def _bound(
         fit_bounds(pieces, subjects, settings.shapes, skipped),
         lambda share: progress(begin + (BOUNDS_SHARE - begin) * share),
     )
-    bounded.objects.hold_all_frames(sweeps)
+    if is_swept:
+        bounded.objects.hold_all_frames(sweeps)
     return bounded, sweeps
 
 
@@ -236,8 +230,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
                 yield Progress(index + 1, len(times), time)
         if settings.tracks:
             yield Progress(len(times), len(times), times[-1])
-            ids = [subject.id for subject in result.subjects]
-            result = replace(result, tracks=motion.tracks(ids, settings.shapes))
+            result = replace(result, tracks=motion.tracks(result.ids, settings.shapes))
     known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
     absent = [entry for entry in motion.skipped if entry.name not in known]
     return replace(result.with_late_warnings(), skipped=(*result.skipped, *absent))

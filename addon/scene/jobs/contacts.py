@@ -149,7 +149,7 @@ def _result(
     skipped = dict(result.skipped_pairs)
     if report.static_pair_count:
         skipped[SkippedPairs.STATIC.value] = report.static_pair_count
-    ids = [subject.id for subject in result.subjects]
+    ids = result.ids
     scanned = ScannedContacts(
         report,
         ids,

@@ -30,7 +30,6 @@ from ...formats import (
     make_document,
     space_for,
 )
-from ...formats.document.model import CollisionResponse
 from ...formats.wording import pluralized, valid_text
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
@@ -95,6 +94,13 @@ class Result(DocumentContents):
     def confirmed(self) -> Sequence[Confirmation | NotVerified | None]:
         """Result for the meshes of each contact; empty if it was not requested."""
         return () if self.scanned is None else self.scanned.confirmed
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Ids of all subjects."""
+        if isinstance(self.subjects, SubjectList):
+            return self.subjects.columns(np.arange(len(self.subjects))).ids
+        return [subject.id for subject in self.subjects]
 
     @cached_property
     def object_count(self) -> int:
@@ -193,16 +199,15 @@ class Result(DocumentContents):
 
     def with_accepted_pairs(self) -> Result:
         """Copy with the comments of the contacts that are accepted in the file."""
-        comments = accepted_pairs()
         if self.scanned is None:
             return self
-        owners, pairs = [subject.key[0] for subject in self.subjects], self.scanned.report.contacts.pairs
-        found = (
-            comments.get(frozenset((owners[a], owners[b]))) for a, b in zip(pairs.a, pairs.b, strict=True)
-        )
-        accepted = tuple(None if text is None else valid_text(text) for text in found)
+        comments, accepted = accepted_pairs(), list[str | None]()
+        pairs = self.scanned.report.contacts.pairs
+        for both in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True) if comments else ():
+            text = comments.get(frozenset(self.subjects[index].key[0] for index in both))
+            accepted.append(None if text is None else valid_text(text))
         has_any = any(text is not None for text in accepted)
-        return replace(self, scanned=replace(self.scanned, accepted=accepted if has_any else ()))
+        return replace(self, scanned=replace(self.scanned, accepted=tuple(accepted) if has_any else ()))
 
     @property
     def static_overlap_count(self) -> int:
@@ -277,6 +282,13 @@ def result_of(
     reference : frame of the bounds
     """
     rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
+    by_name = collision_responses()
+    responses = {
+        subject.id: by_name[subject.key[1]]
+        for subject in (subjects if by_name else ())
+        # A merged collection has the default, whatever its members have.
+        if not subject.members and subject.key[1] in by_name
+    }
     return Result(
         objects,
         tuple(skipped),
@@ -291,21 +303,9 @@ def result_of(
         subjects=subjects,
         scale_length=meters_per_unit(scene),
         warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
-        responses=_responses_of(subjects),
+        responses=responses,
         armature_roots=armature_roots(scene, subjects),
     )
-
-
-def _responses_of(subjects: Sequence[Subject]) -> dict[str, CollisionResponse]:
-    """Responses of subjects by their ids; a merged collection has the default, whatever its members have."""
-    by_name = collision_responses()
-    if not by_name:
-        return {}
-    return {
-        subject.id: by_name[subject.key[1]]
-        for subject in subjects
-        if not subject.members and subject.key[1] in by_name
-    }
 
 
 class LoadedReport(NamedTuple):

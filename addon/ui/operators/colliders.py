@@ -15,7 +15,7 @@ from ...scene.colliders.check import ColliderCheck, check_colliders
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.jobs.part_splits import after_splits, split_meshes
-from ...scene.settings import ColliderCheckSettings, ColliderSettings
+from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties import colliders as properties
@@ -49,7 +49,7 @@ def _collider_settings(operator: Command, context: Context) -> ColliderSettings:
     if "parts" in operator.shared["colliders"]:
         tolerance = decimal_from_float32(options.parts_tolerance)
         fit = replace(fit, parts=options.parts, parts_tolerance=tolerance)
-    pattern = properties.pattern_of(options)
+    pattern = COLLIDER_NAME_PATTERNS.get(options.naming, options.pattern)
     return ColliderSettings(
         operator.selection, fit, options.kind, pattern, options.collection, options.max_vertices
     )

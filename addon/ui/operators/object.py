@@ -362,8 +362,10 @@ def _set_overrides(
         return {"CANCELLED"}
     for item, override in fitted:
         settings: Any = getattr(item, SETTINGS_PROPERTY)
-        if keeps_shapes:
-            _add_override(settings, override)
+        if keeps_shapes and settings.override != "none":
+            entry = settings.more_shapes.add()
+            entry.shape = override.shape
+            _set_size(entry, override)
         else:
             settings.more_shapes.clear()
             _set_override(settings, override)
@@ -382,17 +384,6 @@ def _set_override(settings: Any, override: Override) -> None:
     """Copy a fitted override to the settings of an object."""
     settings.override = override.shape
     _set_size(settings, override)
-
-
-def _add_override(settings: Any, override: Override) -> None:
-    """Add an override to the settings of an object."""
-    if settings.override == "none":
-        settings.more_shapes.clear()
-        _set_override(settings, override)
-    else:
-        entry = settings.more_shapes.add()
-        entry.shape = override.shape
-        _set_size(entry, override)
 
 
 def _set_size(properties: Any, override: Override) -> None:

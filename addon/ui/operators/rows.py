@@ -16,7 +16,6 @@ from ...core import Contact
 from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.names import full_name_of
-from ...scene.jobs.result import Result
 from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
@@ -314,10 +313,5 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
         """Copy the table to the clipboard."""
         result = results_of(settings_of(context)).contacts
         assert result is not None, "contacts are needed"
-        context.window_manager.clipboard = contacts_as_text(result)
+        context.window_manager.clipboard = result.contacts_table(result.document())
         self.report({"INFO"}, "Contacts copied as text")
-
-
-def contacts_as_text(result: Result) -> str:
-    """Return the table that the command line prints."""
-    return result.contacts_table(result.document())

@@ -119,9 +119,10 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if cached is None and not (settings.result_id and settings.display.show_overlay):
         return  # nothing is shown: playback costs nothing
     if not _skip_while_paused():
+        if cached is not None and cached.deforms is None:
+            cached.deforms = cached.subjects.may_deform(depsgraph.scene)
         # Listing the updates of a thousand objects takes as long as reading their matrices.
-        deforms = cached is None or cached.may_deform(depsgraph)
-        changed_uids = updated_geometry_uids(depsgraph) if deforms else ()
+        changed_uids = updated_geometry_uids(depsgraph) if cached is None or cached.deforms else ()
         update_overlay(scene, depsgraph, changed_uids, keep_flags=True)
         record_snapshot(scene, depsgraph.view_layer)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...formats.wording import valid_text
 from ...scene.blender.depsgraph_updates import is_transforming, last_operator_pointer
-from ...scene.blender.frames import playhead
+from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.jobs import result_store
@@ -48,7 +48,8 @@ class CachedOverlay:
     live : Shapes at the last update; None before the first.
     draw_data : Everything that is drawn of the view layer.
     is_invalid : Whether vertices may have changed that no update has read.
-    deforms : Whether vertices of any subject may change from frame to frame; None until it is known.
+    deforms : Whether vertices of any subject may change from frame to frame; None until it is known after
+        an edit.
     ghosts : ((int, int), Instances) or None. The subjects of a contact, and their bounds at its first frame.
     envelopes : (Result, shapes, Instances) or None. A result, and its envelopes of the shapes shown.
     """
@@ -61,12 +62,6 @@ class CachedOverlay:
     live: LiveShapes | None = None
     ghosts: tuple[tuple[int, int], Instances] | None = None
     envelopes: tuple[Result, Sequence[DrawnShape], Instances] | None = None
-
-    def may_deform(self, depsgraph: bpy.types.Depsgraph) -> bool:
-        """Return whether vertices of any subject may change from frame to frame; found once for each edit."""
-        if self.deforms is None:
-            self.deforms = self.subjects.may_deform(depsgraph.scene)
-        return self.deforms
 
     def in_view(self, context: Any) -> DrawData:
         """Return the draw data of the subjects that the 3D view of the context shows."""
@@ -219,11 +214,11 @@ def on_undo(scene: bpy.types.Scene) -> bool:
     result_id = settings_on(scene).result_id
     if not result_id:
         return False
-    snapshots = {view_layer_key(scene, layer): _snapshot(scene, layer) for layer in scene.view_layers}
     machine = state.staleness.get(result_id)
     if machine is None:
         # Without snapshots nothing shows that the result is still valid.
         return _apply(result_id, True)
+    snapshots = {view_layer_key(scene, layer): _snapshot(scene, layer) for layer in scene.view_layers}
     machine.on_undo({key: snapshot for key, snapshot in snapshots.items() if snapshot is not None})
     return _apply(result_id, machine.is_stale)
 
@@ -252,12 +247,11 @@ def after_export() -> None:
     if before is None or settings_on(scene).result_id != before[0]:
         return
     # The exporter returns to the frame of the user later.
-    frame = int(before[1].frame // 1)
-    scene.frame_set(frame, subframe=before[1].frame - frame)
+    go_to(scene, before[1].frame)
     layer.update()
     now = _snapshot(scene, layer)
     if now is not None and now.is_same(before[1]):
-        state.staleness[before[0]] = StalenessMachine(Staleness.FRESH)
+        state.staleness.pop(before[0], None)
         _apply(before[0], False)
         record_snapshot(scene, layer)
 

@@ -9,6 +9,7 @@ Presets of other versions load: with such settings, and without those that this 
 from __future__ import annotations
 
 import ast
+from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ from bpy.types import Context, Operator, Panel
 
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.options import BOUNDS_OPTIONS, CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
+from ..properties.scene import settings_of
 from ..translation import n_, rpt_
 
 _FOLDER = Path(__file__).parents[2]
@@ -66,8 +68,8 @@ class COLLISION_BOUNDS_OT_preset_apply(Operator):
     # Blender passes the panel that lists the presets.
     menu_idname: StringProperty(options={"SKIP_SAVE"})
 
-    def execute(self, _context: Context) -> set[str]:
-        """Run the statements of the file; those about settings or values that do not exist are ignored."""
+    def execute(self, context: Context) -> set[str]:
+        """Set what the file assigns; settings and values that do not exist are ignored."""
         path = Path(self.filepath)
         shown = bpy.path.display_name(path.name, title_case=False)
         try:
@@ -75,16 +77,18 @@ class COLLISION_BOUNDS_OT_preset_apply(Operator):
         except (OSError, SyntaxError, ValueError):
             self.report({"ERROR"}, rpt_("Preset {name}: the file cannot be read", name=shown))
             return {"CANCELLED"}
-        names: dict[str, Any] = {}
-        ignored: list[str] = []
+        ignored = []
         for statement in statements:
-            try:
-                if isinstance(statement, ast.Assign):
-                    # Python would add an attribute that does not exist.
-                    eval(ast.unparse(statement.targets[0]), names)
-                exec(compile(ast.Module([statement], []), str(path), "exec"), names)
-            except (AttributeError, TypeError, ValueError):
-                ignored.append(ast.unparse(statement).removeprefix(f"{_SETTINGS}."))
+            if isinstance(statement, ast.Assign):
+                assigned = ast.unparse(statement.targets[0]).removeprefix(f"{_SETTINGS}.")
+                *groups, name = assigned.split(".")
+                try:
+                    owner = reduce(getattr, groups, settings_of(context))
+                    if name not in owner.bl_rna.properties:  # Python would add an attribute
+                        raise AttributeError(name)
+                    setattr(owner, name, ast.literal_eval(statement.value))
+                except (AttributeError, TypeError, ValueError):
+                    ignored.append(f"{assigned} = {ast.unparse(statement.value)}")
         COLLISION_BOUNDS_PT_presets.bl_label = shown
         if ignored:
             text = n_("Preset {name}: ignored {settings}, which this version does not have")

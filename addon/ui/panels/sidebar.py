@@ -11,7 +11,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .. import job_state
 from ..properties.preferences import NAME, Preferences, preferences
-from ..result_texts import Note
+from ..result_texts import Note, first_and_count
 from ..translation import iface_
 
 
@@ -102,8 +102,7 @@ def running_job(*operators: str) -> job_state.RunningJob | None:
 
 def draw_warning_button(layout: UILayout, panel: str, warnings: Sequence[str]) -> None:
     """Draw the first warning, up to its colon, as a button that shows all of them in full."""
-    first, *remaining = (warning.split(": ", 1)[0] for warning in warnings)
-    text = iface_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
+    text = first_and_count([warning.split(": ", 1)[0] for warning in warnings], translate=iface_)
     layout.popover(panel, text=text, translate=False, icon="ERROR")
 
 

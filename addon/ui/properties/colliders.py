@@ -7,7 +7,6 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import PropertyGroup
 
-from ...scene.settings import COLLIDER_NAME_PATTERNS
 from .. import property_events
 from .options import HasOptions, option_property, with_properties
 
@@ -93,8 +92,3 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
     parts: collider_property("parts")
     parts_tolerance: collider_property("parts_tolerance")
     max_vertices: collider_property("max_vertices")
-
-
-def pattern_of(settings: Any) -> str:
-    """Return the pattern of collider names that is selected."""
-    return str(settings.pattern) if settings.naming == "custom" else COLLIDER_NAME_PATTERNS[settings.naming]

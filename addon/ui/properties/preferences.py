@@ -47,20 +47,21 @@ _DEFAULTS = SimpleNamespace(
 """Values where Blender keeps no preferences of the extension, for example in a script."""
 
 
-def _color(name: str, description: str, default: tuple[float, ...]) -> Any:
-    return FloatVectorProperty(
-        name=name,
-        description=description,
-        subtype="COLOR_GAMMA",
-        size=4,
-        min=0.0,
-        max=1.0,
-        default=default,
-        update=property_events.on_display_changed,
-    )
-
-
-@with_properties(**{name: _color(*entry) for name, entry in _COLORS.items()})
+@with_properties(
+    **{
+        property_name: FloatVectorProperty(
+            name=name,
+            description=description,
+            subtype="COLOR_GAMMA",
+            size=4,
+            min=0.0,
+            max=1.0,
+            default=default,
+            update=property_events.on_display_changed,
+        )
+        for property_name, (name, description, default) in _COLORS.items()
+    }
+)
 class Preferences(AddonPreferences):
     """Colors, defaults of new scenes, and the tab of the panels."""
 

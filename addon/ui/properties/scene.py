@@ -53,22 +53,16 @@ def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bo
 
 
 def _clear_others(chosen: str, other: str) -> Any:
-    """Make the function that clears the alternatives to what was chosen."""
+    """Make the function that clears the alternatives to what was chosen, among them the pattern."""
 
     def update(self: Any, _context: Context) -> None:
         if getattr(self, chosen) is not None:
             setattr(self, other, None)
-            _clear_pattern(self)
+            settings, option = self.id_data.collision_bounds, self.path_from_id().rsplit(".", 1)[-1]
+            if getattr(settings, option):
+                setattr(settings, option, "")
 
     return update
-
-
-def _clear_pattern(picker: Any) -> None:
-    """Clear the pattern of the option that a picker belongs to."""
-    settings = picker.id_data.collision_bounds
-    name = picker.path_from_id().rsplit(".", 1)[-1]
-    if getattr(settings, name):
-        setattr(settings, name, "")
 
 
 def clear_picker(name: str) -> Any:

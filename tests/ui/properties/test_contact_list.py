@@ -8,7 +8,6 @@ import bpy
 import pytest
 
 from addon.ui.contact_rows import counts_of_rows, sorted_and_filtered
-from addon.ui.operators import rows as contact_list_operators
 from addon.ui.operators.rows import selection_problems
 from addon.ui.panels import contact_list as contact_list_ui
 from addon.ui.panels import contacts as contacts_panel
@@ -227,7 +226,8 @@ def test_copied_text_is_table_of_command_line(rows, capsys, tmp_path):
     from addon.cli.main import main
     from addon.scene.jobs import result_store
 
-    text = contact_list_operators.contacts_as_text(result_store.get(rows.result_id).contacts)
+    contacts = result_store.get(rows.result_id).contacts
+    text = contacts.contacts_table(contacts.document())
     path = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     capsys.readouterr()
