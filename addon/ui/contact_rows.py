@@ -14,6 +14,7 @@ import numpy as np
 from ..core import Clearance, Contact, ContactReport
 from ..core.numeric.arrays import Bools, Ints
 from ..formats import NotVerified
+from ..scene.blender.mesh_data import copied
 from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
@@ -141,19 +142,11 @@ def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
 
 def counts_of_rows(settings: SceneSettings) -> RowCounts:
     """Count the rows of each kind, hidden ones included."""
-    columns, hidden = _columns(settings), int(_hidden(settings).sum())
+    columns, hidden = _columns(settings), int(copied(settings.rows, "hidden", np.bool_).sum())
     if columns is None:
         return RowCounts(len(settings.rows), 0, 0, hidden)
     near = int(columns.is_near.sum())
     return RowCounts(len(columns.names) - near, int(columns.tunnelling.sum()), near, hidden)
-
-
-def _hidden(settings: SceneSettings) -> Bools:
-    """Return which rows (n,) were hidden."""
-    rows: Any = settings.rows
-    hidden = np.empty(len(rows), dtype=bool)
-    rows.foreach_get("hidden", hidden)
-    return hidden
 
 
 def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
@@ -171,7 +164,7 @@ def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     if contact_list.tunnelling_only:
         shown &= columns.tunnelling | columns.is_near
     if not contact_list.show_hidden:
-        shown &= ~_hidden(settings)
+        shown &= ~copied(settings.rows, "hidden", np.bool_)
     if contact_list.new_only and columns.is_new is not None:
         shown &= columns.is_new
     if text := contact_list.search.casefold():

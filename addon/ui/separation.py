@@ -54,40 +54,28 @@ def active_curve(settings: SceneSettings) -> SeparationCurve | None:
 
 
 def request_missing(settings: SceneSettings) -> str:
-    """Request the curve of the active row, and return in a few words why there is none yet."""
-    _request_curve(settings)
-    return iface_("Computing") if job_state.running() else state_text(settings)
-
-
-def state_text(settings: SceneSettings) -> str:
-    """Return why there is no curve, in a few words, while no job runs."""
+    """Return why the active row has no curve yet, in a few words, and compute it soon if it can be."""
     active = active_pair(settings)
+    if job_state.running():
+        return iface_("Computing")
     if active is None:
         return iface_("Click a row" if active_row(settings) is None else _LOST)
     if result_store.get(active.result_id).stale:
         return iface_(_STALE)
     if problem := _State.problems.get((active.result_id, active.pair)):
         return message_line(translated(problem))
-    return iface_(_PLAYED if is_played(active) else "Computing")
+    if is_played(active):
+        return iface_(_PLAYED)
+    if not _State.is_requested and not bpy.app.background:
+        _State.is_requested = True
+        bpy.app.timers.register(_compute, first_interval=0.0)
+    return iface_("Computing")
 
 
 def is_played(active: ActivePair) -> bool:
     """Return whether the user's scene is played for a pair, which takes long."""
     ids = (active.result.subjects[index].id for index in active.pair)
     return any(id in active.result.played for id in ids)
-
-
-def _request_curve(settings: SceneSettings) -> None:
-    """Compute the curve of the active row soon, unless it is known, cannot be, or means playing the scene."""
-    active = active_pair(settings)
-    if active is None or _State.is_requested or job_state.running() or bpy.app.background:
-        return
-    results = result_store.get(active.result_id)
-    key = active.result_id, active.pair
-    if results.stale or active.pair in results.separations or key in _State.problems or is_played(active):
-        return
-    _State.is_requested = True
-    bpy.app.timers.register(_compute, first_interval=0.0)
 
 
 def record(active: ActivePair, outcome: SeparationCurve | str) -> None:

@@ -8,7 +8,6 @@ from typing import ClassVar
 from bpy.props import BoolProperty
 from bpy.types import Context, Operator
 
-from ...core import ContactReport
 from ...formats import Comparison
 from ...scene.jobs import result_store
 from ...scene.jobs.contacts import find_contacts
@@ -107,8 +106,16 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
 def _summary(result: Result, comparison: Comparison | None) -> str:
     """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
     assert result.report is not None, "this job always reports"
+    contacts = rpt_("No contacts")
+    if count := len(result.report.contacts):
+        parts = [rpt_count(count, "{count} contact", "{count} contacts")]
+        if tunnelling := int(result.report.contacts.pairs.tunnelling.sum()):
+            parts.append(rpt_("{count} between frames only", count=tunnelling))
+        if at_start := int(result.report.contacts.pairs.at_start.sum()):
+            parts.append(rpt_("{count} at the first frame", count=at_start))
+        contacts = joined(parts)
     one, many = n_("{contacts} among {count} object"), n_("{contacts} among {count} objects")
-    text = rpt_count(result.object_count, one, many, contacts=_contact_counts(result.report))
+    text = rpt_count(result.object_count, one, many, contacts=contacts)
     if not result.has_pairs:
         text = rpt_("Only one object was checked: nothing can touch it")
     if count := result.static_overlap_count:
@@ -118,15 +125,3 @@ def _summary(result: Result, comparison: Comparison | None) -> str:
     if result.partial is not None:
         text = sentences([partial_result_text(result), rpt_("{results} so far", results=text)])
     return text if comparison is None else sentences([text, baseline_counts(comparison)])
-
-
-def _contact_counts(report: ContactReport) -> str:
-    """Return the number of contacts, of tunnelling ones and of those at the start, as text."""
-    if not report.contacts:
-        return rpt_("No contacts")
-    parts = [rpt_count(len(report.contacts), "{count} contact", "{count} contacts")]
-    if tunnelling := int(report.contacts.pairs.tunnelling.sum()):
-        parts.append(rpt_("{count} between frames only", count=tunnelling))
-    if at_start := int(report.contacts.pairs.at_start.sum()):
-        parts.append(rpt_("{count} at the first frame", count=at_start))
-    return joined(parts)

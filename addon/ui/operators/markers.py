@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator, Scene
-from numpy.typing import NDArray
 
+from ...scene.blender.mesh_data import copied
 from ...translations import CONTEXT
 from ..properties.scene import settings_of, settings_on
 from ..translation import n_, rpt_count
@@ -31,19 +30,12 @@ def has_markers(scene: Scene) -> bool:
     Panels call this in every redraw, so frames are compared as arrays, and names only where frames agree.
     """
     added, existing = settings_on(scene).contact_list.markers, scene.timeline_markers
-    added_frames, frames = _frames(added), _frames(existing)
+    added_frames, frames = (copied(markers, "frame", np.int32) for markers in (added, existing))
     return any(
         existing[k].name == added[i].name
         for i in np.flatnonzero(np.isin(added_frames, frames)).tolist()
         for k in np.flatnonzero(frames == added_frames[i]).tolist()
     )
-
-
-def _frames(markers: Any) -> NDArray[np.int32]:
-    """Return the frames (n,) of a collection of markers."""
-    frames = np.empty(len(markers), dtype=np.int32)
-    markers.foreach_get("frame", frames)
-    return frames
 
 
 def add(scene: Scene, all_intervals: bool = False) -> int:

@@ -13,6 +13,7 @@ from bpy.types import Context, Event, Operator
 
 from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
+from ...scene.blender.mesh_data import copied
 from ..contact_rows import sorted_and_filtered
 from ..overlay.picking import subject_at
 from ..overlay.state import find_overlay, redraw
@@ -34,9 +35,10 @@ _NAME_SECONDS = 4.0
 def _shown_rows(settings: SceneSettings) -> dict[int, int]:
     """Return the row of each contact that the list shows, in the order of the list."""
     order, shown = sorted_and_filtered(settings)
-    indices, is_near = np.empty(len(shown), dtype=np.int64), np.empty(len(shown), dtype=bool)
-    settings.rows.foreach_get("index", indices)
-    settings.rows.foreach_get("is_near_miss", is_near)
+    indices, is_near = (
+        copied(settings.rows, "index", np.int32),
+        copied(settings.rows, "is_near_miss", np.bool_),
+    )
     return {int(indices[row]): row for row in order[(shown & ~is_near)[order]].tolist()}
 
 

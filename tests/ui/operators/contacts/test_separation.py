@@ -10,7 +10,7 @@ import pytest
 
 from addon.scene.blender.animated import curves_of_action
 from addon.scene.jobs import result_store
-from addon.ui.separation import active_curve, state_text
+from addon.ui.separation import active_curve, request_missing
 from tests.ui import scanned_scene
 
 
@@ -59,7 +59,7 @@ def test_curve_is_kept_with_the_result_and_nothing_else_changes(computed):
 def test_scene_that_has_changed_has_to_be_scanned_again(scanned):
     result_store.set_stale(scanned.result_id, True)
     assert not bpy.ops.collision_bounds.compute_separation.poll()
-    assert state_text(scanned) == "The scene changed: find contacts again"
+    assert request_missing(scanned) == "The scene changed: find contacts again"
 
 
 def test_export_and_keys_need_the_curve(scanned):
