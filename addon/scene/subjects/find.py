@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -81,13 +81,11 @@ def find_in_parts(
     ]
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
 
-    def is_selected(name: str, owner: str) -> bool:
-        return is_owner_selected(owner) and matches_names(selection, name, owner)
-
-    skipped = list(_skipped(scene, shown, is_selected))
-    for owner, name, reason in _without_surface(scene, depsgraph, candidates.table, shown):
-        if is_selected(name, owner):
-            skipped.append(Skipped(name, reason))
+    skipped = [
+        Skipped(name, reason)
+        for owner, name, reason in _without_bounds(scene, depsgraph, candidates.table, shown)
+        if is_owner_selected(owner) and matches_names(selection, name, owner)
+    ]
     for pattern in selection.patterns:
         if not any(matches_pattern(pattern, names[row], *owners[row]) for row in selected):
             raise SceneError(f"object {pattern!r}: {_reason_for_none(scene, pattern, skipped)}")
@@ -155,35 +153,30 @@ def _order_and_ids(every: SubjectList, names: Sequence[str]) -> tuple[list[int],
     return sorted(order, key=lambda row: (names[row], ids.get(row, names[row]))), ids
 
 
-def _skipped(
-    scene: bpy.types.Scene, shown: Collection[str], is_selected: Callable[[str, str], bool]
-) -> Iterator[Skipped]:
-    """Yield the selected objects that are hidden, are colliders, or have no surface."""
-    for item in scene.objects:
-        name, full_name = name_of(item), full_name_of(item)
-        if full_name in shown or not is_selected(name, full_name):
-            continue
-        if is_collider(item):
-            is_known = is_marked_collider(item) or collider_owner(item) is not None
-            yield Skipped(name, IS_COLLIDER if is_known else HAS_NAME_OF_COLLIDER)
-        elif missing := missing_reason(item):
-            yield Skipped(name, missing)
-        elif item.type in MESH_LIKE:
-            yield Skipped(name, HIDDEN)
-        elif item.type in UNSUPPORTED_REASONS:
-            yield Skipped(name, UNSUPPORTED_REASONS[item.type])
-
-
-def _without_surface(
+def _without_bounds(
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
     table: InstanceTable[Any],
     shown: Collection[str],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the owner's full name, name and reason of what is shown but has no surface in the scene.
+    """Yield the owner's full name, name and reason of what gets no bounds.
 
-    Objects of background scenes, and what objects, or instances, show together with their surface.
+    Objects that are hidden, are colliders, or have no surface; objects of background scenes; and what objects
+    or instances show together with their surface.
     """
+    for item in scene.objects:
+        name, full_name = name_of(item), full_name_of(item)
+        if full_name in shown:
+            continue
+        if is_collider(item):
+            is_known = is_marked_collider(item) or collider_owner(item) is not None
+            yield full_name, name, IS_COLLIDER if is_known else HAS_NAME_OF_COLLIDER
+        elif missing := missing_reason(item):
+            yield full_name, name, missing
+        elif item.type in MESH_LIKE:
+            yield full_name, name, HIDDEN
+        elif item.type in UNSUPPORTED_REASONS:
+            yield full_name, name, UNSUPPORTED_REASONS[item.type]
     for item in background_objects(depsgraph):
         yield full_name_of(item), name_of(item), IN_BACKGROUND
     for owner, name, kind in table.without_surface:

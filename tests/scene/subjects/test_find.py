@@ -8,6 +8,7 @@ import pytest
 from addon.core import CollisionBoundsError
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import find_subjects
+from tests.scene.blender.parts.rigs import add_rig
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
@@ -111,3 +112,14 @@ def test_parent_is_nearest_ancestor_with_bounds(add_mesh):
     empty.parent, top.parent = base, empty
     subjects, _ = find_subjects(bpy.context.scene, bpy.context.evaluated_depsgraph_get(), Selection())
     assert {subject.id: subject.parent for subject in subjects} == {"Base": None, "Top": "Base"}
+
+
+def test_parent_is_object_of_a_bone_above_also_if_the_armature_is_not_in_the_scene(add_mesh):
+    rig, lower, upper = add_rig(), add_mesh("Lower"), add_mesh("Upper")
+    for item, bone in ((lower, "Bone 0"), (upper, "Bone 2")):
+        item.parent, item.parent_type, item.parent_bone = rig, "BONE", bone
+    for is_in_scene in (True, False):
+        if not is_in_scene:
+            bpy.context.scene.collection.objects.unlink(rig)
+        subjects, _ = find_subjects(bpy.context.scene, bpy.context.evaluated_depsgraph_get(), Selection())
+        assert {subject.id: subject.parent for subject in subjects} == {"Lower": None, "Upper": "Lower"}

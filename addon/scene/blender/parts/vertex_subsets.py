@@ -42,19 +42,14 @@ def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDAr
     item = evaluated.original
     item.update_from_editmode()
     mesh: Any = item.data
-    positions = _edited_positions(item)
+    # The active shape key is what is edited, if there is one.
+    edited: Any = mesh.vertices if item.active_shape_key is None else item.active_shape_key.data
+    positions = copied(edited, "co", np.float32, (3,))
     if modifiers == "evaluated" and np.array_equal(edge_indices(evaluated, modifiers), mesh_edges(mesh)):
         shown = vertex_positions(evaluated, modifiers)
         positions = shown if len(shown) == len(positions) else positions
     selected: NDArray[np.float32] = positions[copied(mesh.vertices, "select", np.bool_)]
     return selected
-
-
-def _edited_positions(item: bpy.types.Object) -> NDArray[np.float32]:
-    """Copy the vertices (n, 3) that are edited: those of the active shape key if there is one."""
-    mesh: Any = item.data
-    source: Any = mesh.vertices if item.active_shape_key is None else item.active_shape_key.data
-    return copied(source, "co", np.float32, (3,))
 
 
 def group_vertices(
