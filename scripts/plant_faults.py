@@ -51,8 +51,8 @@ FAULTS = (
     ),
     (
         "core/scan/interval_block.py",
-        "self.boxes[:-1].merged(self.ending_boxes).padded(",
-        "self.ending_boxes.padded(",
+        "self.boxes[:-1][interval, shape].merged(self.ending_boxes[interval, shape])",
+        "self.ending_boxes[interval, shape]",
         "interval bound: end only",
     ),
     (

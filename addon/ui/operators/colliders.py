@@ -11,7 +11,7 @@ from bpy.types import Context, Operator, UILayout
 from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.colliders.check import ColliderCheck, check_colliders
+from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.jobs.part_splits import after_splits, split_meshes
@@ -189,6 +189,12 @@ class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
         store_check(context.scene, None)
 
 
+def _finding(context: Context, index: int) -> ColliderFinding | None:
+    """Return a problem or a note of the last check of the scene; None if there is no such one now."""
+    check = stored_check(context.scene)
+    return check.findings[index] if check is not None and 0 <= index < len(check.findings) else None
+
+
 class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
     """Select the object"""
 
@@ -200,22 +206,20 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
     @classmethod
     def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_collider_problem) -> str:
         """Return the tooltip: the problem in full."""
-        check = stored_check(context.scene)
-        if check is None or not 0 <= properties.index < len(check.findings):
+        problem = _finding(context, properties.index)
+        if problem is None:
             return tip_("Select the object")
-        problem = check.findings[properties.index]
         return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
     def run(self, context: Context) -> set[str] | None:
         """Select the object, or all objects of a collection that is treated as one."""
-        check = stored_check(context.scene)
-        if check is None or not 0 <= self.index < len(check.findings):
+        problem = _finding(context, self.index)
+        if problem is None:
             return self.refuse(rpt_("The list is out of date: check the colliders again"))
-        id = check.findings[self.index].id
-        items = [item for item in context.scene.objects if full_name_of(item) == id]
+        items = [item for item in context.scene.objects if full_name_of(item) == problem.id]
         if not items:
             homes = context.scene.collection.children_recursive
-            items = [item for home in homes if name_of(home) == id for item in home.all_objects]
+            items = [item for home in homes if name_of(home) == problem.id for item in home.all_objects]
         if not items:
             return self.refuse(rpt_("This object no longer exists: check the colliders again"))
         if not select_only(context, items):

@@ -35,10 +35,8 @@ _NAME_SECONDS = 4.0
 def _shown_rows(settings: SceneSettings) -> dict[int, int]:
     """Return the row of each contact that the list shows, in the order of the list."""
     order, shown = sorted_and_filtered(settings)
-    indices, is_near = (
-        copied(settings.rows, "index", np.int32),
-        copied(settings.rows, "is_near_miss", np.bool_),
-    )
+    indices = copied(settings.rows, "index", np.int32)
+    is_near = copied(settings.rows, "is_near_miss", np.bool_)
     return {int(indices[row]): row for row in order[(shown & ~is_near)[order]].tolist()}
 
 
@@ -70,7 +68,7 @@ class COLLISION_BOUNDS_OT_click_bound(Named, Operator):
         """
         settings = settings_of(context)
         mouse = event.mouse_region_x, event.mouse_region_y
-        rows = _rows_at(settings, self._subject_at(context, mouse), context)
+        rows = _rows_at(settings, mouse, context)
         following = rows[rows.index(settings.active_row) + 1 :] if settings.active_row in rows else rows
         if not following:
             return {"PASS_THROUGH"}
@@ -81,23 +79,18 @@ class COLLISION_BOUNDS_OT_click_bound(Named, Operator):
         self.report({"INFO"}, text)
         return {"FINISHED"}
 
-    @staticmethod
-    def _subject_at(context: Context, mouse: tuple[int, int]) -> int | None:
-        """Return the subject in contact whose lines are under the mouse."""
-        cached = find_overlay(context.scene, context.view_layer)
-        if cached is None:
-            return None
-        region: Any = context.region
-        data = cached.in_view(context)
-        matrix = np.array(context.region_data.perspective_matrix, dtype=np.float64)
-        reach = _REACH * context.preferences.system.ui_scale
-        return subject_at(data, data.strong, matrix, (region.width, region.height), mouse, reach)
 
-
-def _rows_at(settings: SceneSettings, subject: int | None, context: Context) -> list[int]:
-    """Return the shown rows of the contacts that a subject has at the playhead."""
-    result = results_of(settings).contacts
-    if subject is None or result is None or result.report is None:
+def _rows_at(settings: SceneSettings, mouse: tuple[int, int], context: Context) -> list[int]:
+    """Return the shown rows of the contacts that the bound under the mouse has at the playhead."""
+    result, cached = results_of(settings).contacts, find_overlay(context.scene, context.view_layer)
+    if cached is None or result is None or result.report is None:
+        return []
+    region: Any = context.region
+    data, reach = cached.in_view(context), _REACH * context.preferences.system.ui_scale
+    matrix = np.array(context.region_data.perspective_matrix, dtype=np.float64)
+    # Of the subjects in contact, the one whose lines are under the mouse.
+    subject = subject_at(data, data.strong, matrix, (region.width, region.height), mouse, reach)
+    if subject is None:
         return []
     (a, b, *_), contacts = result.report.contacts.pairs, result.report.contacts
     frame, spans = playhead(context.scene), contacts.intervals
