@@ -111,33 +111,29 @@ def _volume(
         return ball_surface(sphere.center, _thick_radius(float(sphere.radius) + growth, unit, fit))
     along_axes = (capsule_from_points(points, axis) for axis in np.eye(3)[[2, 0, 1]])
     capsule = min(along_axes, key=lambda each: float(each.volume))
-    thick = _thick_radius(float(capsule.radius) + growth, unit, fit, capsule.end - capsule.start)
+    thick = _thick_radius(float(capsule.radius) + growth, unit, fit, 2 * float(capsule.half_length))
     return capsule_surface(Capsule(capsule.center, capsule.axis, capsule.half_length, thick))
 
 
 def _box(points: Floats, lengths: Floats, padding: float, slack: float) -> tuple[Floats, Faces]:
     """Vertices and faces of a box around points (n, 3), whose units have lengths (3,) in the world."""
     low, high = points.min(axis=0), points.max(axis=0)
-    growth = np.full(3, slack)
-    if padding or slack:
-        growth += padding / lengths
-        if (high - low + 2 * growth < 0).any():
-            raise padding_error(padding)
+    growth = slack + padding / lengths
     sides = (high - low + 2 * growth) * lengths
-    minimum = minimum_thickness(float(sides.max()))
-    if (sides < minimum).any():
-        growth += np.maximum(minimum - sides, 0) / 2 / lengths
-    if growth.any():
-        low, high = low - growth, high + growth
-    return box_surface(low, high)
+    if (sides < 0).any():
+        raise padding_error(padding)
+    growth += np.maximum(minimum_thickness(float(sides.max())) - sides, 0) / 2 / lengths
+    return box_surface(low - growth, high + growth)
 
 
-def _thick_radius(radius: float, unit: float, fit: FitSettings, length: Floats | None = None) -> float:
-    """Radius of at least the minimum thickness, in a space whose unit has the length `unit` in the world."""
+def _thick_radius(radius: float, unit: float, fit: FitSettings, axis: float = 0.0) -> float:
+    """Radius of at least the minimum thickness, in a space whose unit has the length `unit` in the world.
+
+    `axis` is the length of the axis of a capsule.
+    """
     if radius < 0:
         raise padding_error(fit.padding)
-    largest = 2 * radius + (0.0 if length is None else float(length.max()))
-    return max(radius, minimum_thickness(largest * unit) / unit / 2)
+    return max(radius, minimum_thickness((2 * radius + axis) * unit) / unit / 2)
 
 
 def fit_colliders(

@@ -53,6 +53,8 @@ class ColliderNames:
             raise SceneError(
                 message("has {count} colliders: add {{number}} to the name pattern", count=len(kinds))
             )
+        declared: Any = bpy.types.ID.bl_rna.properties["name"]
+        limit = int(declared.length_max) - 1  # 63 bytes, 255 since Blender 5.0
         names: dict[str, None] = {}
         # All lower numbers are in use, so thousands of parts do not search from 0 again each.
         numbers = dict.fromkeys(kinds, 0)
@@ -68,7 +70,7 @@ class ColliderNames:
                         )
                     )
                 numbers[kind] += 1
-            size, limit = len(candidate.encode()), _max_name_bytes()
+            size = len(candidate.encode())
             if size > limit:
                 raise SceneError(
                     message(
@@ -94,12 +96,6 @@ class ColliderNames:
             "kind": kind,
         }
         return self._pattern.format(**fields)
-
-
-def _max_name_bytes() -> int:
-    """Maximum length of a name in Blender: 63 bytes, 255 since 5.0."""
-    name: Any = bpy.types.ID.bl_rna.properties["name"]
-    return int(name.length_max) - 1
 
 
 def _fields_of(pattern: str) -> set[str]:
