@@ -179,6 +179,8 @@ class IntervalBlock:
         group, shape = np.repeat(np.arange(len(starts)), len(known)), np.tile(known, len(starts))
         begin, end = starts[group], ends[group]
         coarse = 2 * (yield from self._bounded(shape, begin, end))
+        self._moves_unseen = has_jumped.copy()
+        self._moves_unseen[shape[coarse > 0]] = True
         first, last = self.shapes[begin, shape], self.ending[end - 1, shape]
         # Where a shape is absent at an end, the samples do not show how far it turns.
         absent = ~(self.present[begin, shape] & self.present[end - 1, shape]) & (shape < self._movers)
@@ -188,8 +190,6 @@ class IntervalBlock:
             last = _assigned(last, absent, limits)
         coarse += rotation_sagitta(first, last)
         self.deviation[:, known] = coarse.reshape(len(starts), -1)[np.arange(len(self)) // _COARSE]
-        self._moves_unseen = has_jumped.copy()
-        self._moves_unseen[known] |= (self.deviation[:, known] > 0).any(axis=0)
         if self._jump_lengths is not None:
             self.deviation += self._jump_lengths
 

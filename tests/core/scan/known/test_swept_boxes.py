@@ -85,3 +85,14 @@ def test_boxes_hold_a_zigzag_that_is_on_one_side_at_samples_and_on_the_other_in_
     finished(block.use_known(motion, motion.known, np.zeros(1, dtype=bool)))
     boxes = block.swept_boxes(np.zeros(1))
     assert (boxes.min[:-1, 0, 0] <= -1.25).all()
+
+
+def test_turned_boxes_at_rest_do_not_count_as_moving():
+    rng, count = np.random.default_rng(4), 200
+    motion, frames, every = Spinning(rng, count), np.arange(9.0), np.arange(count)
+    motion.swing[:], motion.wobble[:], motion.speed[:] = 0, 0, 0
+    motion.axis[:], motion.angle = rng.normal(0, 1, (count, 3)), lambda shapes, times: 1.0 + shapes
+    shapes = motion.shapes_of(np.tile(every, 9), np.repeat(frames, count)).reshaped((9, count))
+    block = IntervalBlock(Frames.from_sample(frames, Sample(shapes), every), 0, 8, None, is_linear=True)
+    finished(block.use_known(motion, motion.known, np.zeros(count, dtype=bool)))
+    assert not block.changes().any()
