@@ -20,7 +20,7 @@ from ..properties.colliders import collider_property
 from ..properties.contact_list import ContactRow
 from ..properties.options import option_property, with_properties
 from ..properties.preferences import preferences
-from ..properties.scene import SceneSettings, fit_settings, has_objects, results_of, settings_of
+from ..properties.scene import SceneSettings, fit_settings, results_of, settings_of
 from ..translation import error_text, n_, tip_
 
 Need = Callable[[Context], str]
@@ -87,7 +87,7 @@ class Command(Named):
             for name in names:
                 if self.properties.is_property_set(name):
                     setattr(source, name, getattr(self, name))
-                elif name != "scope" or has_objects(context):
+                elif name != "scope" or settings.scope != "SELECTED" or context.view_layer.objects.selected:
                     # An unset scope stays so without objects: Adjust Last Operation decides again.
                     setattr(self, name, getattr(source, name))
         if "scope" in self.shared.get("", ()):

@@ -70,9 +70,12 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
         )
         editable = [item for item in targets if is_editable(item)]
         for item in editable:
-            _copy(getattr(source, SETTINGS_PROPERTY), getattr(item, SETTINGS_PROPERTY), names)
+            settings, copies = getattr(source, SETTINGS_PROPERTY), getattr(item, SETTINGS_PROPERTY)
+            _copy(settings, copies, names)
             if self.override:
-                _copy_more_shapes(source, item)
+                copies.more_shapes.clear()
+                for entry in settings.more_shapes:
+                    _copy(entry, copies.more_shapes.add(), SHAPE_OPTIONS)
         overlay.refresh(context)
         add_to_undo_step(context)
         skipped = len(targets) - len(editable)
@@ -121,14 +124,6 @@ def add_to_undo_step(context: Context) -> None:
 def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
     for name in names:
         setattr(target, name, getattr(source, name))
-
-
-def _copy_more_shapes(source: bpy.types.Object, target: bpy.types.Object) -> None:
-    """Copy the custom shapes after the first one."""
-    copies: Any = getattr(target, SETTINGS_PROPERTY).more_shapes
-    copies.clear()
-    for entry in getattr(source, SETTINGS_PROPERTY).more_shapes:
-        _copy(entry, copies.add(), SHAPE_OPTIONS)
 
 
 _FITTED_SHAPE = {

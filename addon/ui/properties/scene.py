@@ -216,11 +216,6 @@ def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
     return settings_on(context.scene)
 
 
-def has_objects(context: Context) -> bool:
-    """Return whether the scope has objects; where it has none, buttons work on all visible ones."""
-    return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
-
-
 def is_outside_scene(scene: bpy.types.Scene, start: float, end: float) -> bool:
     """Return whether frames have none in common with the frame range of a scene."""
     return start > scene.frame_end or end < scene.frame_start
