@@ -128,17 +128,15 @@ def hull_steps(
     if decimals is not None:
         decimals = as_whole_number(decimals, "decimals", 0, _MAX_DECIMALS)
     p = _checked_points(points, max_vertices)
-    rounding = _VertexRounding(decimals, float(np.abs(p).max()))
-    axes = _Axes(p)
-    if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
+    target = _Target.of(p, decimals, margin, max_vertices)
+    if target is None:
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
-    target = _Target(axes, rounding, margin, max_vertices)
     best = yield from _smallest_candidate(p, target)
     if best is None:
         best = yield from _candidate_of_fewer_vertices(p, target)
     hull = yield from _smaller_than_box(p, target, best)
     if hull is None:
-        raise InvalidShapeError(f"points: {rounding.name} have no hull around them")
+        raise InvalidShapeError(f"points: {target.rounding.name} have no hull around them")
     return hull
 
 
@@ -156,11 +154,8 @@ def rounded_hull_steps(
         decimals: `hull_from_points` may find one with fewer vertices.
     """
     vertices = _checked_points(hull.vertices, len(hull.vertices))
-    rounding, axes = _VertexRounding(decimals, float(np.abs(vertices).max())), _Axes(vertices)
-    if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
-        return None
-    target = _Target(axes, rounding, 0.0, len(vertices))
-    return (yield from _grown(vertices, hull.faces, target))
+    target = _Target.of(vertices, decimals, 0.0, len(vertices))
+    return None if target is None else (yield from _grown(vertices, hull.faces, target))
 
 
 def run_hull_steps(steps: Generator[HullRequest, Ints | None, _Result]) -> _Result:
@@ -270,6 +265,14 @@ class _Target(NamedTuple):
     margin: float
     max_vertices: int
 
+    @classmethod
+    def of(cls, points: Floats, decimals: int | None, margin: float, max_vertices: int) -> _Target | None:
+        """Collect the requirements on a hull of points (n, 3); None for those in about one plane."""
+        rounding, axes = _VertexRounding(decimals, float(np.abs(points).max())), _Axes(points)
+        if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
+            return None
+        return cls(axes, rounding, margin, max_vertices)
+
 
 _Steps: TypeAlias = Generator[HullRequest, "Ints | None", "ConvexHull | None"]
 """As `HullSteps`; returns None where there is no hull."""
@@ -363,8 +366,7 @@ def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np
     None where there is no such hull, and where a point is above `inner` by more than `max_outside`.
     """
     axes, rounding, margin = target.axes, target.rounding, target.margin
-    vertices, faces = _compact(points, inner)
-    faces = _turned_outward(vertices, faces)
+    vertices, faces = _surface(points, inner)
     normals, offsets = face_planes(vertices, faces)
     above = max_height_above(points, normals, offsets)
     if above.max() > max_outside:
@@ -386,25 +388,23 @@ def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np
         if outer is None:
             outer = yield HullRequest(scaled, 1e-10)
         if outer is not None:
-            corners, sides = _compact(rounded, outer)
-            sides = _turned_outward(corners, sides)
+            corners, sides = _surface(rounded, outer)
             if _is_enclosing(corners, sides, near, margin):
                 return ConvexHull(corners, sides)
         growth *= 2
     return None
 
 
-def _compact(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
-    """Return the points that faces (f, 3) use, and the faces as indices of these."""
+def _surface(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
+    """Return the points that faces (f, 3) use, and the faces as indices of these, turned outward.
+
+    The axes by which points were scaled may mirror.
+    """
     used, numbers = np.unique(faces, return_inverse=True)
-    return points[used], numbers.reshape(-1, 3).astype(np.int64)
-
-
-def _turned_outward(vertices: Floats, faces: Ints) -> Ints:
-    """Reverse faces that are clockwise from outside: the axes by which points were scaled may mirror."""
+    vertices, faces = points[used], numbers.reshape(-1, 3).astype(np.int64)
     a, b, c = ((vertices[column] - vertices[0]) for column in faces.T)
-    volume = float(dot(a, np.cross(b, c)).sum())
-    return faces if volume > 0 else faces[:, ::-1]
+    is_outward = float(dot(a, np.cross(b, c)).sum()) > 0
+    return vertices, faces if is_outward else faces[:, ::-1]
 
 
 def _vertex_offsets(normals: Floats, faces: Ints) -> Floats | None:

@@ -90,7 +90,7 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    _require_method(method)
+    require_choice(method, SPHERE_METHODS, "sphere method")
     p = as_point_sets(points)
     if p.ndim > 2:
         return _spheres_of_sets(p, method)
@@ -166,7 +166,7 @@ def spheres_from_groups(
     InvalidShapeError
         For offsets that do not fit the points.
     """
-    _require_method(method)
+    require_choice(method, SPHERE_METHODS, "sphere method")
     is_sorted = as_flag(is_sorted, "is_sorted")
     p, bounds = _groups(points, offsets)
     if len(bounds) < 2:
@@ -214,10 +214,6 @@ def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
     if (counts == 0).any():
         raise EmptyGeometryError(f"group {int((counts == 0).argmax())} has no points")
     return p, bounds
-
-
-def _require_method(method: str) -> None:
-    require_choice(method, SPHERE_METHODS, "sphere method")
 
 
 def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:

@@ -113,10 +113,9 @@ class VertexStacks:
         systems, as those of `transform_vectors`, and take twice as long.
         """
         low, high = np.empty((len(subjects), 3)), np.empty((len(subjects), 3))
-        for rows, stacked in self._in_chunks(subjects):
-            low[rows], high[rows] = _extremes(stacked.astype(np.float64), linear[rows], is_reproducible)
-        for rows, points in self._one_by_one(subjects):
-            low[rows], high[rows] = _extremes_of_one(points.astype(np.float64), linear[rows], is_reproducible)
+        for rows, points in self._chunks(subjects):
+            extremes = _extremes if points.ndim == 3 else _extremes_of_one
+            low[rows], high[rows] = extremes(points.astype(np.float64), linear[rows], is_reproducible)
         if radii.any():
             extent = radii[:, None] * length(linear)
             return low - extent, high + extent
@@ -137,32 +136,26 @@ class VertexStacks:
     def _outermost(self, subjects: Ints, linear: Floats) -> Floats:
         """Find the outermost vertices (m, 3, 6) of subjects (m,) as `outermost_points`."""
         result = np.empty((len(subjects), 3, 6))
-        for rows, stacked in self._in_chunks(subjects):
-            result[rows] = outermost_points(stacked.astype(np.float32, copy=False), linear[rows])
-        for rows, points in self._one_by_one(subjects):
-            result[rows] = outermost_of_one(points.astype(np.float32, copy=False), linear[rows])
+        for rows, points in self._chunks(subjects):
+            outermost = outermost_points if points.ndim == 3 else outermost_of_one
+            result[rows] = outermost(points.astype(np.float32, copy=False), linear[rows])
         return result
 
-    def _in_chunks(self, subjects: Ints) -> Iterator[tuple[Ints, NDArray[np.float32]]]:
+    def _chunks(self, subjects: Ints) -> Iterator[tuple[Ints, NDArray[np.float32]]]:
         """Yield rows (k,) of those of subjects (m,) that have equally many vertices, with these (k, 3, v).
 
-        Subjects with many vertices are not among them.
+        Subjects with many vertices are yielded one by one, with these (3, v).
         """
-        for count, (members, stack) in self._stacks.items():
-            if count < _MANY_VERTICES:
-                rows = np.flatnonzero(np.isin(subjects, members))
-                size = CHUNK_ROWS // count
-                for begin in range(0, len(rows), size):
-                    chunk = rows[begin : begin + size]
-                    yield chunk, stack[np.searchsorted(members, subjects[chunk])]
-
-    def _one_by_one(self, subjects: Ints) -> Iterator[tuple[Ints, NDArray[np.float32]]]:
-        """Yield rows (k,) of each of subjects (m,) with many vertices, with these (3, v)."""
         for count, (members, stack) in self._stacks.items():
             if count >= _MANY_VERTICES:
                 for member in np.intersect1d(members, subjects).tolist():
-                    rows = np.flatnonzero(subjects == member)
-                    yield rows, stack[np.searchsorted(members, member)]
+                    yield np.flatnonzero(subjects == member), stack[np.searchsorted(members, member)]
+                continue
+            rows = np.flatnonzero(np.isin(subjects, members))
+            size = CHUNK_ROWS // count
+            for begin in range(0, len(rows), size):
+                chunk = rows[begin : begin + size]
+                yield chunk, stack[np.searchsorted(members, subjects[chunk])]
 
 
 def _extremes(points: Floats, linear: Floats, is_reproducible: bool) -> tuple[Floats, Floats]:
