@@ -177,7 +177,8 @@ def instances_of(shape: Shape, owners: Ints) -> Instances:
     """
     if type(shape) not in _PARTS:
         raise TypeError(f"the overlay cannot draw {type(shape).__name__}")
-    return Instances.concatenate([Instances.of(*part, owners) for part in _PARTS[type(shape)](shape)])
+    parts = [Instances.of(*part, owners) for part in _PARTS[type(shape)](shape)]
+    return Instances.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def segment_instances(starts: Floats, directions: Floats, owners: Ints) -> Instances:
@@ -220,7 +221,9 @@ def draw_data_from_shapes(
     parts = [Instances()]
     for name in drawn[::-1]:
         colors = bright if name == checked else faint
-        parts += [part.with_color(colors[part.owners]) for part in _drawn_as(live, name)]
+        for part in _drawn_as(live, name):
+            part.rows[:, 3] = colors[part.owners]
+            parts.append(part)
     return DrawData(Instances.concatenate(parts), strong=strong)
 
 
