@@ -82,8 +82,30 @@ class SkinSource(NamedTuple):
 
     def skin(self) -> Skin:
         """Return the skin, whose tree takes most of the time."""
-        rows, points = _blended(self)
-        return Skin(self.mesh.subject, self.mesh.armature, rows, points)
+        count, total = len(self.points), np.zeros(len(self.points))
+        for rows, of_bone in self.weights:
+            total[rows] += of_bone
+        is_bent: Bools = np.asarray(total > _LEAST_WEIGHT)
+        # The vertices that each bone carries, and its shares in them, 1 in sum; the object has the rest.
+        carried: list[tuple[int, Ints, Floats]] = []
+        for bone, (rows, of_bone) in enumerate(self.weights):
+            kept = is_bent[rows]
+            carried.append((bone, rows[kept], of_bone[kept] / total[rows[kept]]))
+        others = np.flatnonzero(~is_bent)
+        carried.append((len(self.weights), others, np.ones(len(others))))
+        carried = [each for each in carried if len(each[1])]
+        carriers = np.bincount(np.concatenate([rows for _, rows, _ in carried]), minlength=count)
+        shape = (count, int(carriers.max()))
+        bones, shares, places = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros((*shape, 3))
+        filled = np.zeros(count, dtype=np.int64)
+        for number, (bone, rows, of_bone) in enumerate(carried):
+            cell, matrix = (rows, filled[rows]), self.to_bones[bone]
+            bones[cell], shares[cell] = number, of_bone
+            places[cell] = self.points[rows] @ matrix[:3, :3].T + matrix[:3, 3]
+            filled[rows] += 1
+        used = self.rows[[bone for bone, _, _ in carried]]
+        points = BlendedPoints(bones, shares, places, self.points)
+        return Skin(self.mesh.subject, self.mesh.armature, used, points)
 
 
 def read_skins(
@@ -101,7 +123,14 @@ def read_skins(
     index_of : Their indices, as `TransformCurves` has them.
     as_blocks : Whether to read weights as blocks, within a step of a job.
     """
-    groups = [_bone_groups(objects[mesh.uid], objects[mesh.armature]) for mesh in meshes]
+    # The vertex groups that move vertices: the bone of each, by its index.
+    groups = []
+    for mesh in meshes:
+        armature: Any = objects[mesh.armature].data
+        bones, named = armature.bones, objects[mesh.uid].vertex_groups
+        groups.append(
+            {each.index: each.name for each in named if each.name in bones and bones[each.name].use_deform}
+        )
     wanted = [(objects[mesh.uid], list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
     weights = weights_of_meshes(wanted, as_blocks)
     sources = (
@@ -133,16 +162,6 @@ def _read_skin(
     return SkinSource(mesh, np.array(rows), to_bones, list(used.values()), points)
 
 
-def _bone_groups(item: bpy.types.Object, armature: bpy.types.Object) -> dict[int, str]:
-    """Return the vertex groups of an object that move vertices: the bone of each, by its index."""
-    data: Any = armature.data
-    return {
-        group.index: group.name
-        for group in item.vertex_groups
-        if group.name in data.bones and data.bones[group.name].use_deform
-    }
-
-
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
     """Return the matrix (4, 4) of an object in the space of an armature's object; None if it may change."""
     if min(row, armature) < 0 or (transforms.curve_of[row] >= 0).any():
@@ -157,48 +176,6 @@ def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Float
     if is_animated or has_parents or np.linalg.matrix_rank(matrices[0]) < 4:
         return None
     return np.asarray(np.linalg.solve(*matrices))
-
-
-class _Entry(NamedTuple):
-    """Vertices (k,) that a bone carries, and its shares (k,) in them."""
-
-    bone: int
-    rows: Ints
-    shares: Floats
-
-
-def _entries(weights: Sequence[GroupWeights], count: int) -> list[_Entry]:
-    """Return what bones (b,) carry of vertices (count,), 1 in sum for each; number b carries the rest."""
-    total = np.zeros(count)
-    for rows, of_bone in weights:
-        total[rows] += of_bone
-    is_bent: Bools = np.asarray(total > _LEAST_WEIGHT)
-    entries = []
-    for bone, (rows, of_bone) in enumerate(weights):
-        kept = is_bent[rows]
-        rows = rows[kept]
-        entries.append(_Entry(bone, rows, of_bone[kept] / total[rows]))
-    uncarried = np.flatnonzero(~is_bent)
-    entries.append(_Entry(len(weights), uncarried, np.ones(len(uncarried))))
-    return [entry for entry in entries if len(entry.rows)]
-
-
-def _blended(source: SkinSource) -> tuple[Ints, BlendedPoints]:
-    """Return the indices of those bones that carry vertices, and the vertices with their shares."""
-    points, count = source.points, len(source.points)
-    entries = _entries(source.weights, count)
-    carriers = np.bincount(np.concatenate([entry.rows for entry in entries]), minlength=count)
-    shape = (count, int(carriers.max()))
-    bones, shares, places = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros((*shape, 3))
-    filled = np.zeros(count, dtype=np.int64)
-    for number, (bone, rows, of_bone) in enumerate(entries):
-        cell = rows, filled[rows]
-        matrix = source.to_bones[bone]
-        bones[cell], shares[cell] = number, of_bone
-        places[cell] = points[rows] @ matrix[:3, :3].T + matrix[:3, 3]
-        filled[rows] += 1
-    used = [entry.bone for entry in entries]
-    return source.rows[used], BlendedPoints(bones, shares, places, points)
 
 
 # ---- Reading, step by step, so that windows respond
