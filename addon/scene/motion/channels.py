@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...core.curves.easings import FAMILIES, MODES, easing_code
-from ...core.curves.expressions import Expression, Expressions, expression_of
+from ...core.curves.expressions import Expression, expression_of
 from ...core.curves.keyframes import Curves
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
 from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
@@ -274,27 +274,17 @@ def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver
         return None
     if not len(curve.keyframe_points):
         return FrameDriver(expression, None) if all(map(_is_identity, curve.modifiers)) else None
-    if len(curve.modifiers) or keys is None or not _is_diagonal(keys):
+    if len(curve.modifiers) or keys is None or not np.array_equal(keys.keys.points, _ENDS):
         return None
-    return FrameDriver(expression, keys)
-
-
-def _is_diagonal(curve: CurveKeys) -> bool:
-    """Return whether a driver's curve is the one that Blender adds, or the same with other handles on it."""
-    keys = curve.keys
-    if not (
-        np.array_equal(keys.points, _ENDS)
-        and all((side[:, 0] == side[:, 1]).all() for side in (keys.left, keys.right))
-    ):
-        return False
-    segments = joined_curves([curve]).segments
-    outside = slice(0, 3, 2)
     # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
-    return bool(
-        segments.kind[1] in (LINEAR, BEZIER)
+    segments, outside = joined_curves([keys]).segments, slice(0, 3, 2)
+    is_diagonal = (
+        all((side[:, 0] == side[:, 1]).all() for side in (keys.keys.left, keys.keys.right))
+        and segments.kind[1] in (LINEAR, BEZIER)
         and (segments.kind[outside] == EXTRAPOLATED).all()
         and (segments.slope[outside] == 1).all()
     )
+    return FrameDriver(expression, keys) if is_diagonal else None
 
 
 def _is_identity(modifier: Any) -> bool:
@@ -305,14 +295,6 @@ def _is_identity(modifier: Any) -> bool:
         and tuple(modifier.coefficients) == (0, 1)
         and not (modifier.use_additive or modifier.use_influence or modifier.use_restricted_range)
     )
-
-
-def joined_expressions(drivers: Sequence[FrameDriver]) -> Expressions:
-    """Join the expressions of drivers."""
-    maps = [driver.map for driver in drivers if driver.map is not None]
-    is_mapped = np.array([driver.map is not None for driver in drivers], dtype=bool)
-    map_of = np.where(is_mapped, np.cumsum(is_mapped) - 1, -1)
-    return Expressions([driver.expression for driver in drivers], map_of, joined_curves(maps))
 
 
 class Visibility:

@@ -6,14 +6,13 @@ scene at a few times before they are relied on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, Capsule, Obb, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
-from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
     SHORT,
     Jumps,
@@ -60,21 +59,12 @@ class CurvePoses:
         self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self.rows >= 0) & is_candidate
         self.skins = skins
-        self._ahead: dict[float, Singles] = {}
         skins.keep(self.is_known)
-
-    def look_ahead(self, times: Sequence[float]) -> None:
-        """Compute the matrices that `compare` needs at some increasing times, at once."""
-        every = rounded_times(np.array(times))
-        self._ahead = dict(zip(times, self.transforms.world_matrices(every), strict=True))
-        self.skins.look_ahead(np.array(times))
 
     def compare(
         self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]
     ) -> None:
         """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
-
-        Sooner if `look_ahead` was called before, with all times to compare.
 
         Only the matrices of those that are shown are compared, because Blender need not evaluate the others.
 
@@ -84,9 +74,7 @@ class CurvePoses:
         self.is_known[self.skins.differing(time, expected, vertices)] = False
         subjects = np.flatnonzero(self.is_known)
         is_shown, expected = is_shown[subjects], expected[subjects]
-        if time not in self._ahead:
-            self.look_ahead([time])
-        found = self._ahead.pop(time)[self.rows[subjects]].astype(np.float64)
+        found = self.matrices_at(np.array([time]), subjects)[0]
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
         is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]

@@ -144,6 +144,7 @@ class PoseSources:
     is_elsewhere : (n,) bool. Subjects that can be read without the user's scene.
     follow_curves : Whether the poses of all subjects at all frames follow from curves.
     reasons : Why subjects are read from the user's scene, by the index of each that is.
+    times : (t,) float64. Increasing frames that will be read in turn, so that poses are computed ahead.
     """
 
     def __init__(self, scene: bpy.types.Scene, reader: FrameReader, simulations: Simulations) -> None:
@@ -153,8 +154,8 @@ class PoseSources:
         self.curves: CurvePoses | None = None
         # Times at which subjects that do not follow curves appear or disappear.
         self._sampled_switches: Floats = np.empty(0)
-        # Times to come, and matrices of the subjects on curves at the next of them.
-        self._times: Floats = np.empty(0)
+        self.times: Floats = np.empty(0)
+        # Matrices of the subjects on curves at the next times.
         self._ahead: dict[float, Floats] = {}
         # Of the subjects that are read elsewhere, and do not follow curves; and of those of `evaluated`.
         self._private: PrivateScene | None = None
@@ -178,7 +179,7 @@ class PoseSources:
         if not is_own.any():
             return
         curves, shown = yield from self._compare_curves(times, is_own, may_be_skinned)
-        self.curves, self._times, self.is_elsewhere = curves, np.array(times), curves.is_known.copy()
+        self.curves, self.times, self.is_elsewhere = curves, np.array(times), curves.is_known.copy()
         is_unknown, known = is_own & ~curves.is_known, set(self._reader.uids.tolist())
         unknown = set(self._reader.uids[is_unknown].tolist())
         objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in unknown]
@@ -229,9 +230,8 @@ class PoseSources:
         skinned = None if may_be_skinned is None else may_be_skinned & is_own
         curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, skinned)
         shown: list[_Shown] = []
-        objects, compared = ObjectReader(reader.uids), times_to_compare(list(times))
-        curves.look_ahead(compared)
-        for time in compared:
+        objects = ObjectReader(reader.uids)
+        for time in times_to_compare(list(times)):
             scene = scene_by_uid(self._uid)
             go_to_within_step(scene, time)
             _, is_shown, matrices = objects.read(scene, self._all)
@@ -306,10 +306,6 @@ class PoseSources:
                 every = np.insert(every, position, switch)
         return [float(time) for time in every]
 
-    def expect(self, times: Sequence[float]) -> None:
-        """Say which increasing times in frames will be read in turn, so that poses are computed ahead."""
-        self._times = np.array(times)
-
     def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
         """Read sorted `subjects` (m,) at any time.
 
@@ -350,8 +346,8 @@ class PoseSources:
                 if time not in self._ahead:
                     count = max(_FRAMES, _MATRICES // len(on_curves))
                     # A scan of two frames samples their middle too.
-                    begin = int(np.searchsorted(self._times, time, side="right"))
-                    times = np.append(time, self._times[begin : begin + count - 1])
+                    begin = int(np.searchsorted(self.times, time, side="right"))
+                    times = np.append(time, self.times[begin : begin + count - 1])
                     ahead = self.curves.matrices_at(times, on_curves)
                     self._ahead = dict(zip(times.tolist(), ahead, strict=True))
                 matrices = self._ahead[time]

@@ -215,17 +215,14 @@ def identity_of(subjects: Sequence[Subject], settings: ContactSettings, times: S
     times : those that are requested
     """
     versions = extension_version(), bpy.app.version_string
-    text = repr((versions, _file_digest(), settings, list(times), [subject.id for subject in subjects]))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _file_digest() -> str:
-    """Return a digest of the .blend file that is open; empty for a scene that was imported or not saved."""
     try:
         with Path(bpy.data.filepath).open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            of_file = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
-        return ""
+        # A scene that was imported or not saved.
+        of_file = ""
+    text = repr((versions, of_file, settings, list(times), [subject.id for subject in subjects]))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[ShareRecords]:

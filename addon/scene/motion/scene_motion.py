@@ -123,13 +123,8 @@ class SceneMotion(KnownShapes):
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys
-        self._take_obstacles()
-        self._reset()
-
-    def _take_obstacles(self) -> None:
-        """Give obstacles their meshes. Raises SceneError for an obstacle without faces."""
-        for index in self._obstacles.indices.tolist():
-            subject = self.reader.subjects[index]
+        for index in obstacles.indices.tolist():
+            subject = subjects[index]
             if subject.override:
                 raise SceneError(
                     message(
@@ -139,7 +134,8 @@ class SceneMotion(KnownShapes):
                 )
             if index in self._unfitted:
                 source = self._unfitted.pop(index)
-                self._obstacles.set_mesh(index, source.geometry, source.triangles)
+                obstacles.set_mesh(index, source.geometry, source.triangles)
+        self._reset()
 
     def _reset(self) -> None:
         """Create an empty fit cache for the shape, and what depends on it."""
@@ -191,29 +187,27 @@ class SceneMotion(KnownShapes):
 
         times : Increasing times of the samples to come, in frames.
         """
+        reader = self.reader
+        # Boxes of whole meshes may follow from the curves of bones.
+        may_be_skinned: Bools = np.zeros(len(self._all), dtype=bool)
+        if self.shape == "aabb" and not self._in_own_frames and self._settings.vertex_group is None:
+            of_each = zip(reader.subjects, reader.modifiers, strict=True)
+            is_whole = [each.part is None and source == "evaluated" for each, source in of_each]
+            may_be_skinned = reader.may_deform & np.array(is_whole, dtype=bool)
         yield from self.sources.choose(
-            times, lambda name: self.skips.accepts((name, name, ())), self._may_be_skinned()
+            times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned
         )
         curves = self.sources.curves
         if curves is None or not curves.is_known.any():
             return
         run_to_end(self.fitting())
-        is_whole = np.array([subject.override is None for subject in self.reader.subjects], dtype=bool)
+        has_mesh = np.array([subject.override is None for subject in reader.subjects], dtype=bool)
         # While some cannot be sampled between frames, others must not appear there.
         is_steady = np.ones(len(self._all), dtype=bool) if self.refinable.all() else ~curves.is_switched
         solid = self._obstacles.indices
         stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
-        self._follow(curves, self._fits, self.shape, is_whole & is_steady, solid[stays & is_steady[solid]])
+        self._follow(curves, self._fits, self.shape, has_mesh & is_steady, solid[stays & is_steady[solid]])
         self._batch.follow(curves.skins, self.costs)
-
-    def _may_be_skinned(self) -> Bools:
-        """Mask (n,) of subjects whose boxes at any time may follow from the curves of bones."""
-        is_wanted = self.shape == "aabb" and not self._in_own_frames and self._settings.vertex_group is None
-        subjects = self.reader
-        of_each = zip(subjects.subjects, subjects.modifiers, strict=True)
-        is_whole = [is_wanted and each.part is None and source == "evaluated" for each, source in of_each]
-        result: Bools = subjects.may_deform & np.array(is_whole, dtype=bool)
-        return result
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
         """Add the times at which known subjects appear or disappear, so that samples show that.
@@ -221,7 +215,7 @@ class SceneMotion(KnownShapes):
         Call it after `comparing`, with the same times.
         """
         every = self.sources.with_switches(times) if self.refinable.all() else list(times)
-        self.sources.expect(probed_times(np.array(every), self).tolist())
+        self.sources.times = probed_times(np.array(every), self)
         return every
 
     def fitting(self) -> Generator[None, None, None]:

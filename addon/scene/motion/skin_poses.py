@@ -213,11 +213,6 @@ class SkinPoses:
             for each, start, count in _ranges(moments)
         ]
 
-    def look_ahead(self, times: Floats) -> None:
-        """Compute the matrices of all objects and bones at increasing times (t,) that are wanted next."""
-        if self._transforms is not None:
-            self._recent = times, self._transforms.world_matrices(rounded_times(times))
-
     def _world(self, times: Floats) -> Singles:
         """World matrices (t, n, 4, 4) of all objects and bones at increasing times (t,)."""
         if self._recent is not None:
@@ -225,8 +220,8 @@ class SkinPoses:
             places = np.minimum(np.searchsorted(known, times), len(known) - 1)
             if np.array_equal(known[places], times):
                 return matrices if len(times) == len(known) else matrices[places]
-        self.look_ahead(times)
-        assert self._recent is not None
+        assert self._transforms is not None
+        self._recent = times, self._transforms.world_matrices(rounded_times(times))
         return self._recent[1]
 
     def moved(self, times: Floats) -> Bools:

@@ -98,9 +98,9 @@ class SkinSource(NamedTuple):
         shape = (count, int(carriers.max()))
         bones, shares, places = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros((*shape, 3))
         filled = np.zeros(count, dtype=np.int64)
-        for number, (bone, rows, of_bone) in enumerate(carried):
+        for number, (bone, rows, share) in enumerate(carried):
             cell, matrix = (rows, filled[rows]), self.to_bones[bone]
-            bones[cell], shares[cell] = number, of_bone
+            bones[cell], shares[cell] = number, share
             places[cell] = self.points[rows] @ matrix[:3, :3].T + matrix[:3, 3]
             filled[rows] += 1
         used = self.rows[[bone for bone, _, _ in carried]]

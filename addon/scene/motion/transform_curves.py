@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import bpy
 import numpy as np
 
+from ...core.curves.expressions import Expressions
 from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
 from ...core.curves.segments import Singles
 from ...core.curves.transforms import (
@@ -53,7 +54,6 @@ from .channels import (
     frame_driver,
     is_switch,
     joined_curves,
-    joined_expressions,
     known_keys,
 )
 
@@ -302,7 +302,12 @@ class TransformCurves:
         for number, (row, channel, _) in enumerate([*self._curves, *self._drivers]):
             curve_of[row, channel] = number
         curves = joined_curves([keys for *_, keys in self._curves])
-        animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
+        drivers = [driver for *_, driver in self._drivers]
+        is_mapped = np.array([driver.map is not None for driver in drivers], dtype=bool)
+        map_of = np.where(is_mapped, np.cumsum(is_mapped) - 1, -1)
+        maps = joined_curves([driver.map for driver in drivers if driver.map is not None])
+        expressions = Expressions([driver.expression for driver in drivers], map_of, maps)
+        animated = AnimatedValues(curves, expressions)
         numbers = np.array([modes, parents], dtype=np.int64)
         return Transforms(rest, curve_of, numbers[0], numbers[1], inverse, animated)
 
@@ -343,21 +348,18 @@ def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, flo
 
 def _is_moved_by_others(item: bpy.types.Object) -> bool:
     """Return whether something else than an object's channels and its parent may move it."""
-    parent = item.parent
+    parent: Any = item.parent
+    is_child_of_tail = True
+    if item.parent_type == "BONE":
+        bones = parent.data.bones if parent is not None and parent.type == "ARMATURE" else {}
+        is_child_of_tail = item.parent_bone in bones and not bones[item.parent_bone].use_relative_parent
     return bool(
         _source_of_location(item) is None
         or item.rigid_body is not None
         or item.rigid_body_constraint is not None
         or (parent is not None and (item.parent_type not in ("OBJECT", "BONE") or parent.type == "CURVE"))
-        or (item.parent_type == "BONE" and not _is_child_of_tail(item))
+        or not is_child_of_tail
     )
-
-
-def _is_child_of_tail(item: bpy.types.Object) -> bool:
-    """Return whether an object whose parent is a bone moves with the tail of that bone."""
-    parent: Any = item.parent
-    bones = parent.data.bones if parent is not None and parent.type == "ARMATURE" else {}
-    return item.parent_bone in bones and not bones[item.parent_bone].use_relative_parent
 
 
 def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:

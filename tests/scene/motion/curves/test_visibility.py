@@ -101,7 +101,6 @@ def test_object_that_something_else_hides_is_not_known():
     poses = known_poses([item, other])
     both = np.ones(2, dtype=bool)
     matrices = np.tile(np.eye(4), (2, 1, 1))
-    poses.look_ahead([2, 6])
     poses.compare(2, both, matrices, {})
     assert poses.is_known.all()
     poses.compare(6, np.array([False, True]), matrices, {})
