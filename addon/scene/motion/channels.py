@@ -34,7 +34,12 @@ Channel: TypeAlias = tuple[int, bpy.types.FCurve]
 """Channel of an object or bone, and the curve or driver's curve that animates it."""
 
 _ALL_ROTATIONS = frozenset({"rotation_euler", *ROTATION_PATHS.values()})
-_CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location": DELTA_LOCATION.start}
+_CHANNELS_OF = {
+    "location": range(LOCATION.start, LOCATION.stop),
+    "scale": range(SCALE.start, SCALE.stop),
+    "delta_location": range(DELTA_LOCATION.start, DELTA_LOCATION.stop),
+    "hide_viewport": range(HIDING, HIDING + 1),
+}
 BONES = 'pose.bones["'
 """Beginning of data paths of bones."""
 
@@ -76,7 +81,11 @@ def channels_of_paths(curves: Iterable[tuple[str, bpy.types.FCurve]], mode: int)
     """
     found: dict[int, bpy.types.FCurve] = {}
     for path, curve in curves:
-        channels = _channels_of_path(path, mode)
+        channels = _CHANNELS_OF.get(path)
+        if path in _ALL_ROTATIONS:
+            count = 4 if mode in ROTATION_PATHS else 3
+            is_of_mode = path == ROTATION_PATHS.get(mode, "rotation_euler")
+            channels = range(ROTATION.start, ROTATION.start + (count if is_of_mode else 0))
         if channels is None:
             return None
         # Blender ignores the index of a property that has one value.
@@ -89,19 +98,6 @@ def channels_of_paths(curves: Iterable[tuple[str, bpy.types.FCurve]], mode: int)
             return None
         found[channel] = curve
     return list(found.items())
-
-
-def _channels_of_path(path: str, mode: int) -> range | None:
-    """Return the channels of a data path: none for a rotation of another mode, None for other paths."""
-    if path in _CURVES_OF:
-        return range(_CURVES_OF[path], _CURVES_OF[path] + 3)
-    if path == "hide_viewport":
-        return range(HIDING, HIDING + 1)
-    if path not in _ALL_ROTATIONS:
-        return None
-    if path != ROTATION_PATHS.get(mode, "rotation_euler"):
-        return range(0)
-    return range(ROTATION.start, ROTATION.start + (4 if mode in ROTATION_PATHS else 3))
 
 
 _INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}

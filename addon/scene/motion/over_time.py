@@ -305,26 +305,28 @@ class SceneBounds:
         # Boxes are along the world's axes, whatever axes a contact scan would use.
         along_world = [subject._replace(axes="checked") for subject in subjects]
         self._boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
-        self._spheres = self._boxes.with_shape("sphere")
+        # Motions of boxes and of spheres: of n bounds in the world, maybe of n in their own frames.
+        self._motions = [(self._boxes, self._boxes.with_shape("sphere"))]
+        if with_own_frames:
+            self._motions.append(
+                (self._boxes.with_shape("aabb", True), self._boxes.with_shape("sphere", True))
+            )
         self._all = np.arange(len(subjects))
         self.turns: frozenset[float] = frozenset()
         self._numbers: Floats = np.zeros((frames, len(subjects), 10))
         self._present = np.zeros((frames, len(subjects)), dtype=bool)
         self._times: list[float] = []
-        self._in_own_frames: tuple[SceneMotion, SceneMotion] | None = None
-        if with_own_frames:
-            self._in_own_frames = self._boxes.with_shape("aabb", True), self._boxes.with_shape("sphere", True)
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects; yields after each batch. Subjects that remain are fitted by the first sample."""
-        for motion in (self._boxes, self._spheres, *(self._in_own_frames or ())):
-            yield from motion.fitting()
+        for pair in self._motions:
+            for motion in pair:
+                yield from motion.fitting()
 
     @property
     def refinable(self) -> Bools:
         """Bounds (n,) or (2n,) that can be evaluated between frames: not those of simulated subjects."""
-        refinable = self._boxes.refinable
-        return refinable if self._in_own_frames is None else np.tile(refinable, 2)
+        return np.tile(self._boxes.refinable, len(self._motions))
 
     @property
     def skipped(self) -> list[Skipped]:
@@ -334,42 +336,38 @@ class SceneBounds:
     def sample(self, time: float) -> BoundsSample:
         """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""
         if time in self.turns:
-            count = len(self._all) * (1 if self._in_own_frames is None else 2)
-            return self.sample_between(time, np.arange(count))
-        boxes = self._boxes.sample(time)
-        bounds = _merged(boxes, self._spheres.sample_between(time, self._all, is_current=True))
+            return self.sample_between(time, np.arange(len(self._all) * len(self._motions)))
+        found = self._bounds(time, self._all, self._boxes.sample(time))
         row = len(self._times)
         if row < len(self._numbers):
             # For tracks.
-            numbers = self._numbers[row]
+            numbers, bounds = self._numbers[row], found[0]
             numbers[:, :3], numbers[:, 3:6] = bounds.boxes.min, bounds.boxes.max
             numbers[:, 6:9], numbers[:, 9] = bounds.spheres.center, bounds.spheres.radius
             self._present[row] = bounds.present
             self._times.append(time)
-        if self._in_own_frames is None:
-            return bounds
-        return _concatenated(bounds, self._own_bounds(time, self._all))
+        return _concatenated(found)
 
     def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
         """Bounds of some of all (m,), in increasing order, at any time."""
         count = len(self._all)
-        inside = subjects[subjects < count]
         # Those in their own frames are read with the others, because the scene is evaluated for these.
-        every = np.union1d(inside, subjects[subjects >= count] - count)
-        bounds = _merged(
-            self._boxes.sample_between(time, every),
-            self._spheres.sample_between(time, every, is_current=True),
+        every = np.unique(subjects % count)
+        found = self._bounds(time, every, self._boxes.sample_between(time, every))
+        wanted = [subjects[subjects // count == k] - k * count for k in range(len(found))]
+        return _concatenated(
+            [each.take(np.searchsorted(every, rows)) for each, rows in zip(found, wanted, strict=True)]
         )
-        if self._in_own_frames is None:
-            return bounds
-        of_world = np.searchsorted(every, inside)
-        of_own = np.searchsorted(every, subjects[len(inside) :] - count)
-        return _concatenated(bounds.take(of_world), self._own_bounds(time, every).take(of_own))
 
-    def _own_bounds(self, time: float, subjects: Ints) -> BoundsSample:
-        """Bounds of `subjects` (m,) in their own frames, at a time that was just sampled."""
-        assert self._in_own_frames is not None
-        return _merged(*(each.sample_between(time, subjects, True) for each in self._in_own_frames))
+    def _bounds(self, time: float, subjects: Ints, boxes: Sample) -> list[BoundsSample]:
+        """Bounds of `subjects` (m,) by all motions, at a time at which their boxes were just sampled."""
+        found: list[BoundsSample] = []
+        for of_boxes, of_spheres in self._motions:
+            if found:
+                boxes = of_boxes.sample_between(time, subjects, is_current=True)
+            spheres = of_spheres.sample_between(time, subjects, is_current=True)
+            found.append(_merged(boxes, spheres))
+        return found
 
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
         """Tracks of all subjects that were ever present.
@@ -395,16 +393,13 @@ def _merged(boxes: Sample, spheres: Sample) -> BoundsSample:
     box, ball = boxes.shapes, spheres.shapes
     assert isinstance(box, Aabb), "boxes are along the world's axes"
     assert isinstance(ball, Sphere)
-    present = np.ones(box.shape, dtype=bool)
-    for sample in (boxes, spheres):
-        if sample.present is not None:
-            present &= sample.present
-    return BoundsSample(box, ball, present)
+    assert boxes.present is not None and spheres.present is not None
+    return BoundsSample(box, ball, boxes.present & spheres.present)
 
 
-def _concatenated(one: BoundsSample, other: BoundsSample) -> BoundsSample:
+def _concatenated(parts: Sequence[BoundsSample]) -> BoundsSample:
     return BoundsSample(
-        concatenated(one.boxes, other.boxes),
-        concatenated(one.spheres, other.spheres),
-        np.concatenate([one.present, other.present]),
+        concatenated(*(each.boxes for each in parts)),
+        concatenated(*(each.spheres for each in parts)),
+        np.concatenate([each.present for each in parts]),
     )

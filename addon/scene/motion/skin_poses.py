@@ -282,9 +282,8 @@ class SkinPoses:
         result = np.full(len(subjects), np.inf)
         for skin in self._skins():
             mine = np.flatnonzero(subjects == skin.subject)
-            for row in skin.rows.tolist():
-                jumps = self._jumps.next_after(np.full(len(mine), row), begin[mine])
-                result[mine] = np.minimum(result[mine], jumps)
+            bones, times = np.tile(skin.rows, len(mine)), begin[mine].repeat(len(skin.rows))
+            result[mine] = self._jumps.next_after(bones, times).reshape(-1, len(skin.rows)).min(axis=1)
         return result
 
 
