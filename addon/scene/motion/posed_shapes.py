@@ -127,7 +127,7 @@ class MeshObstacles:
         return poses
 
 
-_MAX_COORDINATE = 1e15
+MAX_COORDINATE = 1e15
 """Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
 
 _MAX_SHAPES = 1 << 15
@@ -137,26 +137,21 @@ _MAX_BENT_BOXES = 96
 """Boxes of bent meshes that are computed together in a window: about 40 ms for 20,000 vertices each."""
 
 
-class PoseBatcher:
-    """Computes shapes from poses: of several frames together where no subject is skipped.
+class PosedShapes:
+    """Computes shapes from poses.
 
-    queue : Poses of all subjects, to be computed together. They must be flushed before the fits change.
-    capacity : Number of poses from which on they should be flushed.
-    samples : Shapes at the times that were flushed, each of one or more times.
+    capacity : Number of times whose shapes are computed together, at most.
     skins : Boxes of bent subjects, at their times.
     """
 
     def __init__(self, fits: FitCache, obstacles: MeshObstacles) -> None:
-        """Create a batcher without poses."""
+        """Take the fits of all subjects."""
         self._fits, count = fits, len(fits.is_fitted)
         self.capacity = _MAX_SHAPES // max(len(fits.owners), 1)
         self._obstacles = obstacles
         self._all = np.arange(count)
         self._is_obstacle = np.isin(self._all, obstacles.indices)
-        self._has_obstacles = bool(self._is_obstacle.any())
         self._reported_absent = np.zeros(count, dtype=bool)
-        self.queue: list[FramePoses] = []
-        self.samples: list[Sample] = []
         self.skins: SkinPoses | None = None
 
     def follow(self, skins: SkinPoses, costs: Floats) -> None:
@@ -170,29 +165,6 @@ class PoseBatcher:
             self.skins = skins
             if not bpy.app.background:
                 self.capacity = min(self.capacity, max(1, _MAX_BENT_BOXES // count))
-
-    def flush(self) -> list[Skip]:
-        """Compute the shapes of all queued poses; return the subjects skipped."""
-        frames = self.queue.copy()
-        self.queue.clear()
-        if not frames:
-            return []
-        present = np.concatenate([poses.present for poses in frames])
-        if present.all() and self._fits.is_fitted.all() and not self._has_obstacles:
-            matrices = np.concatenate([poses.matrices for poses in frames])
-            # Not a number compares as False.
-            if np.abs(matrices).max(initial=0) <= _MAX_COORDINATE:
-                subjects = np.tile(self._all, len(frames))
-                times = np.repeat([poses.time for poses in frames], len(self._all))
-                skins = None if self.skins is None else self.skins.boxes(subjects, times)
-                shapes, errors = self._fits.shapes_at(subjects, matrices, skins)
-                if not errors:
-                    moved = np.stack([poses.moved for poses in frames])
-                    self.samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
-                    return []
-        found = [self.sample_all(poses) for poses in frames]
-        self.samples += [sample.as_batch() for sample, _ in found]
-        return [skip for _, skips in found for skip in skips]
 
     def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
         """Shapes of all subjects at one time, and the subjects skipped."""
@@ -212,9 +184,9 @@ class PoseBatcher:
         present, skips = present.copy(), []
         matrices = np.where(present[:, None, None], matrices, np.eye(4))
         # Not a number compares as False.
-        is_finite = np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
+        is_finite = np.asarray((np.abs(matrices) <= MAX_COORDINATE).all(axis=(1, 2)))
         if not is_finite.all():
-            reason = f"its location or scale is not a number up to {_MAX_COORDINATE:g}"
+            reason = f"its location or scale is not a number up to {MAX_COORDINATE:g}"
             skips += [Skip(index, time, reason) for index in subjects[present & ~is_finite].tolist()]
             present &= is_finite
             matrices = np.where(is_finite[:, None, None], matrices, np.eye(4))

@@ -32,7 +32,7 @@ from ..subjects.subject import Subject
 from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading
 from .known_motion import KnownShapes
 from .pose_sources import PoseSources
-from .posed_shapes import MeshObstacles, PoseBatcher
+from .posed_shapes import MAX_COORDINATE, MeshObstacles, PosedShapes
 from .scan_records import Skip, SkipLog
 
 _TURN = 1e-3
@@ -157,15 +157,18 @@ class SceneMotion(KnownShapes):
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.known = np.zeros(count, dtype=bool)
-        # Times whose poses all follow from curves, and are computed together.
+        # Times whose poses all follow from curves, and are computed together; poses whose shapes are computed
+        # together, before the fits change; and samples of one or more times.
         self._unread: list[float] = []
+        self._queue: list[FramePoses] = []
+        self._samples: list[Sample] = []
         self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
         self.costs = np.ones(len(self._fits.owners))
         self._fits.in_own_frames = self._in_own_frames
-        self._batch = PoseBatcher(self._fits, self._obstacles)
+        self._posed = PosedShapes(self._fits, self._obstacles)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
@@ -207,7 +210,7 @@ class SceneMotion(KnownShapes):
         solid = self._obstacles.indices
         stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
         self._follow(curves, self._fits, self.shape, has_mesh & is_steady, solid[stays & is_steady[solid]])
-        self._batch.follow(curves.skins, self.costs)
+        self._posed.follow(curves.skins, self.costs)
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
         """Add the times at which known subjects appear or disappear, so that samples show that.
@@ -293,7 +296,7 @@ class SceneMotion(KnownShapes):
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        sample, skips = self._batch.sample_all(self._advance(time))
+        sample, skips = self._posed.sample_all(self._advance(time))
         if skips:
             self.skips.log(skips)
         return sample
@@ -303,14 +306,16 @@ class SceneMotion(KnownShapes):
         if self.sources.follow_curves:
             self._unread.append(time)
         else:
-            self._batch.queue.append(self._advance(time))
-        if max(len(self._unread), len(self._batch.queue)) >= self._batch.capacity:
+            # It may flush, and then the queue is another one.
+            poses = self._advance(time)
+            self._queue.append(poses)
+        if max(len(self._unread), len(self._queue)) >= self._posed.capacity:
             self._flush()
 
     def recorded(self) -> Sample:
         """Shapes of all subjects at all times recorded since the last call, at least one."""
         self._flush()
-        samples, self._batch.samples = self._batch.samples, []
+        samples, self._samples = self._samples, []
         return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
 
     def sample_between(self, time: float, subjects: Ints, is_current: bool = False) -> Sample:
@@ -351,10 +356,10 @@ class SceneMotion(KnownShapes):
         """Compute shapes at any time of `subjects` (m,) and all obstacles: these indices, and as `place`."""
         every = np.union1d(subjects, self._obstacles.indices)
         reading = self.sources.read(time, every, is_current)
-        return every, *self._batch.place(every, self._apply(reading, is_wanted))
+        return every, *self._posed.place(every, self._apply(reading, is_wanted))
 
     def _flush(self) -> None:
-        """Compute the shapes of all recorded poses, with the current fits."""
+        """Compute the shapes of all recorded poses by the current fits: together if no subject is skipped."""
         times, self._unread = self._unread, []
         if times:
             if self._unfitted:
@@ -366,9 +371,26 @@ class SceneMotion(KnownShapes):
             moved = self._moved(matrices, times)
             for frame, time in enumerate(times):
                 poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
-                self._batch.queue.append(poses)
-        if skips := self._batch.flush():
-            self.skips.log(skips)
+                self._queue.append(poses)
+        frames, self._queue = self._queue, []
+        if frames and not len(self._obstacles.indices) and self._fits.is_fitted.all():
+            present = np.concatenate([poses.present for poses in frames])
+            matrices = np.concatenate([poses.matrices for poses in frames])
+            # Not a number compares as False.
+            if present.all() and np.abs(matrices).max(initial=0) <= MAX_COORDINATE:
+                subjects, skins = np.tile(self._all, len(frames)), self._posed.skins
+                each_time = np.repeat([poses.time for poses in frames], len(self._all))
+                boxes = None if skins is None else skins.boxes(subjects, each_time)
+                shapes, errors = self._fits.shapes_at(subjects, matrices, boxes)
+                if not errors:
+                    moved = np.stack([poses.moved for poses in frames])
+                    self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
+                    return
+        for poses in frames:
+            sample, skips = self._posed.sample_all(poses)
+            self._samples.append(sample.as_batch())
+            if skips:
+                self.skips.log(skips)
 
     def _advance(self, time: float) -> FramePoses:
         """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
@@ -394,9 +416,9 @@ class SceneMotion(KnownShapes):
         differs = (matrices != np.concatenate([before, matrices[:-1]])).reshape(len(matrices), -1, 16)
         halves = differs.view(np.uint64)
         moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
-        if self._batch.skins is not None:
+        if self._posed.skins is not None:
             before_first = times[0] if self._last_time is None else self._last_time
-            moved |= self._batch.skins.moved(np.array([before_first, *times]))
+            moved |= self._posed.skins.moved(np.array([before_first, *times]))
         self._last_time = times[-1]
         if self.shape == "aabb":
             linear = matrices[:, :, :3, :3]
