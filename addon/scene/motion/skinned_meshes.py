@@ -91,8 +91,8 @@ class SkinSource(NamedTuple):
         for bone, (rows, of_bone) in enumerate(self.weights):
             kept = is_bent[rows]
             carried.append((bone, rows[kept], of_bone[kept] / total[rows[kept]]))
-        others = np.flatnonzero(~is_bent)
-        carried.append((len(self.weights), others, np.ones(len(others))))
+        uncarried = np.flatnonzero(~is_bent)
+        carried.append((len(self.weights), uncarried, np.ones(len(uncarried))))
         carried = [each for each in carried if len(each[1])]
         carriers = np.bincount(np.concatenate([rows for _, rows, _ in carried]), minlength=count)
         shape = (count, int(carriers.max()))
