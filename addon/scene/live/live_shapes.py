@@ -271,14 +271,13 @@ class LiveSubjects:
             refit += self._read_whole(index, item, depsgraph, matrices[index], bool(is_outdated[index]))
         for item in visible_instances(depsgraph) if self._is_instanced.any() else ():
             shown = item.instance.object
-            identity = item.owner.session_uid, shown.original.session_uid, item.key[2]
-            index = self._index.get(identity, -1)
+            index = self._index.get((item.owner.session_uid, shown.original.session_uid, item.key[2]), -1)
             if index >= 0 and self._is_instanced[index]:
                 matrices[index] = np.array(item.instance.matrix_world, dtype=np.float64)
                 present[index] = True
                 if is_read[index]:
-                    whole = index, shown, depsgraph, matrices[index]
-                    refit += self._read_whole(*whole, bool(is_outdated[index]))
+                    is_old = bool(is_outdated[index])
+                    refit += self._read_whole(index, shown, depsgraph, matrices[index], is_old)
         for source in self._assembled_geometries(depsgraph):
             matrices[source.subject] = source.geometry.matrix
             present[source.subject] = True

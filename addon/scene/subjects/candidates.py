@@ -43,6 +43,13 @@ class SubjectCandidates(NamedTuple):
     groups: list[InstanceGroup]
     table: InstanceTable[Any]
 
+    def names(self) -> list[str]:
+        """Names of the single candidates, then of all instances."""
+        of_groups = (
+            f"{template.name}.{number}" for template, indices in self.groups for number in range(len(indices))
+        )
+        return [*(each.name for each in self.singles), *of_groups]
+
     def owners(self) -> list[tuple[str, ...]]:
         """Full names of the owners of each single candidate, then of each instance; one per member."""
         of_singles = [tuple(key[0] for key in each.members or (each.key,)) for each in self.singles]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...core.messages import message
+from ...core.numeric.arrays import Bools
 from ...formats import Skipped
 from ..blender.instance_table import InstanceTable
 from ..blender.instances import (
@@ -71,14 +73,11 @@ def find_in_parts(
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
     candidates = yield from find_subject_candidates(scene, depsgraph, selection.weight_of_bones)
-    owners = candidates.owners()
-    names = SubjectList.of(candidates.singles, candidates.groups).columns(np.arange(len(owners))).names
+    names, owners = candidates.names(), candidates.owners()
     is_selected_by = {each: any(map(is_owner_selected, each)) for each in set(owners)}
-    selected = [
-        row
-        for row, (name, each) in enumerate(zip(names, owners, strict=True))
-        if is_selected_by[each] and matches_names(selection, name, *each)
-    ]
+    is_selected: Bools = np.fromiter(map(is_selected_by.__getitem__, owners), bool, len(owners))
+    for row in np.flatnonzero(is_selected).tolist() if selection.patterns else ():
+        is_selected[row] = matches_names(selection, names[row], *owners[row])
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
 
     skipped = [
@@ -87,9 +86,10 @@ def find_in_parts(
         if is_owner_selected(owner) and matches_names(selection, name, owner)
     ]
     for pattern in selection.patterns:
-        if not any(matches_pattern(pattern, names[row], *owners[row]) for row in selected):
+        rows = np.flatnonzero(is_selected).tolist()
+        if not any(matches_pattern(pattern, names[row], *owners[row]) for row in rows):
             raise SceneError(f"object {pattern!r}: {_reason_for_none(scene, pattern, skipped)}")
-    subjects = _subjects(candidates, names, set(selected), scene)
+    subjects = _subjects(candidates, names, is_selected, scene)
     return FoundSubjects(subjects, skipped, candidates.table)
 
 
@@ -106,7 +106,7 @@ def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Ski
 
 
 def _subjects(
-    candidates: SubjectCandidates, names: Sequence[str], selected: Collection[int], scene: bpy.types.Scene
+    candidates: SubjectCandidates, names: Sequence[str], is_selected: Bools, scene: bpy.types.Scene
 ) -> SubjectList:
     """Subjects of the selected candidates, with their ids and parents, sorted by name then id.
 
@@ -115,14 +115,14 @@ def _subjects(
     singles, groups, _ = candidates
     order, ids = _order_and_ids(SubjectList.of(singles, groups), names)
     singles = [subject._replace(id=ids.get(row, subject.name)) for row, subject in enumerate(singles)]
-    parents = ParentFinder([single for row, single in enumerate(singles) if row in selected], scene)
+    parents = ParentFinder(list(compress(singles, is_selected)), scene)
     singles = [single._replace(parent=parents.parent_of(single)) for single in singles]
     groups = [
         InstanceGroup(template._replace(parent=parents.parent_of(template)), indices)
         for template, indices in groups
     ]
-    rows = np.array([row for row in order if row in selected], dtype=np.int64)
-    return SubjectList.of(singles, groups, ids).taken(rows)
+    rows = np.array(order, dtype=np.int64)
+    return SubjectList.of(singles, groups, ids).taken(rows[is_selected[rows]])
 
 
 def _order_and_ids(every: SubjectList, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:

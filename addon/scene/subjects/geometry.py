@@ -176,8 +176,7 @@ class SubjectAssembler:
         faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
         if any(index in self._triangles for index, _, _ in parts):
             faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), by_bones)
-        group = fit.vertex_group
-        of_group = None if group is None else rows_of_group(shown, fit.modifiers, group)
+        of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
         for index, number, subject in parts:
             of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
             if of_group is not None:

@@ -75,10 +75,7 @@ def make_scan_settings(
     skips.add(SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)])
     if settings.ignore_parents:
         joined = () if is_pair_named else _with_parents(subjects, parents)
-        # Pairs that the groups name without a wildcard are tested.
-        a, b = patterns.named(settings.group_a), patterns.named(settings.group_b)
-        unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
-        skips.add(SkippedPairs.PARENTS, unnamed)
+        skips.add(SkippedPairs.PARENTS, patterns.unnamed(settings, joined))
         skips.add(SkippedPairs.PARTS, separate=_objects_in_parts(subjects))
     if settings.ignore_collection:
         labels, pairs = _collections_of(scene, subjects)
@@ -181,10 +178,11 @@ class NamePatterns:
         self._scene = scene
         self._subjects = subjects
 
-    def named(self, patterns: Sequence[str]) -> Bools:
-        """Return which subjects (n,) have a name that is equal to a pattern."""
-        names = set(patterns)
-        return np.array([valid_text(subject.name) in names for subject in self._subjects], dtype=bool)
+    def unnamed(self, settings: PairSettings, pairs: _Pairs) -> list[tuple[int, int]]:
+        """Return the pairs of which the groups do not name both subjects, without a wildcard."""
+        names = [valid_text(subject.name) for subject in self._subjects]
+        a, b = ([name in group for name in names] for group in map(set, (settings.group_a, settings.group_b)))
+        return [(i, j) for i, j in pairs if not ((a[i] and b[j]) or (a[j] and b[i]))]
 
     def mask(self, option: str, patterns: Sequence[str]) -> Bools:
         """Return which subjects (n,) any pattern matches. Raises SceneError for one that matches none."""
