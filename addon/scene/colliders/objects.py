@@ -82,8 +82,10 @@ def create_or_update(
         updated_items.append(item)
         before = _placement_of(item) if item in children else None
         _set(item, entry)
-        if before is not None:
-            _keep_in_place(children[item], before, item)
+        for child in children[item] if before is not None else ():
+            # A child of its vertices follows the vertices, so it is not changed.
+            if child.parent_type == "OBJECT":
+                child.matrix_parent_inverse = _inverse_in_place(child, before, item.parent, item.matrix_basis)
         wanted = {home, *entry.elsewhere}
         for added in wanted - homes[item]:
             added.objects.link(item)
@@ -112,14 +114,18 @@ def remove_objects(items: Iterable[bpy.types.Object]) -> None:
     Children that users gave them become children of their sources, and stay in place.
     """
     items = set(items)
-    moved = [
-        (child, _placement_of(item))
-        for item, children in _children_of(items).items()
-        for child in children
-        if child not in items
-    ]
     # All matrices are read before anything is set, because setting one invalidates the others.
-    reparented = [(child, *_new_parent(child, before, items)) for child, before in moved]
+    reparented = []
+    for item, children in _children_of(items).items():
+        before = _placement_of(item)
+        parent = next((each for each in ancestors(item) if each not in items), None)
+        for child in (each for each in children if each not in items):
+            if child.parent_type == "OBJECT":
+                below = _inverse_in_place(child, before, parent, Matrix())
+            else:
+                world = child.matrix_world @ child.matrix_basis.inverted_safe()
+                below = parent.matrix_world.inverted_safe() @ world if parent else world
+            reparented.append((child, parent, below))
     for child, parent, below in reparented:
         child.parent, child.parent_type = parent, "OBJECT"
         if parent is None:
@@ -129,22 +135,6 @@ def remove_objects(items: Iterable[bpy.types.Object]) -> None:
     meshes = {item.data for item in items if item.data is not None}
     bpy.data.batch_remove(items)
     _remove_meshes(meshes)
-
-
-def _new_parent(
-    child: bpy.types.Object, before: _ParentPlacement, items: set[bpy.types.Object]
-) -> tuple[bpy.types.Object | None, Matrix]:
-    """Parent of a child after `items` are removed, and its parent-inverse matrix, or basis factor."""
-    parent = before.parent
-    while parent in items:
-        parent = parent.parent
-    if child.parent_type != "OBJECT":
-        below = child.matrix_world @ child.matrix_basis.inverted_safe()
-    elif before.is_plain and before.parent == parent:
-        return parent, before.local @ child.matrix_parent_inverse
-    else:
-        below = before.world @ child.matrix_parent_inverse
-    return parent, parent.matrix_world.inverted_safe() @ below if parent else below
 
 
 def _remove_meshes(meshes: Iterable[bpy.types.ID]) -> None:
@@ -271,16 +261,16 @@ def _placement_of(item: bpy.types.Object) -> _ParentPlacement:
     )
 
 
-def _keep_in_place(
-    children: Iterable[bpy.types.Object], before: _ParentPlacement, item: bpy.types.Object
-) -> None:
-    """Keep the children of a collider where they were before it was updated."""
-    if before.is_plain and before.parent == item.parent:
-        old, now = before.local, item.matrix_basis
+def _inverse_in_place(
+    child: bpy.types.Object, before: _ParentPlacement, parent: bpy.types.Object | None, basis: Matrix
+) -> Matrix:
+    """Parent-inverse matrix of a child of a collider that keeps it in place.
+
+    Before, the collider was placed as `before`. Now what the child is below has a parent and a basis matrix.
+    """
+    if before.is_plain and before.parent == parent:
+        old, now = before.local, basis
     else:
-        now = item.parent.matrix_world @ item.matrix_basis if item.parent else item.matrix_basis
-        old = before.world
-    if old != now:
-        # A child of its vertices follows the vertices, so it is not changed.
-        for child in (child for child in children if child.parent_type == "OBJECT"):
-            child.matrix_parent_inverse = now.inverted_safe() @ old @ child.matrix_parent_inverse
+        old, now = before.world, parent.matrix_world @ basis if parent else basis
+    inverse = child.matrix_parent_inverse.copy()
+    return inverse if old == now else now.inverted_safe() @ old @ inverse
