@@ -106,12 +106,15 @@ class ModalJob(Command):
         """Start the job in slices."""
         if not self._runs_in_slices(context):
             return self.execute(context)
+        try:
+            self._job = self._create_job(context)
+        except CollisionBoundsError as error:
+            return self.refuse(error_text(error))
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         running = job_state.begin()
         running.operator, running.busy = type(self).bl_idname, self.busy
         running.has_partial_result = self.has_partial_result
-        self._job = self._create_job(context)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.progress_begin(0, 100)

@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from addon.core import Progress
+from addon.scene.errors import SceneError
 from addon.ui import job_state
 from addon.ui.job_state import RunningJob
 from addon.ui.operators.modal_job import ModalJob
@@ -36,6 +37,17 @@ def seconds(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(job_state._state, "job", RunningJob(lambda: now[0]))
     return now
+
+
+def test_job_that_cannot_begin_is_refused_and_blocks_no_other(monkeypatch):
+    def refused(self, context):
+        raise SceneError("no group of that name")
+
+    monkeypatch.setattr(Endless, "_runs_in_slices", lambda self, context: True)
+    monkeypatch.setattr(Endless, "_create_job", refused)
+    job = Endless()
+    assert job.invoke(bpy.context, None) == {"CANCELLED"}
+    assert job.reports == ["no group of that name"] and job_state.running() is None
 
 
 def test_held_esc_stops_once_and_second_press_aborts(seconds):
