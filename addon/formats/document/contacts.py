@@ -137,24 +137,23 @@ class ContactWriter:
 
     def _details(self, spans: Intervals, clearance: float) -> list[dict[str, Any]]:
         """Convert begin and deepest overlap of intervals; velocities become lengths per second."""
-        normals = self._directions(spans.normal)
-        decimals, known = min(self.decimals, _SPEED_DECIMALS), spans.has_velocity
-        exact = self.space.vectors(spans.velocity[known] * self.time.fps)
-        rows, written = np.flatnonzero(known).tolist(), to_lists(rounded_to_nearest(exact, decimals))
+        normals, is_known = self._directions(spans.normal), spans.has_velocity
+        decimals = min(self.decimals, _SPEED_DECIMALS)
+        exact = self.space.vectors(np.where(is_known[:, None], spans.velocity, 0.0) * self.time.fps)
+        velocities = to_lists(rounded_to_nearest(exact, decimals))
         # Of the written numbers, so that they are the same after they were read.
         exact_speeds = [
-            -sum(part * along for part, along in zip(velocity, normals[row], strict=True))
-            for row, velocity in zip(rows, written, strict=True)
+            -sum(part * along for part, along in zip(velocity, normal, strict=True))
+            for velocity, normal in zip(velocities, normals, strict=True)
         ]
-        velocities = dict(zip(rows, written, strict=True))
-        speeds = dict(zip(rows, _json_numbers(rounded_to_nearest(exact_speeds, decimals)), strict=True))
+        speeds = _json_numbers(rounded_to_nearest(exact_speeds, decimals))
         return _entries(
             {
                 "uncertainty": self._frames_up(spans.uncertainty),
                 "point": self._vectors(spans.point),
                 "normal": normals,
-                "velocity": [velocities.get(row) for row in range(len(known))],
-                "closingSpeed": [speeds.get(row) for row in range(len(known))],
+                "velocity": _selected(velocities, is_known, None),
+                "closingSpeed": _selected(speeds, is_known, None),
                 **self._extents(spans, clearance, self._directions(spans.direction)),
             }
         )
@@ -176,8 +175,7 @@ class ContactWriter:
         frames = self._frames_nearest(spans.deepest_frame)
         for key, name, lengths in (("deepest", "depth", depths), ("closest", "gap", gaps)):
             entries = _entries({"frame": frames, name: _json_numbers(lengths), **direction})
-            has = ((gaps != 0) == (key == "closest")).tolist()
-            columns[key] = [entries[row] if is_there else _OMITTED for row, is_there in enumerate(has)]
+            columns[key] = _selected(entries, (gaps != 0) == (key == "closest"), _OMITTED)
         return columns
 
     def _answer(self, answer: Confirmation | NotVerified) -> dict[str, Any]:
@@ -236,6 +234,11 @@ class ContactWriter:
         return _json_numbers(rounded_to_nearest(frames, self._unit_decimals))
 
 
+def _selected(values: Sequence[Any], is_there: Bools, other: Any) -> list[Any]:
+    """Return a copy with `other` in place of values (n,) that are not there."""
+    return [value if flag else other for value, flag in zip(values, is_there.tolist(), strict=True)]
+
+
 _ANSWERS = ("meshes", "notVerified")
 
 
@@ -245,6 +248,13 @@ def _json_numbers(values: Floats) -> list[float]:
     for row in np.flatnonzero(values == np.floor(values)).tolist():
         numbers[row] = json_number(numbers[row])
     return numbers
+
+
+_UNKNOWN_DETAILS = {
+    **{"uncertainty": math.nan, "point": None, "normal": None, "velocity": None},
+    "deepest": {"frame": math.nan, "depth": math.nan, "direction": None},
+}
+"""Details of an interval that has none."""
 
 
 @dataclass(frozen=True)
@@ -282,47 +292,42 @@ class ContactReader:
 
     def _contacts(self, entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) -> Contacts:
         firsts = [entry["first"] for entry in entries]
-        spans = [span for entry in entries for span in entry["intervals"]]
+        # Documents before version 1.2 have no details.
+        spans = [{**_UNKNOWN_DETAILS, **span} for entry in entries for span in entry["intervals"]]
         a, b = _sides(entries, index_of)
-        deepest_frame, depth = self._extents(entries)
         pairs = PairContacts(
             a,
             b,
             _column(firsts, "frame"),
             _column(firsts, "uncertainty"),
-            self.to_blender.vectors(_vectors(firsts, "point")),
-            self.to_blender.directions(_vectors(firsts, "normal")),
-            _flags(firsts, "atStart"),
-            _flags(firsts, "tunnelling"),
+            self._vectors(firsts, "point"),
+            self._vectors(firsts, "normal"),
+            np.array([first["atStart"] for first in firsts], dtype=bool),
+            np.array([first["tunnelling"] for first in firsts], dtype=bool),
             np.array([entry["motion"] for entry in entries], dtype=np.str_),
-            deepest_frame,
-            depth,
+            *self._extents(entries),
         )
-        # Documents before version 1.2 have no details.
-        has_details = np.array(["point" in span for span in spans], dtype=bool)
-        details = self._details([span for span in spans if "point" in span])
-        every = [np.full((len(spans), *column.shape[1:]), np.nan) for column in details]
-        for column, values in zip(every, details, strict=True):
-            column[has_details] = values
-        intervals = Intervals(_column(spans, "start"), _column(spans, "end"), *every)
+        intervals = Intervals(
+            _column(spans, "start"),
+            _column(spans, "end"),
+            _column(spans, "uncertainty"),
+            self._vectors(spans, "point"),
+            self._vectors(spans, "normal"),
+            self._vectors(spans, "velocity") / self.fps,
+            *self._extents(spans),
+            self._vectors([extent(span) for span in spans], "direction"),
+        )
         counts = np.array([len(entry["intervals"]) for entry in entries], dtype=np.int64)
         return Contacts(pairs, intervals, counts)
 
-    def _details(self, spans: Sequence[Mapping[str, Any]]) -> tuple[Floats, ...]:
-        """Columns of `Intervals` but start and end."""
-        no_velocity = [math.nan] * 3
-        known = [span["velocity"] is not None for span in spans]
-        velocity = _vectors([{"velocity": span["velocity"] or no_velocity} for span in spans], "velocity")
-        velocity[known] = self.to_blender.vectors(velocity[known]) / self.fps
-        directions = _vectors([extent(span) for span in spans], "direction")
-        return (
-            _column(spans, "uncertainty"),
-            self.to_blender.vectors(_vectors(spans, "point")),
-            self.to_blender.directions(_vectors(spans, "normal")),
-            velocity,
-            *self._extents(spans),
-            self.to_blender.directions(directions),
-        )
+    def _vectors(self, entries: Sequence[Mapping[str, Any]], key: str) -> Floats:
+        """Convert positions, displacements or unit vectors (n, 3); NaN where they are not known."""
+        vectors = np.array([entry[key] or [math.nan] * 3 for entry in entries], np.float64).reshape(-1, 3)
+        is_known = ~np.isnan(vectors).any(axis=1)
+        is_direction = key in ("normal", "direction")
+        convert = self.to_blender.directions if is_direction else self.to_blender.vectors
+        vectors[is_known] = convert(vectors[is_known])
+        return vectors
 
     def _extents(self, entries: Sequence[Mapping[str, Any]]) -> tuple[Floats, Floats]:
         """Frames and depths of the deepest overlaps, or minus the gaps."""
@@ -366,14 +371,6 @@ def _sides(entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) ->
 
 def _column(entries: Sequence[Mapping[str, Any]], key: str) -> Floats:
     return np.array([entry[key] for entry in entries], dtype=np.float64)
-
-
-def _vectors(entries: Sequence[Mapping[str, Any]], key: str) -> Floats:
-    return _column(entries, key).reshape(-1, 3)
-
-
-def _flags(entries: Sequence[Mapping[str, Any]], key: str) -> Bools:
-    return np.array([entry[key] for entry in entries], dtype=bool)
 
 
 def _gap_in_blender(written: float, scale: float) -> float:
