@@ -27,41 +27,45 @@ _OMITTED = "%.0s"
 
 
 class NumberColumn(NamedTuple):
-    """Numbers (n,), or lists of numbers (n, c), most of them rounded to `decimals`.
+    """Numbers (m,), or lists of numbers (m, c), most of them rounded to `decimals`.
 
-    is_present : (n,) which rows have the value; None for all
+    rows : (m,) int. Objects that have the value, increasing; None for all. So for the other columns.
     """
 
     values: Floats
     decimals: int
-    is_present: Bools | None = None
+    rows: Ints | None = None
 
 
 class ListColumn(NamedTuple):
-    """Lists (n,) of numbers, or of rows of numbers, most of them rounded to `decimals`.
+    """Lists (m,) of numbers, or of rows of numbers, most of them rounded to `decimals`.
 
     values : Of all lists, concatenated.
-    counts : (n,) int. Numbers or rows of each list.
+    counts : (m,) int. Numbers or rows of each list.
     """
 
     values: Floats
     decimals: int
     counts: Ints
-    is_present: Bools | None = None
+    rows: Ints | None = None
 
 
 class ValueColumn(NamedTuple):
-    """Any JSON values (n,)."""
+    """Any JSON values (m,)."""
 
     values: Sequence[Any]
-    is_present: Bools | None = None
+    rows: Ints | None = None
 
 
 class ObjectColumn(NamedTuple):
-    """Objects (n,): their members by key."""
+    """Objects (m,): their members by key, whose rows are among the m objects.
+
+    is_optional : Whether objects without members are omitted.
+    """
 
     members: Mapping[str, Column]
-    is_present: Bools | None = None
+    rows: Ints | None = None
+    is_optional: bool = False
 
 
 Column: TypeAlias = NumberColumn | ListColumn | ValueColumn | ObjectColumn
@@ -73,73 +77,52 @@ class _Texts(NamedTuple):
     values: Sequence[str]
     lengths: Ints
     brackets: str
-    is_present: Bools | None
+    is_present: Bools
 
 
-def spread(column: Column, rows: Ints, count: int) -> Column:
-    """Give the values of a column (m,) to rows (m,) of `count`; the others do not have it."""
-    if len(rows) == count:
-        return column
-    is_present = np.zeros(count, dtype=bool)
-    is_present[rows] = True
-    if isinstance(column, ObjectColumn):
-        return ObjectColumn(
-            {key: spread(each, rows, count) for key, each in column.members.items()}, is_present
-        )
-    if isinstance(column, NumberColumn):
-        numbers = np.zeros((count, *column.values.shape[1:]))
-        numbers[rows] = column.values
-        return NumberColumn(numbers, column.decimals, is_present)
-    if isinstance(column, ListColumn):
-        counts = np.zeros(count, dtype=np.int64)
-        counts[rows] = column.counts
-        return ListColumn(column.values, column.decimals, counts, is_present)
-    values = [None] * count
-    for row, value in zip(rows.tolist(), column.values, strict=True):
-        values[row] = value
-    return ValueColumn(values, is_present)
+class _ObjectTexts(NamedTuple):
+    """Texts (n,) of the members of objects by key."""
+
+    members: Mapping[str, _Texts | _ObjectTexts]
+    is_present: Bools
 
 
 def present(values: Sequence[Any]) -> ValueColumn | None:
     """Return values of which None is not written; None if that is all."""
-    is_present = np.array([value is not None for value in values], dtype=bool)
-    return ValueColumn(values, is_present) if is_present.any() else None
+    rows = [row for row, value in enumerate(values) if value is not None]
+    return ValueColumn([values[row] for row in rows], np.array(rows)) if rows else None
 
 
 def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
     """Return `count` objects as dicts."""
-    return _values_of(objects, np.arange(count))
-
-
-def _values_of(column: Column, rows: Ints) -> list[Any]:
-    """JSON values of rows (m,), all of which are present."""
-    if isinstance(column, NumberColumn):
-        numbers: list[Any] = to_lists(column.values[rows])
-        return numbers
-    if isinstance(column, ListColumn):
-        lists = np.split(column.values, np.cumsum(column.counts)[:-1])
-        return [to_lists(lists[row]) for row in rows.tolist()]
-    if isinstance(column, ValueColumn):
-        return [column.values[row] for row in rows.tolist()]
-    entries: list[dict[str, Any]] = [{} for _ in rows]
-    for key, each in column.members.items():
-        if each.is_present is None:
-            for entry, value in zip(entries, _values_of(each, rows), strict=True):
-                entry[key] = value
-        else:
-            present_rows = np.flatnonzero(each.is_present[rows])
-            values = _values_of(each, rows[present_rows])
-            for row, value in zip(present_rows.tolist(), values, strict=True):
+    entries: list[dict[str, Any]] = [{} for _ in range(count)]
+    for key, column in objects.members.items():
+        rows = range(count) if column.rows is None else column.rows.tolist()
+        omits_empty = isinstance(column, ObjectColumn) and column.is_optional
+        for row, value in zip(rows, _values_of(column, len(rows)), strict=True):
+            if value or not omits_empty:
                 entries[row][key] = value
     return entries
 
 
-def object_texts(objects: ObjectColumn, indent: str) -> list[str]:
-    """Text of each object; its first line follows `indent`, which is written already."""
-    column = _texts_of(objects, indent)
+def _values_of(column: Column, count: int) -> Sequence[Any]:
+    """JSON values (m,) of a column."""
+    if isinstance(column, ObjectColumn):
+        return object_values(column, count)
+    if isinstance(column, ValueColumn):
+        return column.values
+    if isinstance(column, ListColumn):
+        return [to_lists(each) for each in np.split(column.values, np.cumsum(column.counts)[:-1])]
+    numbers: list[Any] = to_lists(column.values)
+    return numbers
+
+
+def object_texts(objects: ObjectColumn, count: int, indent: str) -> list[str]:
+    """Text of each of `count` objects; its first line follows `indent`, which is written already."""
+    column = _texts_of(objects, np.arange(count), count, indent)
     texts = [leaf.values for leaf in _leaves(column)]
     flags: list[Bools] = []
-    _measure(column, flags, len(texts[0]))
+    _measure(column, flags, count)
     first, pattern = _patterns(flags)
     templates = [_template(column, [bool(flag[row]) for flag in reversed(flags)], indent) for row in first]
     rows = zip(*texts, strict=True)
@@ -148,21 +131,38 @@ def object_texts(objects: ObjectColumn, indent: str) -> list[str]:
     return [templates[each] % row for each, row in zip(pattern.tolist(), rows, strict=True)]
 
 
-def _texts_of(column: Any, indent: str) -> Any:
-    """Convert the values of a column, or of all members, to texts on lines after `indent`."""
+def _texts_of(column: Column, rows: Ints, count: int, indent: str) -> _Texts | _ObjectTexts:
+    """Convert the values of a column, or of all members, to texts on lines after `indent`.
+
+    rows : (m,) among the `count` texts
+    """
+    rows = rows if column.rows is None else rows[column.rows]
+    is_present = np.zeros(count, dtype=bool)
+    is_present[rows] = True
     if isinstance(column, ObjectColumn):
-        deeper = {key: _texts_of(each, indent + " ") for key, each in column.members.items()}
-        return ObjectColumn(deeper, column.is_present)
+        members = {key: _texts_of(each, rows, count, indent + " ") for key, each in column.members.items()}
+        if column.is_optional:
+            is_present = np.any([each.is_present for each in members.values()], axis=0)
+        return _ObjectTexts(members, is_present)
+    brackets = ""
     if isinstance(column, NumberColumn):
-        rows = column.values.reshape(len(column.values), -1)
         brackets = "[]" if column.values.ndim > 1 else ""
-        return _Texts(*rows_of_numbers(rows, column.decimals), brackets, column.is_present)
-    if isinstance(column, ListColumn):
-        texts = lists_of_numbers(column.values, column.decimals, column.counts)
-        texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
+        texts, lengths = rows_of_numbers(column.values.reshape(len(rows), -1), column.decimals)
     else:
-        texts = list(_value_texts(column.values, indent))
-    return _Texts(texts, np.fromiter(map(len, texts), np.int64, len(texts)), "", column.is_present)
+        if isinstance(column, ValueColumn):
+            texts = list(_value_texts(column.values, indent))
+        else:
+            texts = lists_of_numbers(column.values, column.decimals, column.counts)
+            texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    if len(rows) < count:
+        compact, texts = texts, [""] * count
+        for row, text in zip(rows.tolist(), compact, strict=True):
+            texts[row] = text
+        every = np.zeros(count, dtype=np.int64)
+        every[rows] = lengths
+        lengths = every
+    return _Texts(texts, lengths, brackets, is_present)
 
 
 def _value_texts(values: Sequence[Any], indent: str) -> Iterator[str]:
@@ -201,7 +201,7 @@ def _measure(column: Any, flags: list[Bools], count: int) -> Ints:
 
     Appends whether it is present, and whether it fits a line if it is an object.
     """
-    is_present = np.ones(count, dtype=bool) if column.is_present is None else column.is_present
+    is_present = column.is_present
     flags.append(is_present)
     if isinstance(column, _Texts):
         return np.asarray((column.lengths + len(column.brackets)) * is_present)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import Aabb, ConvexHull, Obb, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
-from ...core.numeric.arrays import Bools, Floats, length, transform_vectors
+from ...core.numeric.arrays import Floats, length, transform_vectors
 from ..rounding import (
     rounded_aabb,
     rounded_axial,
@@ -32,7 +32,6 @@ from .json_columns import (
     ValueColumn,
     object_values,
     present,
-    spread,
 )
 from .model import (
     SHAPE_GROUPS,
@@ -124,7 +123,7 @@ def _members(
     # Placed at other frames as well, so that it grows by the difference instead of moving.
     grown = _grown(objects.local_envelope, length(lost))
     if local_envelope := writer.shapes(grown, nowhere):
-        envelope["local"] = ObjectColumn(local_envelope, _has_any(local_envelope))
+        envelope["local"] = ObjectColumn(local_envelope, is_optional=True)
     members: dict[str, Column | None] = {
         "id": ValueColumn(objects.id),
         "name": ValueColumn(objects.name),
@@ -144,7 +143,7 @@ def _members(
         ),
         "local": ObjectColumn(writer.shapes(objects.local, lost)),
         "world": ObjectColumn(writer.shapes(objects.world, nowhere)),
-        "envelope": ObjectColumn(envelope, _has_any(envelope)) if envelope else None,
+        "envelope": ObjectColumn(envelope, is_optional=True) if envelope else None,
     }
     return ObjectColumn({key: column for key, column in members.items() if column is not None})
 
@@ -156,13 +155,7 @@ def _responses(ids: Sequence[str], responses: Mapping[str, CollisionResponse]) -
         return None
     found = [responses[ids[row]]._asdict() for row in rows]
     members: dict[str, Column] = {key: ValueColumn([each[key] for each in found]) for key in found[0]}
-    return spread(ObjectColumn(members), np.array(rows), len(ids))
-
-
-def _has_any(members: Mapping[str, Column]) -> Bools | None:
-    """Return which objects (n,) have any of these members; None for all."""
-    flags = [each.is_present for each in members.values() if each.is_present is not None]
-    return None if len(flags) < len(members) else np.asarray(np.any(flags, axis=0))
+    return ObjectColumn(members, np.array(rows))
 
 
 def _grown(columns: Mapping[str, ShapeColumn], amounts: Floats) -> dict[str, ShapeColumn]:
@@ -187,7 +180,7 @@ class _ShapeWriter:
     def shapes(self, columns: Mapping[str, ShapeColumn], offsets: Floats) -> dict[str, Column]:
         """Convert the shapes of objects, moved by `offsets` (n, 3)."""
         return {
-            key: spread(self._writers.get(key, self._batch)(shapes, offsets[rows]), rows, len(offsets))
+            key: self._writers.get(key, self._batch)(shapes, offsets[rows])._replace(rows=rows)
             for key in SHAPE_TYPES
             if key in columns
             for rows, shapes in (columns[key],)

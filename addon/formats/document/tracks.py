@@ -13,7 +13,7 @@ from ...core.shapes import concatenated
 from ..rounding import json_number
 from ..shape_members import TRACK_MEMBERS, TRACK_SHAPES, read_track_shapes
 from ..spaces import Space
-from .json_columns import Column, ListColumn, ObjectColumn, ValueColumn, spread
+from .json_columns import Column, ListColumn, ObjectColumn, ValueColumn
 from .model import Track
 from .objects import rounded_fields
 from .source_numbers import with_source_numbers
@@ -44,7 +44,7 @@ class WrittenTracks(WrittenEntries[Track]):
                 counts = np.array([shape.shape[0] for shape in present])
                 fields = rounded_fields(space.shape(concatenated(*present)), self._decimals)
                 lists = {TRACK_MEMBERS[name]: ListColumn(*each, counts) for name, each in fields.items()}
-                members[key] = spread(ObjectColumn(lists), np.array(rows), len(entries))
+                members[key] = ObjectColumn(lists, np.array(rows))
         return ObjectColumn(members)
 
 

@@ -53,7 +53,7 @@ class WrittenEntries(Sequence[dict[str, Any]], Generic[Entry]):
 
     def texts(self, indent: str) -> Iterator[str]:
         """Yield the JSON text of each entry; its first line follows `indent`, which is written already."""
-        return self._blocks(range(len(self)), lambda members, _: object_texts(members, indent))
+        return self._blocks(range(len(self)), lambda members, count: object_texts(members, count, indent))
 
     def _blocks(self, rows: range, convert: Convert) -> Iterator[Any]:
         for begin in range(rows.start, rows.stop, self._block):

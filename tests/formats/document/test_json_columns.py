@@ -13,7 +13,6 @@ from addon.formats.document.json_columns import (
     ValueColumn,
     object_texts,
     object_values,
-    spread,
 )
 from addon.formats.document.json_writer import value_text
 from tests.tiers import times
@@ -40,8 +39,8 @@ def test_text_matches_that_of_plain_dicts(seed):
             "at": NumberColumn(vectors, 6),
             "shapes": ObjectColumn(
                 {
-                    "sphere": spread(ObjectColumn(shape), has_shape, count),
-                    "long": spread(rows, has_long, count),
+                    "sphere": ObjectColumn(shape, has_shape),
+                    "long": rows._replace(rows=has_long),
                 },
             ),
         }
@@ -57,16 +56,16 @@ def test_text_matches_that_of_plain_dicts(seed):
         members = {"100 % name": names[row], "kind": kinds[row], "at": vectors[row].tolist()}
         expected.append({**members, "shapes": shapes})
     assert object_values(column, count) == expected
-    texts = object_texts(column, " ")
+    texts = object_texts(column, count, " ")
     assert [json.loads(text) for text in texts] == expected
     assert texts == [value_text(entry, " ") for entry in expected]
 
 
 def test_objects_without_a_member_are_written_without_it():
-    column = spread(ObjectColumn({"a": ValueColumn(["x"]), "b": ValueColumn(["y"])}), np.array([1]), 3)
+    column = ObjectColumn({"a": ValueColumn(["x"]), "b": ValueColumn(["y"])}, np.array([1]))
     whole = ObjectColumn({"id": ValueColumn(["1", "2", "3"]), "both": column})
     assert object_values(whole, 3) == [{"id": "1"}, {"id": "2", "both": {"a": "x", "b": "y"}}, {"id": "3"}]
-    assert object_texts(whole, "") == [
+    assert object_texts(whole, 3, "") == [
         '{"id": "1"}',
         '{"id": "2", "both": {"a": "x", "b": "y"}}',
         '{"id": "3"}',
