@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ..core.compound.convex_parts import Compound
+from ..core.numeric.arrays import Ints
 from .spaces import matrix_from_quaternion
 
 SHAPE_TYPES: Mapping[str, Any] = {
@@ -61,6 +62,19 @@ def read_shape(key: str, value: Any) -> Any:
 def read_shapes(key: str, values: Sequence[Mapping[str, Any]]) -> Any:
     """Convert boxes, spheres, capsules or cylinders of a document to a batch (n,), as `read_shape`."""
     return _shape_of_fields(key, lambda name: [value[MEMBERS[name]] for value in values])
+
+
+def read_column(key: str, groups: Sequence[Mapping[str, Any]]) -> tuple[Ints, Any]:
+    """Convert the shapes of one key of groups of shapes.
+
+    Returns rows : (m,) int. Groups that have one.
+    Returns shapes : Batch (m,), or list of hulls, compounds or trees
+    """
+    rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
+    values = [groups[row][key] for row in rows.tolist()]
+    if key in ("compound", "hull", "spheres") or not values:
+        return rows, [read_shape(key, value) for value in values]
+    return rows, read_shapes(key, values)
 
 
 def read_normalized_shape(key: str, value: Any) -> Obb | Sphere | Capsule | Cylinder:

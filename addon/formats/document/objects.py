@@ -6,11 +6,11 @@ What is written of an object is in `_members`, and how it is read in `read_objec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from ...core import Aabb, ConvexHull, Obb, Shape, Sphere, SphereTree
+from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import Floats, length, transform_vectors
 from ..rounding import (
@@ -22,7 +22,7 @@ from ..rounding import (
     rounded_to_nearest,
     to_lists,
 )
-from ..shape_members import MEMBERS, SHAPE_TYPES, read_shape, read_shapes
+from ..shape_members import MEMBERS, SHAPE_TYPES, read_column
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
 from .joint_frames import from_joint_frames, in_joint_frames
 from .json_columns import (
@@ -329,15 +329,8 @@ def read_objects(
 
 def _shapes(groups: Sequence[Mapping[str, Any]]) -> dict[str, ShapeColumn]:
     """Shapes of the groups of several objects, in the document's space."""
-    columns = {}
-    for key, kind in SHAPE_TYPES.items():
-        rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
-        if len(rows):
-            values = [groups[row][key] for row in rows.tolist()]
-            is_batch = issubclass(kind, get_args(Shape))
-            shapes = read_shapes(key, values) if is_batch else [read_shape(key, value) for value in values]
-            columns[key] = ShapeColumn(rows, shapes)
-    return columns
+    columns = ((key, ShapeColumn(*read_column(key, groups))) for key in SHAPE_TYPES)
+    return {key: column for key, column in columns if len(column.rows)}
 
 
 def _vectors(transforms: Sequence[Mapping[str, Any]], key: str, size: int) -> Floats:

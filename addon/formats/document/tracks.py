@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,15 +26,16 @@ class WrittenTracks(WrittenEntries[Track]):
     def __init__(self, tracks: Sequence[Track], space: Space, decimals: int) -> None:
         longest = max(len(track.frames) for track in tracks)
         # Blocks of the size that is converted fastest.
-        block = max(1, CHUNK_ROWS // 4 // max(1, longest))
+        block = max(1, CHUNK_ROWS // 2 // max(1, longest))
         super().__init__(sorted(tracks, key=lambda track: track.id), space, block)
         self._decimals = decimals
+        self._frames, self._numbers = np.zeros(0), list[float]()
 
     def _members(self, entries: Sequence[Track], space: Space) -> ObjectColumn:
         members: dict[str, Column] = {
             "object": ValueColumn([track.id for track in entries]),
             "space": ValueColumn(["world"] * len(entries)),
-            "frames": ValueColumn(list(_frames(entries))),
+            "frames": ValueColumn(list(map(self._numbers_of_frames, entries))),
         }
         for key in TRACK_SHAPES:
             shapes = [getattr(track, key) for track in entries]
@@ -47,14 +48,11 @@ class WrittenTracks(WrittenEntries[Track]):
                 members[key] = ObjectColumn(lists, np.array(rows))
         return ObjectColumn(members)
 
-
-def _frames(tracks: Sequence[Track]) -> Iterator[list[float]]:
-    """Yield the frames of each track, as the same list while they are the same."""
-    frames, numbers = None, []
-    for track in tracks:
-        if frames is None or not np.array_equal(frames, track.frames):
-            frames, numbers = track.frames, list(map(json_number, track.frames.tolist()))
-        yield numbers
+    def _numbers_of_frames(self, track: Track) -> list[float]:
+        """Return the frames of a track, as the same list while they are the same."""
+        if not np.array_equal(self._frames, track.frames):
+            self._frames, self._numbers = track.frames, list(map(json_number, track.frames.tolist()))
+        return self._numbers
 
 
 def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import Aabb, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import (
     Bools,
@@ -30,7 +30,7 @@ from ...core.numeric.arrays import (
 )
 from ...core.numeric.table import Table
 from ...core.shapes import stacked
-from ..shape_members import read_shape, read_shapes, read_track_shapes
+from ..shape_members import read_column, read_shapes, read_track_shapes
 from ..spaces import matrix_from_quaternion
 
 # Half a side or a lost sign is more than this; errors of rounding, and of nine decimals, are less.
@@ -184,23 +184,20 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
 
 def _plain_shapes(groups: Sequence[Mapping[str, Any]], frames: _Frames) -> dict[str, _Plain]:
     """Boxes and spheres of groups of shapes by JSON key, with the roots of trees; none that no group has."""
-    plain = {}
-    for key in (*_PLAIN, "spheres"):
-        rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
-        if not len(rows):
-            continue
-        shapes = [groups[row][key] for row in rows.tolist()]
-        is_tree = key == "spheres"
-        shapes = read_shapes("sphere", [tree[0] for tree in shapes]) if is_tree else read_shapes(key, shapes)
-        count = len(groups)
-        every = _Plain(
-            np.full((count, 3), np.nan),
-            np.tile(np.eye(3), (count, 1, 1)),
-            np.zeros((count, 3)),
-            np.zeros(count),
-        )
-        every.assign(rows, _Plain.of(shapes, frames.take(rows)))
-        plain[_ROOT if is_tree else key] = every
+    plain, count = {}, len(groups)
+    roots = [{"sphere": group["spheres"][0]} if "spheres" in group else {} for group in groups]
+    for name, (rows, shapes) in {
+        **{key: read_column(key, groups) for key in _PLAIN},
+        _ROOT: read_column("sphere", roots),
+    }.items():
+        if len(rows):
+            plain[name] = _Plain(
+                np.full((count, 3), np.nan),
+                np.tile(np.eye(3), (count, 1, 1)),
+                np.zeros((count, 3)),
+                np.zeros(count),
+            )
+            plain[name].assign(rows, _Plain.of(shapes, frames.take(rows)))
     return plain
 
 
@@ -369,10 +366,10 @@ def _body_problems(
 
 def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _Bodies | None:
     """Bodies of the groups of shapes that have this one; None if none has."""
-    rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
+    rows, shapes = read_column(key, groups)
     if not len(rows):
         return None
-    shapes = [read_shape(key, groups[row][key]) for row in rows.tolist()]
+    shapes = shapes.to_list() if isinstance(shapes, Capsule | Cylinder) else shapes
     parts = [
         (owner, part)
         for owner, shape in enumerate(shapes)
