@@ -146,7 +146,7 @@ def read_curve_poses(
     uids: Ints,
     is_candidate: Bools,
     times: tuple[float, float],
-    may_be_skinned: Bools | None = None,
+    may_be_skinned: Bools,
 ) -> Generator[None, None, CurvePoses]:
     """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
 
@@ -158,10 +158,8 @@ def read_curve_poses(
         along the world's axes are wanted.
     """
     span = times[0] - _BEYOND, times[1] + _BEYOND
-    skins = SkinPoses(len(uids))
-    if may_be_skinned is not None and may_be_skinned.any():
-        skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
-        is_candidate = is_candidate | skins.is_skinned
+    skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
+    is_candidate = is_candidate | skins.is_skinned
     curves, wanted = TransformCurves(), uids[is_candidate].tolist()
     for start in range(0, len(wanted), _OBJECTS_PER_STEP):
         scene = scene_by_uid(scene_uid)
@@ -261,11 +259,6 @@ class KnownShapes:
         return self._bound_surface(points, chords, reach)
 
 
-def _bound_center(points: Floats, _chords: TransformChords, _reach: Floats) -> Floats:
-    """Bound the deviation (m,) of spheres by that of points (m,): a sphere has no axes that turn."""
-    return points
-
-
 def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
     """Bound the deviation (m,) of capsules: their axis turns no more than the object, on the shortest arc."""
     begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
@@ -287,7 +280,8 @@ def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Float
 
 _BOUNDS_OF_SURFACES: dict[type[Shape] | None, Callable[[Floats, TransformChords, Floats], Floats] | None] = {
     Aabb: None,
-    Sphere: _bound_center,
+    # A sphere has no axes that turn: its deviation is that of points.
+    Sphere: lambda points, _chords, _reach: points,
     Capsule: _bound_axis,
     Obb: _bound_axes,
 }

@@ -206,10 +206,12 @@ class BoneMotion:
         self._uid, self._subjects, self._fit = scene.session_uid, subjects, fit
         self._simulations = Simulations.of(scene)
         names = {name for subject in subjects for name in subject.key[:2]}
-        self._uids = {
+        uids = {
             full_name_of(item): item.session_uid for item in bpy.data.objects if full_name_of(item) in names
         }
-        simulated = set(self._uids.values()) & self._simulations.uids
+        # Of the object of each subject, or of the one that instances it.
+        self._uids = [uids.get(subject.key[0], -1) for subject in subjects]
+        simulated = set(uids.values()) & self._simulations.uids
         self.is_refinable = self._simulations.first_frame is None and not simulated
         self.collapsed: dict[int, list[float]] = {}
         self.alone: tuple[int, ...] = ()
@@ -222,10 +224,10 @@ class BoneMotion:
         if not (candidates and self.is_refinable):
             return
         scene = scene_by_uid(self._uid)
-        private = PrivateScene(scene, {self._uid_of(index) for index in candidates})
+        private = PrivateScene(scene, {self._uids[index] for index in candidates})
         blocks = [block.original for block in private.evaluate(times[0]).ids]
         reasons = reasons_by_object(scene, blocks)
-        same = [index for index in candidates if self._uid_of(index) not in reasons]
+        same = [index for index in candidates if self._uids[index] not in reasons]
         for time in sorted({times[0], times[len(times) // 2], times[-1]}):
             yield Progress(0, len(times), time)
             if not same:
@@ -239,7 +241,7 @@ class BoneMotion:
                 and (index not in shown or np.array_equal(shown[index], found[index]))
             ]
         self._private, self.alone = private, tuple(same)
-        private.replace({self._uid_of(index) for index in same})
+        private.replace({self._uids[index] for index in same})
         self._last = None
 
     def sample(self, time: float) -> dict[int, Floats]:
@@ -252,9 +254,6 @@ class BoneMotion:
             rest = sorted(set(range(len(self._subjects))) - set(self.alone))
             found |= self._read(self._evaluate(time), time, rest)
         return found
-
-    def _uid_of(self, index: int) -> int:
-        return self._uids.get(self._subjects[index].key[0], -1)
 
     def _evaluate(self, time: float) -> bpy.types.Depsgraph:
         """Evaluate the user's scene."""

@@ -166,7 +166,7 @@ class PoseSources:
         self.reasons: dict[int, str] = {}
 
     def choose(
-        self, times: Sequence[float], is_selected: Callable[[str], bool], may_be_skinned: Bools | None = None
+        self, times: Sequence[float], is_selected: Callable[[str], bool], may_be_skinned: Bools
     ) -> _Steps:
         """Compare all sources at a few times, and choose; yields after each look at a scene.
 
@@ -219,7 +219,7 @@ class PoseSources:
         self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
 
     def _compare_curves(
-        self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools | None
+        self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools
     ) -> Generator[None, None, tuple[CurvePoses, list[_Shown]]]:
         """Read the curves of objects (n,), and compare them with the user's scene at a few times.
 
@@ -227,8 +227,7 @@ class PoseSources:
         """
         reader, span = self._reader, (times[0], times[-1])
         is_rigid = is_own & ~reader.may_deform
-        skinned = None if may_be_skinned is None else may_be_skinned & is_own
-        curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, skinned)
+        curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, may_be_skinned & is_own)
         shown: list[_Shown] = []
         objects = ObjectReader(reader.uids)
         for time in times_to_compare(list(times)):

@@ -323,9 +323,7 @@ class SceneMotion(KnownShapes):
 
         is_current : whether to read the user's scene, which is at that time already
         """
-        every, sample, present, skips = self._place(time, subjects, is_current)
-        if skips:
-            self.skips.log(skips)
+        every, sample, present = self._place(time, subjects, is_current)
         is_wanted = np.zeros(len(self._all), dtype=bool)
         is_wanted[every] = True
         owners = self._fits.owners[is_wanted[self._fits.owners]]
@@ -338,25 +336,34 @@ class SceneMotion(KnownShapes):
         if not self._fits.is_padding_negative:
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
-        every, sample, present, skips = self._place(time, subjects, is_wanted=is_wanted)
-        if skips:
-            self.skips.log(skips)
+        every, sample, present = self._place(time, subjects, is_wanted=is_wanted)
         places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
         present = present[np.searchsorted(every, self._fits.owners[shapes])]
         return Sample(sample.shapes[places], present, sample.poses)
 
     def are_present(self, time: float, subjects: Ints) -> Bools:
         """See `SubframeSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
-        every, _, present, _ = self._place(time, subjects)
+        every, _, present = self._place(time, subjects, is_logged=False)
         return np.asarray(present[np.searchsorted(every, subjects)])
 
     def _place(
-        self, time: float, subjects: Ints, is_current: bool = False, is_wanted: Bools | None = None
-    ) -> tuple[Ints, Sample, Bools, list[Skip]]:
-        """Compute shapes at any time of `subjects` (m,) and all obstacles: these indices, and as `place`."""
+        self,
+        time: float,
+        subjects: Ints,
+        is_current: bool = False,
+        is_wanted: Bools | None = None,
+        is_logged: bool = True,
+    ) -> tuple[Ints, Sample, Bools]:
+        """Compute shapes at any time of `subjects` (m,) and all obstacles.
+
+        Returns these indices (k,), the sample, and which of them are present (k,).
+        """
         every = np.union1d(subjects, self._obstacles.indices)
         reading = self.sources.read(time, every, is_current)
-        return every, *self._posed.place(every, self._apply(reading, is_wanted))
+        sample, present, skips = self._posed.place(every, self._apply(reading, is_wanted))
+        if skips and is_logged:
+            self.skips.log(skips)
+        return every, sample, present
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses by the current fits: together if no subject is skipped."""

@@ -243,11 +243,16 @@ class TransformCurves:
             return uid not in self._unknown
         # In case of a circle of parents the object is unknown until all of them are.
         self._unknown.add(uid)
-        channels = None
-        if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent, added)):
-            channels = _channels_with_location(item)
-        if channels is None:
+        if _is_moved_by_others(item) or not (item.parent is None or self._add(item.parent, added)):
             return False
+        channels, source = channels_of_object(item), _source_of_location(item)
+        of_source = channels if source is None or source == item else channels_of_object(source)
+        if channels is None or of_source is None:
+            return False
+        if of_source is not channels:
+            # Another object gives this one its location.
+            channels = [each for each in channels if each[0] not in _LOCATIONS]
+            channels += [each for each in of_source if each[0] in _LOCATIONS]
         self._unknown.discard(uid)
         added[uid] = item, channels
         return True
@@ -383,19 +388,6 @@ def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
     is_alone = item.parent is None and target.parent is None
     is_free = all(other.mute for other in target.constraints) and not _is_moved_by_others(target)
     return target if is_alone and is_free else None
-
-
-def _channels_with_location(item: bpy.types.Object) -> list[Channel] | None:
-    """Return the animated channels of an object, those of its location from the object that gives it."""
-    channels, source = channels_of_object(item), _source_of_location(item)
-    if channels is None or source is None or source == item:
-        return channels
-    of_source = channels_of_object(source)
-    if of_source is None:
-        return None
-    return [each for each in channels if each[0] not in _LOCATIONS] + [
-        each for each in of_source if each[0] in _LOCATIONS
-    ]
 
 
 def _rest_values_of_object(item: Any) -> Singles:

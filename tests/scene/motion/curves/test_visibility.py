@@ -31,7 +31,7 @@ def hide(item, keys):
 def known_poses(items):
     uids = np.array([item.session_uid for item in items])
     is_candidate = np.ones(len(items), dtype=bool)
-    steps = read_curve_poses(bpy.context.scene.session_uid, uids, is_candidate, (FIRST, LAST))
+    steps = read_curve_poses(bpy.context.scene.session_uid, uids, is_candidate, (FIRST, LAST), ~is_candidate)
     return run_to_end(steps)
 
 
