@@ -269,7 +269,7 @@ class PairScanner:
         is_wanted = np.zeros(len(block) * count, dtype=bool)
         is_wanted[first] = is_wanted[second] = True
         rows = np.divmod(np.flatnonzero(is_wanted & np.tile(self._is_known, len(block))), count)
-        yield from _scaled(block.refine(*rows), 0.7 * _BROAD_PHASE, _BROAD_PHASE)
+        yield from _scaled(block.refine(*rows), 0.7 * _BROAD_PHASE, 0.9 * _BROAD_PHASE)
         low, high = boxes.min.copy(), boxes.max.copy()
         refined = block.swept_boxes(margin, rows)
         low[rows], high[rows] = refined.min, refined.max
