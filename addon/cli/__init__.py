@@ -4,8 +4,8 @@ Modules in reading order:
 
 - `main`: runs a command as the last act of its process; turns errors into messages and exit codes.
 - `process`: standard streams, which may be full, closed or broken; signals; Blender's temporary files.
-- `parser`: the options of each command: those of its settings, and those of files and exit codes.
-- `output_options`: which file is written, in which format and space, and whether it can store the request.
+- `parser`: the options of each command: those of its settings, and those of files and exit codes; the format
+  and space of its output.
 - `commands`: one function for each command.
 - `job_runner`: runs a job and stops it on Ctrl-C, with its progress in a line of a terminal.
 - `result_writer`: writes the file, the table and warnings.

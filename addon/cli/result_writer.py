@@ -26,7 +26,7 @@ from ..formats.document.model import MISSING_INPUTS
 from ..formats.wording import pluralized, single_line
 from . import PROGRAM
 from .job_runner import ProgressLine
-from .output_options import UsageError
+from .parser import UsageError
 from .process import finish_output, ignore_late_signals
 
 if TYPE_CHECKING:

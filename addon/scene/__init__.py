@@ -15,8 +15,8 @@ Files that belong to no room:
 
 - `settings`: settings of every job, the options that set them, and kinds of shapes. It needs no `bpy`.
 - `options`: kinds of options, rules between options, and settings with the values of options.
-- `collider_names`: names of colliders as engines read them, and the mesh that each belongs to.
-- `levels_of_detail`: levels of detail by the names of objects, and which of them has the collision.
+- `collider_names`: names of colliders as engines read them, and the mesh that each belongs to; names of
+  levels of detail.
 - `errors`: error of a job, and reasons in words for the user.
 - `progress`: runs a generator to its end, or with progress after each part.
 - `open_file`: opens a scene file of any format that Blender reads.

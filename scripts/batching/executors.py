@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from addon.cli.output_options import UsageError
+from addon.cli.parser import UsageError
 
 from . import tasks
 from .tasks import Task

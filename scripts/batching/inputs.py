@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from addon.cli.output_options import UsageError
+from addon.cli.parser import UsageError
 from addon.formats.wording import valid_text
 from addon.scene.open_file import SCENE_SUFFIXES
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from addon.cli.output_options import UsageError
-from addon.cli.parser import option_takes_value, parse_arguments, parse_exit_code
+from addon.cli.parser import UsageError, option_takes_value, parse_arguments, parse_exit_code
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")

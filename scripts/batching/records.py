@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from addon.cli.output_options import UsageError
+from addon.cli.parser import UsageError
 
 from .tasks import Outcome
 

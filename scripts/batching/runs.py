@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from addon.cli.output_options import UsageError
+from addon.cli.parser import UsageError
 
 from . import tasks
 from .blender_process import BlenderEndedError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from addon.cli.output_options import UsageError
+from addon.cli.parser import UsageError
 
 from .pages import PAGE_SUFFIXES, write_report
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from addon.cli.output_options import UsageError
+from addon.cli.parser import UsageError
 from batching import inputs
 
 

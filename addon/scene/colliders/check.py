@@ -24,12 +24,13 @@ from ..collider_names import (
     ColliderName,
     Engine,
     SourceMatch,
+    base_name,
+    collision_levels,
     has_blender_suffix,
     match_source,
     recognize_name,
 )
 from ..errors import SceneError
-from ..levels_of_detail import base_name, collision_levels
 from ..settings import ColliderCheckSettings, Selection
 from ..subjects.selection import matches_names, matches_pattern, owner_filter
 from .check_rules import CheckedShape, ProblemKind, geometry_problems, name_problems, outside_problem

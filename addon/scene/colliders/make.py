@@ -23,9 +23,9 @@ from ..blender.object_settings import (
 )
 from ..blender.parts.bones import armature_of
 from ..blender.private_scene import keeping_open
+from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
 from ..fitting.parts import convex_pieces
-from ..levels_of_detail import collision_levels
 from ..motion.over_time import BoneSweeps, sweep_bones
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings

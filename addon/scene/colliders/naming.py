@@ -9,9 +9,8 @@ from typing import Any
 import bpy
 
 from ...core.messages import message
-from ..collider_names import COMPONENTS, PREFIXES
+from ..collider_names import COMPONENTS, PREFIXES, base_name
 from ..errors import SceneError
-from ..levels_of_detail import base_name
 from ..settings import ColliderKind
 
 FIELDS = ("name", "base", "number", "prefix", "component", "kind")

@@ -27,8 +27,8 @@ from ..blender.parts.vertex_subsets import (
     objects_in_edit_mode,
     selected_vertices,
 )
+from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
-from ..levels_of_detail import collision_levels
 from ..settings import ColliderSettings, Modifiers
 from ..subjects.selection import owner_filter
 from .make import (

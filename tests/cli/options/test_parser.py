@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from addon.cli.output_options import UsageError
-from addon.cli.parser import parse_arguments
+from addon.cli.parser import UsageError, parse_arguments
 from tests.paths import TOP
 
 TYPED = [
