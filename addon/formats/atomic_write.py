@@ -136,22 +136,25 @@ def _errors_with_name(path: Path) -> Iterator[None]:
 
 def _temporary_file(target: Path, parts: Iterable[str], clean_up: contextlib.ExitStack) -> Path:
     """Write a temporary file in the folder of `target`; `clean_up` removes it, if it still exists then."""
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+    if target.exists():
+        mode = target.stat().st_mode & 0o777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
     temporary = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
     # Registered before it exists, because the process may end at any moment.
     _unfinished.add(temporary)
     clean_up.callback(_remove, temporary)
-    with open(temporary, "x", encoding="utf-8", newline="\n", opener=_open_private) as stream:
+    with open(
+        temporary, "x", encoding="utf-8", newline="\n", opener=lambda name, flags: os.open(name, flags, 0o600)
+    ) as stream:
         clean_up.enter_context(_locked(stream.fileno()))
         stream.writelines(parts)
         stream.flush()
         os.fsync(stream.fileno())
     temporary.chmod(mode)
     return temporary
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _remove(temporary: Path) -> None:
@@ -202,9 +205,3 @@ def _remove_abandoned(target: Path) -> None:
 
 def _reason(error: Exception) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -126,7 +126,10 @@ def rounded_axial(shape: _AxialShape, axis: Floats, decimals: int) -> _AxialShap
     """
     center = rounded_to_nearest(shape.center, decimals)
     shift = shape.center - center
-    moved, deviation = length(shift), _axis_deviation(shape.axis, axis)
+    moved, axis_length = length(shift), length(axis)
+    turn = length(cross(shape.axis, axis)) / axis_length
+    # The chord of a small angle is a little longer than its sine.
+    deviation = turn * (1 + turn) + np.abs(axis_length - 1)
     is_capsule = isinstance(shape, Capsule)
     if is_capsule:
         # An end moves with the center, and by the turn and the length of the axis.
@@ -142,14 +145,6 @@ def rounded_axial(shape: _AxialShape, axis: Floats, decimals: int) -> _AxialShap
     for name, values in (("center", center), ("half_length", half), ("radius", radius)):
         require_finite(values, name)
     return type(shape).unchecked(center, axis, half, radius)
-
-
-def _axis_deviation(axis: Floats, rounded: Floats) -> Floats:
-    """Return bounds (...) of how far unit vectors are from rounded ones, normalized or not."""
-    size = length(rounded)
-    turn = length(cross(axis, rounded)) / size
-    # The chord of a small angle is a little longer than its sine.
-    return np.asarray(turn * (1 + turn) + np.abs(size - 1))
 
 
 def center_and_half_extents(low: Floats, high: Floats) -> tuple[Floats, Floats]:

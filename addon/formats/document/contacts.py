@@ -69,6 +69,19 @@ class ContactWriter:
         clearance = json_number(float(f"{scanned.clearance * self.space.scale:.12g}"))
         answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
         accepted = [_OMITTED if text is None else text for text in scanned.accepted]
+        frames = self._frames_down(pairs.frame)
+        firsts = _entries(
+            {
+                "frame": frames,
+                "seconds": self._seconds(frames),
+                "uncertainty": self._frames_up(pairs.uncertainty),
+                "point": self._vectors(pairs.point),
+                "normal": self._directions(pairs.normal),
+                # The frame is rounded down, so a contact just after the first frame begins there too.
+                "atStart": (pairs.at_start | (np.array(frames) <= self.time.start)).tolist(),
+                "tunnelling": pairs.tunnelling.tolist(),
+            }
+        )
         return _entries(
             {
                 "a": a,
@@ -77,7 +90,7 @@ class ContactWriter:
                 "obstacle": obstacles,
                 "motion": pairs.motion.tolist(),
                 "clearance": [clearance] * count if clearance else nothing,
-                "first": self._firsts(pairs),
+                "first": firsts,
                 "intervals": list(self._intervals(contacts, clearance)),
                 **self._extents(pairs, clearance),
                 **{key: [each.get(key, _OMITTED) for each in answers] or nothing for key in _ANSWERS},
@@ -95,21 +108,6 @@ class ContactWriter:
                 "b": [ids[index] for index in pairs.b.tolist()],
                 "frame": self._frames_nearest(pairs.frame),
                 "gap": _json_numbers(gaps),
-            }
-        )
-
-    def _firsts(self, pairs: PairContacts) -> list[dict[str, Any]]:
-        frames = self._frames_down(pairs.frame)
-        return _entries(
-            {
-                "frame": frames,
-                "seconds": self._seconds(frames),
-                "uncertainty": self._frames_up(pairs.uncertainty),
-                "point": self._vectors(pairs.point),
-                "normal": self._directions(pairs.normal),
-                # The frame is rounded down, so a contact just after the first frame begins there too.
-                "atStart": (pairs.at_start | (np.array(frames) <= self.time.start)).tolist(),
-                "tunnelling": pairs.tunnelling.tolist(),
             }
         )
 
@@ -275,7 +273,10 @@ class ContactReader:
         """Read contacts and near misses between objects of `ids`."""
         entries, near = document["contacts"], document["clearances"]
         index_of = {id: index for index, id in enumerate(ids)}
-        gaps = np.array([_gap_in_blender(entry["gap"], self.space.scale) for entry in near], dtype=np.float64)
+        written, scale = _column(near, "gap"), self.space.scale
+        # Rounded up, so that no gap is less than the written one, which was rounded down.
+        gaps = written / scale
+        gaps = np.where(gaps * scale >= written, gaps, np.nextafter(gaps, np.inf))
         a, b = _sides(near, index_of)
         clearances = Clearances(NearMisses(a, b, _column(near, "frame"), gaps))
         answers = tuple(map(self._answer, entries))
@@ -371,9 +372,3 @@ def _sides(entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) ->
 
 def _column(entries: Sequence[Mapping[str, Any]], key: str) -> Floats:
     return np.array([entry[key] for entry in entries], dtype=np.float64)
-
-
-def _gap_in_blender(written: float, scale: float) -> float:
-    """Smallest gap in Blender's unit that is not less than the written one, which was rounded down."""
-    gap = written / scale
-    return gap if gap * scale >= written else math.nextafter(gap, math.inf)

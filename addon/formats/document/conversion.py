@@ -169,6 +169,10 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     extras = read_extras(document["extras"], frozenset(ids), end)
     is_stopped = extras["partial"] is not None and extras["partial"].planned_end != end
     contacts = ContactReader(space, to_blender, time["fps"])
+    length = space.scale * space.meters_per_unit
+    typed = float(f"{length:.12g}")
+    # The product can be off by an ulp from what the user typed.
+    is_typed = math.isclose(typed, length, rel_tol=4 * sys.float_info.epsilon)
     return LoadedDocument(
         objects=objects,
         skipped=tuple(Skipped(**entry) for entry in document["skipped"]),
@@ -180,13 +184,6 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         tracks=tuple(read_track(entry, space, to_blender) for entry in document["tracks"]),
         warnings=tuple(InputWarning(**entry) for entry in document.get("warnings", ())),
         responses={entry["id"]: response_of(entry) for entry in document["objects"] if "collision" in entry},
-        scale_length=_scale_length(space),
+        scale_length=typed if is_typed else length,
         **extras,
     )
-
-
-def _scale_length(space: Space) -> float:
-    """Meters for one Blender unit as the user typed it, because the product can be off by an ulp."""
-    length = space.scale * space.meters_per_unit
-    typed = float(f"{length:.12g}")
-    return typed if math.isclose(typed, length, rel_tol=4 * sys.float_info.epsilon) else length

@@ -7,8 +7,7 @@ frame whose conversion to the space of the document is the frame of the joint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -40,7 +39,8 @@ def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
         return objects
     turn = Space("blender", "+Z", "-Y", "right", "blender unit", axes, 1.0, 1.0)
     rotation, scale = objects.rotation.copy(), objects.scale.copy()
-    rotation[is_bone] = _turned_rotations(rotation[is_bone], axes)
+    matrices = matrix_from_quaternion(rotation[is_bone][:, [1, 2, 3, 0]]) @ axes.T
+    rotation[is_bone] = quaternion_from_matrix(matrices)[:, [3, 0, 1, 2]]
     scale[is_bone] = turn.scale_factors(scale[is_bone])
     return objects._replace(
         rotation=rotation,
@@ -50,32 +50,21 @@ def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
     )
 
 
-def _turned_rotations(rotations: Floats, axes: Floats) -> Floats:
-    """Quaternions (..., 4), w first, of frames whose axes are turned by a rotation (3, 3)."""
-    matrices = matrix_from_quaternion(rotations[..., [1, 2, 3, 0]]) @ axes.T
-    return quaternion_from_matrix(matrices)[..., [3, 0, 1, 2]]
-
-
 def _turned_columns(
     columns: Mapping[str, ShapeColumn], is_bone: Bools, turn: Space
 ) -> dict[str, ShapeColumn]:
     """Shapes of several objects, of which those of bones are turned."""
     turned = {}
     for key, (rows, shapes) in columns.items():
-        is_turned = is_bone[rows]
-        turned[key] = ShapeColumn(
-            rows, _turned_shapes(shapes, is_turned, turn) if is_turned.any() else shapes
-        )
+        is_turned, result = is_bone[rows], shapes
+        if not isinstance(shapes, Shape):
+            pairs = zip(shapes, is_turned, strict=True)
+            result = [turn.shape(each) if turns else each for each, turns in pairs]
+        elif is_turned.any():
+            changed, fields = turn.shape(shapes), []
+            for name in shapes.field_shapes:
+                old, new = getattr(shapes, name), getattr(changed, name)
+                fields.append(np.where(is_turned.reshape(-1, *(1,) * (np.ndim(old) - 1)), new, old))
+            result = type(shapes).unchecked(*fields)
+        turned[key] = ShapeColumn(rows, result)
     return turned
-
-
-def _turned_shapes(shapes: Shape | Sequence[Any], is_turned: Bools, turn: Space) -> Any:
-    """Batch (m,) of plain shapes, or list of others, of which some are turned."""
-    if not isinstance(shapes, Shape):
-        return [turn.shape(each) if turns else each for each, turns in zip(shapes, is_turned, strict=True)]
-    changed = turn.shape(shapes)
-    fields = (
-        np.where(is_turned.reshape(-1, *(1,) * (np.ndim(old) - 1)), new, old)
-        for old, new in ((getattr(shapes, name), getattr(changed, name)) for name in shapes.field_shapes)
-    )
-    return type(shapes).unchecked(*fields)

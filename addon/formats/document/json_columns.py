@@ -99,22 +99,19 @@ def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
     for key, column in objects.members.items():
         rows = range(count) if column.rows is None else column.rows.tolist()
         omits_empty = isinstance(column, ObjectColumn) and column.is_optional
-        for row, value in zip(rows, _values_of(column, len(rows)), strict=True):
+        values: Sequence[Any]
+        if isinstance(column, ObjectColumn):
+            values = object_values(column, len(rows))
+        elif isinstance(column, ValueColumn):
+            values = column.values
+        elif isinstance(column, ListColumn):
+            values = [to_lists(each) for each in np.split(column.values, np.cumsum(column.counts)[:-1])]
+        else:
+            values = to_lists(column.values)
+        for row, value in zip(rows, values, strict=True):
             if value or not omits_empty:
                 entries[row][key] = value
     return entries
-
-
-def _values_of(column: Column, count: int) -> Sequence[Any]:
-    """JSON values (m,) of a column."""
-    if isinstance(column, ObjectColumn):
-        return object_values(column, count)
-    if isinstance(column, ValueColumn):
-        return column.values
-    if isinstance(column, ListColumn):
-        return [to_lists(each) for each in np.split(column.values, np.cumsum(column.counts)[:-1])]
-    numbers: list[Any] = to_lists(column.values)
-    return numbers
 
 
 def object_texts(objects: ObjectColumn, count: int, indent: str) -> list[str]:

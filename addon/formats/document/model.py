@@ -165,23 +165,18 @@ class ObjectColumns(NamedTuple):
         """Yield the objects, each with its shapes in the order of the columns."""
         columns = self._asdict()
         for name in SHAPE_GROUPS:
-            columns[name] = _shapes_by_row(columns[name], len(self.id))
-        for row in zip(*columns.values(), strict=True):
-            yield ObjectBounds(**dict(zip(columns, row, strict=True)))
+            by_row: list[list[Any]] = [[] for _ in self.id]
+            for rows, shapes in columns[name].values():
+                each = shapes.to_list() if isinstance(shapes, Shape) else shapes
+                for row, shape in zip(rows.tolist(), each, strict=True):
+                    by_row[row].append(shape)
+            columns[name] = list(map(tuple, by_row))
+        for values in zip(*columns.values(), strict=True):
+            yield ObjectBounds(**dict(zip(columns, values, strict=True)))
 
 
 SHAPE_GROUPS = ("local", "world", "envelope", "local_envelope")
 """Attributes of objects that are shapes."""
-
-
-def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:
-    """Shapes of each of several objects."""
-    by_row: list[list[Any]] = [[] for _ in range(count)]
-    for rows, shapes in columns.values():
-        each = shapes.to_list() if isinstance(shapes, Shape) else shapes
-        for row, shape in zip(rows.tolist(), each, strict=True):
-            by_row[row].append(shape)
-    return list(map(tuple, by_row))
 
 
 def _stacked(rows: Sequence[Any], *shape: int) -> Floats:

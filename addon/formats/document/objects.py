@@ -243,7 +243,10 @@ def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
     elif isinstance(shapes, Aabb):
         outer = rounded_aabb(shapes, decimals)
     elif isinstance(shapes, Obb):
-        rotation = _stable_quaternions(quaternion_from_matrix(shapes.rotation))
+        # Boxes grow by the angle that rounding turns them, so a box that is read must be written with the
+        # same rotation. After a single rounding, one or two of 100 quaternions still change.
+        once = _rounded_quaternions(quaternion_from_matrix(shapes.rotation))
+        rotation = _rounded_quaternions(quaternion_from_matrix(matrix_from_quaternion(once)))
         directions["rotation"] = rotation
         outer = rounded_obb(shapes, matrix_from_quaternion(rotation), decimals)
     else:
@@ -273,17 +276,6 @@ def _stable_axes(axes: Floats) -> Floats:
 def _rounded_quaternions(quaternions: Floats) -> Floats:
     """Quaternions (n, 4), (x, y, z, w), rounded; of the two that are the same rotation, that with w >= 0."""
     return rounded_to_nearest(quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
-
-
-def _stable_quaternions(quaternions: Floats) -> Floats:
-    """Quaternions (n, 4), rounded so that normalizing and rounding them again changes nothing.
-
-    Boxes grow by the angle that rounding turns them, so a box that is read must be written with the same
-    rotation. After a single rounding, one or two of 100 quaternions still change when rounded again.
-    """
-    return _rounded_quaternions(
-        quaternion_from_matrix(matrix_from_quaternion(_rounded_quaternions(quaternions)))
-    )
 
 
 def read_objects(

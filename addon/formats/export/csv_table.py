@@ -79,7 +79,11 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     names = object_names(document)
     fps = document["time"]["fps"]
     contacts = chain.from_iterable(_contact_rows(entry, names, fps) for entry in document["contacts"])
-    clearances = (_clearance_row(entry, names) for entry in document["clearances"])
+    clearances = (
+        _row_of("clearance", {**near, "a": names[a], "b": names[b], "a_id": a, "b_id": b})
+        for near in document["clearances"]
+        for a, b in [(near["a"], near["b"])]
+    )
     return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances, _rows_of_scan(document)))
 
 
@@ -112,13 +116,16 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
     first = entry["first"]
     pair = names[entry["a"]], names[entry["b"]], entry["a"], entry["b"]
     begin, *later = entry["intervals"]
+    # Of the interval with the depth of the contact, or minus its gap.
+    depth = signed_depth(entry)
+    directions = (extent(span)["direction"] for span in entry["intervals"] if signed_depth(span) == depth)
     yield [
         *(*pair, "contact"),
         *(first["frame"], first["seconds"], first["uncertainty"], begin["end"]),
         *(str(first["atStart"]).lower(), str(first["tunnelling"]).lower()),
         *(*_extent_cells(entry), *first["point"], *first["normal"]),
         *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
-        *_direction_at(signed_depth(entry), entry["intervals"]),
+        *next(directions, (None,) * 3),
         *_mesh_cells(entry),
         *(None,) * 3,
     ]
@@ -157,18 +164,6 @@ def _extent_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
 def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:
     """Velocity and closing speed, empty if they are not known."""
     return (*(span["velocity"] or (None,) * 3), span["closingSpeed"])
-
-
-def _direction_at(depth: float, intervals: list[dict[str, Any]]) -> tuple[Any, ...]:
-    """Direction of the interval with the depth of the contact, or minus its gap; empty if there is none."""
-    spans = (extent(span)["direction"] for span in intervals if signed_depth(span) == depth)
-    return tuple(next(spans, (None,) * 3))
-
-
-def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
-    a, b = entry["a"], entry["b"]
-    cells = {"a": names[a], "b": names[b], "a_id": a, "b_id": b, "frame": entry["frame"], "gap": entry["gap"]}
-    return _row_of("clearance", cells)
 
 
 def _rows_of_scan(document: dict[str, Any]) -> Iterator[list[Any]]:

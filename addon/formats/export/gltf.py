@@ -63,7 +63,11 @@ def body_extension(
     """
     body = dict(geometry) if extension == "omi" else {"geometry": geometry}
     if (response.group, response.mask) != (DEFAULT_RESPONSE.group, DEFAULT_RESPONSE.mask):
-        body["collisionFilter"] = index_of("collisionFilters", collision_filter(response))
+        systems = {"collisionSystems": [f"Group {response.group}"]}
+        if response.mask != DEFAULT_RESPONSE.mask:
+            bits = (bit for bit in range(COLLISION_GROUPS) if response.mask >> bit & 1)
+            systems["collideWithSystems"] = [f"Group {bit + 1}" for bit in bits]
+        body["collisionFilter"] = index_of("collisionFilters", systems)
     if response.response == "trigger":
         return {"trigger": body}
     if response.material is not None:
@@ -93,15 +97,6 @@ def collider_geometry(
     return {"shape": index_of({"type": "convex", "convex": {"mesh": mesh}})}
 
 
-def collision_filter(response: CollisionResponse) -> dict[str, list[str]]:
-    """Return the collision systems of an object: names of groups, for both extensions."""
-    every = {f"Group {bit + 1}": bool(response.mask >> bit & 1) for bit in range(COLLISION_GROUPS)}
-    systems = {"collisionSystems": [f"Group {response.group}"]}
-    if response.mask == DEFAULT_RESPONSE.mask:
-        return systems
-    return {**systems, "collideWithSystems": [name for name, is_set in every.items() if is_set]}
-
-
 def gltf(
     document: dict[str, Any], extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
 ) -> dict[str, Any]:
@@ -128,13 +123,22 @@ def gltf(
     if not extensions:
         text = "no glTF extension: choose at least one of {extensions}"
         raise GltfError(message(text, extensions=", ".join(GLTF_EXTENSIONS)))
-    _require_gltf_space(document["space"])
+    space = document["space"]
+    axes = space["up"], space["forward"], space["handedness"]
+    if axes != ("+Y", "+Z", "right") or space["metersPerUnit"] != 1:
+        raise GltfError("glTF needs a document in meters, right-handed, with Y up and Z forward")
     has_volumes = "volumes" in extensions
     lists = _Lists()
     roots, children = _nodes(document["objects"], extensions, lists)
     generator, volumes = document["generator"], lists.entries("volumes")
     used = [name for name in GLTF_EXTENSIONS if name in extensions and name in BODY_EXTENSIONS and children]
-    in_root = _root_extensions(used, lists)
+    of_bodies = {
+        key: lists.entries(key) for key in ("collisionFilters", "physicsMaterials") if lists.entries(key)
+    }
+    in_root = {
+        **{SHAPE_EXTENSIONS[name]: {"shapes": lists.entries(name)} for name in used if lists.entries(name)},
+        **({BODY_EXTENSIONS[name]: of_bodies for name in used} if of_bodies else {}),
+    }
     names = sorted({*in_root, *(BODY_EXTENSIONS[name] for name in used)})
     return {
         "asset": {
@@ -151,23 +155,6 @@ def gltf(
         **({"nodes": [*roots, *children]} if roots else {}),
         **lists.meshes.properties(),
     }
-
-
-def _root_extensions(used: Sequence[GltfExtension], lists: _Lists) -> dict[str, Any]:
-    """Extensions of the file, with the lists that nodes refer to."""
-    keys = ("collisionFilters", "physicsMaterials")
-    of_bodies = {key: lists.entries(key) for key in keys if lists.entries(key)}
-    return {
-        **{SHAPE_EXTENSIONS[name]: {"shapes": lists.entries(name)} for name in used if lists.entries(name)},
-        **({BODY_EXTENSIONS[name]: of_bodies for name in used} if of_bodies else {}),
-    }
-
-
-def _require_gltf_space(space: dict[str, Any]) -> None:
-    """Raise GltfError for any other space."""
-    axes = space["up"], space["forward"], space["handedness"]
-    if axes != ("+Y", "+Z", "right") or space["metersPerUnit"] != 1:
-        raise GltfError("glTF needs a document in meters, right-handed, with Y up and Z forward")
 
 
 class _Lists:

@@ -166,19 +166,13 @@ def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
         if reason in counts
     ]:
         yield "\n".join(skipped)
-    if stopped := _stopped_line(extras.get("partial"), time["frameEnd"]):
-        yield stopped
-
-
-def _stopped_line(partial: Any, end: float) -> str:
-    """Line about a scan that was stopped; empty without one, or if "extras" has an unknown form."""
-    unfinished = partial if isinstance(partial, dict) else {}
+    partial, end = extras.get("partial"), time["frameEnd"]
+    unfinished = partial if isinstance(partial, dict) else {}  # "extras" can have an unknown form
     planned, untested = unfinished.get("plannedEnd"), unfinished.get("meshesNotAsked")
     if isinstance(planned, (int, float)) and planned != end:
-        return f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
-    if not isinstance(untested, int):
-        return ""
-    return f"Stopped: {pluralized(untested, 'contact')} not verified on meshes"
+        yield f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
+    elif isinstance(untested, int):
+        yield f"Stopped: {pluralized(untested, 'contact')} not verified on meshes"
 
 
 def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: bool) -> dict[str, str]:

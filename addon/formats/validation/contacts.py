@@ -129,7 +129,13 @@ def _details_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         if signed_depth(span) > signed_depth(contact) + _LENGTH_TOLERANCE:
             relation = "more" if key == "deepest" else "less"
             yield f"{place}.{key}.{_LENGTHS[key]}: is {relation} than that of the contact"
-        yield from _speed_problems(span, place)
+        velocity, speed = span["velocity"], span["closingSpeed"]
+        if (velocity is None) != (speed is None):
+            yield f"{place}.closingSpeed: must be null if velocity is null, and a number otherwise"
+        elif velocity is not None:
+            expected = -sum(part * along for part, along in zip(velocity, span["normal"], strict=True))
+            if abs(speed - expected) > _LENGTH_TOLERANCE + _UNIT_TOLERANCE * math.hypot(*velocity):
+                yield f"{place}.closingSpeed: is not the velocity against the normal"
 
 
 _LENGTHS = {"deepest": "depth", "closest": "gap"}
@@ -155,16 +161,6 @@ def _gap_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
             yield f"{place}.deepest.depth: is negative, but a gap is in closest"
 
 
-def _speed_problems(span: Mapping[str, Any], path: str) -> Iterator[str]:
-    velocity, speed = span["velocity"], span["closingSpeed"]
-    if (velocity is None) != (speed is None):
-        yield f"{path}.closingSpeed: must be null if velocity is null, and a number otherwise"
-    elif velocity is not None:
-        expected = -sum(part * along for part, along in zip(velocity, span["normal"], strict=True))
-        if abs(speed - expected) > _LENGTH_TOLERANCE + _UNIT_TOLERANCE * math.hypot(*velocity):
-            yield f"{path}.closingSpeed: is not the velocity against the normal"
-
-
 def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: str) -> Iterator[str]:
     intervals, first = contact["intervals"], contact["first"]
     if not all(_is_within(span[end], time) for span in intervals for end in ("start", "end")):
@@ -172,8 +168,10 @@ def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: st
     meshes = contact.get("meshes", {})
     moments = {"first": first, "meshes": meshes, "meshes.closer": meshes.get("closer") or {}}
     for key, moment in moments.items():
-        if "seconds" in moment and "frame" in moment and not _has_matching_seconds(moment, time):
-            yield f"{path}.{key}.seconds: is not frame / fps"
+        if "seconds" in moment and "frame" in moment:
+            exact = moment["frame"] / time["fps"]
+            if not abs(moment["seconds"] - exact) <= 1e-5 + 1e-9 * abs(exact):
+                yield f"{path}.{key}.seconds: is not frame / fps"
     starts_at_start = first["frame"] <= time["frameStart"] + _FRAME_TOLERANCE
     if first["atStart"] and not starts_at_start:
         yield f"{path}.first.atStart: is true, but the contact begins after frameStart"
@@ -187,11 +185,6 @@ def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: st
         intervals[0]["start"] - _FRAME_TOLERANCE
     ):
         yield f"{path}.first.tunnelling: is false, but no whole frame lies in the first interval"
-
-
-def _has_matching_seconds(moment: Mapping[str, float], time: Mapping[str, float]) -> bool:
-    exact = moment["frame"] / time["fps"]
-    return abs(moment["seconds"] - exact) <= 1e-5 + 1e-9 * abs(exact)
 
 
 def _is_within(frame: float, time: Mapping[str, float]) -> bool:

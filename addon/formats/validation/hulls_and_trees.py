@@ -21,7 +21,12 @@ _UNIT_MEMBERS = {
 def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
     """Yield the problems of each shape by itself, of a group of shapes that is correct by the schema."""
     if hull := shapes.get("hull"):
-        yield from _hull_problems(hull, f"{path}.hull")
+        vertices = np.array(hull["vertices"], dtype=np.float64)
+        faces = np.array(hull["faces"], dtype=np.float64)  # because JSON allows 1e30 and 1.0 as integers
+        if faces.max() >= len(vertices):
+            yield f"{path}.hull.faces: refer to vertex {faces.max():.15g} of {len(vertices)}"
+        elif defect := hull_defect(vertices, faces.astype(np.int64)):
+            yield f"{path}.hull.{defect}"
     if tree := shapes.get("spheres"):
         yield from _tree_problems(tree, f"{path}.spheres")
     box = shapes.get("aabb")
@@ -32,15 +37,6 @@ def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
             yield f"{path}.{key}.{member}: {problem}"
     for index, part in enumerate(shapes.get("compound", ())):
         yield from detailed_problems(part, f"{path}.compound[{index}]")
-
-
-def _hull_problems(hull: dict[str, Any], path: str) -> Iterator[str]:
-    vertices = np.array(hull["vertices"], dtype=np.float64)
-    faces = np.array(hull["faces"], dtype=np.float64)  # because JSON allows 1e30 and 1.0 as integers
-    if faces.max() >= len(vertices):
-        yield f"{path}.faces: refer to vertex {faces.max():.15g} of {len(vertices)}"
-    elif defect := hull_defect(vertices, faces.astype(np.int64)):
-        yield f"{path}.{defect}"
 
 
 def _tree_problems(tree: list[dict[str, Any]], path: str) -> Iterator[str]:

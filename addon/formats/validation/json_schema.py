@@ -84,7 +84,10 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
                 texts = {"rule": _value_text(rule), "value": _value_text(value), "size": _size_text(value)}
                 yield f"{where}: {text.format(choices=choices, **texts)}"
         elif keyword == "$ref":
-            yield from _problems(value, _resolved(rule, root), root, path)
+            referred: Any = root
+            for key in rule.removeprefix("#/").split("/"):
+                referred = referred[key]
+            yield from _problems(value, referred, root, path)
         elif keyword == "required":
             yield from (f"{where}: {name!r} is missing" for name in rule if name not in value)
         elif keyword == "properties":
@@ -138,11 +141,3 @@ def _is_of_type(value: Any, wanted: str | list[str]) -> bool:
     if isinstance(value, float) and value.is_integer() and "integer" in names:
         return True  # JSON has one kind of number: 1.0 is an integer
     return any(isinstance(value, _TYPES[name]) for name in names)
-
-
-def _resolved(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    part: Any = root
-    for key in reference.removeprefix("#/").split("/"):
-        part = part[key]
-    resolved: Mapping[str, Any] = part
-    return resolved

@@ -77,7 +77,9 @@ def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
     if isinstance(shape, Obb):
         return shape.center, unit_quaternion(shape.rotation, 0.0)
     if isinstance(shape, Capsule | Cylinder):
-        return shape.center, _quaternion_to_axis(shape.axis)
+        x, y, z = shape.axis if shape.axis[2] >= 0 else -shape.axis
+        quaternion = np.array([-y, x, 0.0, 1 + z])
+        return shape.center, quaternion / _length(quaternion)
     return shape.center, NO_ROTATION
 
 
@@ -117,19 +119,16 @@ def _box(box: Obb, frame: LinkFrame) -> Obb:
 def _axial(shape: Capsule | Cylinder, frame: LinkFrame) -> Capsule | Cylinder:
     half_length = float(shape.half_length)
     center, error = frame.to_link(shape.center, half_length + float(shape.radius))
-    axis, turned = _axis_in_link(frame.rotation.T @ shape.axis)
+    axis = frame.rotation.T @ shape.axis
+    turned = float(np.hypot(axis[0], axis[1]))
+    if turned > _SAME_AXES:
+        axis, turned = axis / _length(axis), 0.0
+    else:
+        axis, turned = np.array([0.0, 0.0, 1.0]), turned * (1 + _SAME_AXES)
     sizes = np.array([half_length, float(shape.radius)])
     sizes = _thickened(sizes) + error + turned * float(sizes.sum())
     half_length, radius = rounded_up(sizes, DECIMALS).tolist()
     return type(shape)(center, axis, half_length, radius)
-
-
-def _axis_in_link(axis: Floats) -> tuple[Floats, float]:
-    """Axis (3,) of a shape, or the Z axis if it is nearly that, and the angle between the two."""
-    turned = float(np.hypot(axis[0], axis[1]))
-    if turned > _SAME_AXES:
-        return axis / _length(axis), 0.0
-    return np.array([0.0, 0.0, 1.0]), turned * (1 + _SAME_AXES)
 
 
 def _hull(vertices: Floats, frame: LinkFrame, format: LinkFormat) -> LinkHull | Obb:
@@ -148,14 +147,6 @@ def _hull(vertices: Floats, frame: LinkFrame, format: LinkFormat) -> LinkHull | 
     moved = tidied(middle + center)
     half = half + np.abs(moved - middle - center) + error
     return Obb.unchecked(moved, rounded_up(half, DECIMALS), np.eye(3))
-
-
-def _quaternion_to_axis(axis: Floats) -> Floats:
-    """Quaternion (4,), (x, y, z, w), that rotates the Z axis onto an axis (3,) or its opposite."""
-    x, y, z = axis if axis[2] >= 0 else -axis
-    quaternion = np.array([-y, x, 0.0, 1 + z])
-    unit: Floats = quaternion / _length(quaternion)
-    return unit
 
 
 def _thickened(half_sizes: Floats) -> Floats:

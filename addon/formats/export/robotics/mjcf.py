@@ -96,21 +96,6 @@ def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> It
     yield "  </worldbody>\n</mujoco>\n"
 
 
-def _contact_bits(link: Link, meeting: dict[int, int]) -> str:
-    """Attributes of the geoms that a geom collides with; MuJoCo's default is group 1 alone, with itself.
-
-    Two geoms of MuJoCo collide if one of them has the group of the other in its mask, so the mask of a geom
-    has only groups that collide with its group, too.
-    """
-    response = link.response
-    if response.response == "trigger":
-        return ' contype="0" conaffinity="0"'
-    if not meeting:
-        return ""
-    mask = response.mask & meeting.get(response.group, 0)
-    return f' contype="{1 << response.group - 1}" conaffinity="{mask}"'
-
-
 def _body_lines(link: Link, free_joints: bool, meeting: dict[int, int]) -> Iterator[str]:
     if link.object_name != link.name:
         yield f"<!-- {comment_text(link.object_name)} -->"
@@ -118,7 +103,14 @@ def _body_lines(link: Link, free_joints: bool, meeting: dict[int, int]) -> Itera
     if free_joints and link.parent is None:
         yield f"  <freejoint name={quoteattr(link.name)}/>"
     yield from _inertia_of_small_spheres(link.shapes)
-    contact_bits = _contact_bits(link, meeting)
+    contact_bits, response = "", link.response
+    if response.response == "trigger":
+        contact_bits = ' contype="0" conaffinity="0"'
+    elif meeting:
+        # Two geoms of MuJoCo collide if one of them has the group of the other in its mask, so the mask of a
+        # geom has only groups that collide with its group, too. The default is group 1, with itself alone.
+        mask = response.mask & meeting.get(response.group, 0)
+        contact_bits = f' contype="{1 << response.group - 1}" conaffinity="{mask}"'
     for name, shape in zip(_geom_names(link), map(_without_small_offset, link.shapes), strict=True):
         geometry = f"{_geometry(name, shape)}{_pose(*shape_pose(shape))}"
         yield f"  <geom name={quoteattr(name)} {geometry}{contact_bits}/>"

@@ -40,20 +40,14 @@ def usd_physics(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
     yield f"#usda 1.0\n# {generator_text(document)}\n(\n"
     yield f'  defaultPrim = "{root}"\n  kilogramsPerUnit = 1\n  metersPerUnit = 1\n  upAxis = "Z"\n)\n\n'
     yield f'def Xform "{root}"\n{{\n'
-    materials = _material_paths(links, root)
+    solid = [link.response.material for link in links if link.shapes and link.response.response == "solid"]
+    unique = list(dict.fromkeys(name for name in solid if name is not None))
+    prims = zip(unique, link_names(unique), strict=True)
+    materials = {name: f"/{root}/{_MATERIALS}/{prim}" for name, prim in prims}
     for lines in (_material_lines(materials), _group_lines(links, root)):
         yield indented(lines, 1)
     yield from nested_text(links, partial(_link_lines, materials=materials), "}", 1)
     yield "}\n"
-
-
-def _material_paths(links: list[Link], root: str) -> dict[str, str]:
-    """Path of the prim of each physics material, by its name."""
-    names = [link.response.material for link in links if link.shapes and link.response.response == "solid"]
-    unique = list(dict.fromkeys(name for name in names if name is not None))
-    return {
-        name: f"/{root}/{_MATERIALS}/{prim}" for name, prim in zip(unique, link_names(unique), strict=True)
-    }
 
 
 def _prim(
