@@ -9,6 +9,6 @@
 `expressions`       driver expressions of the frame number
 `rotation`          rotation modes: matrices, and distance from the chord and from the arc
 `transforms`        world matrices of objects from their channels and parents, keyed or driven
-`transform_bounds`  objects over an interval: distance of their points from the chord; jumps
+`transform_bounds`  keyed objects between two frames: distance of points from the chord
 ==================  ============================================================================
 """

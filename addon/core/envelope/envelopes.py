@@ -210,7 +210,7 @@ def _along(points: Floats, directions: Floats = DIRECTIONS.vectors) -> Floats:
 
 
 def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Floats:
-    """Estimate deviations of values from linear interpolation. Approximate: see `interval.linearity`.
+    """Estimate deviations of values from linear interpolation. Approximate: see `interval.pair_motion`.
 
     values : (k, m, c) float64. At k times.
     times : (k,) float64. Increasing, in frames.

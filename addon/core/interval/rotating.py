@@ -2,7 +2,7 @@
 
 Contacts come from conservative advancement in both directions of time. The least separation comes from
 samples that close in on it by tangents; bounds from gaps along a separating axis determine where no
-search is needed. A capsule is a box without width and a radius around it, as in `distance.capsule`.
+search is needed. A capsule is a box without width and a radius around it, as in `distance.obb`.
 """
 
 from __future__ import annotations

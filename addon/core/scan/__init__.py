@@ -6,8 +6,8 @@ In reading order:
 |---|---|
 | `scan` | `scan_contacts` and `ScanSettings` |
 | `motion` | protocols of motions, their samples, and the local space of obstacles |
-| `pair_filter` | which pairs are tested: by settings, if any of both moves, and where their boxes overlap |
-| `pair_scanner` | `PairScanner`: collects frames into blocks, and solves the pairs of each block |
+| `pair_filter` | which pairs are tested: by settings, and where their boxes overlap |
+| `pair_scanner` | collects frames into blocks, skips pairs that do not move, solves the others |
 | `interval_block` | the shapes of a block of intervals, and timelines of intervals that are subdivided |
 | `refinement` | assessment of linear motion, and subdivision where it is not good enough |
 | `known_subdivision` | the same for pairs whose motion is known between frames |

@@ -1,9 +1,8 @@
-"""Pair filter: which pairs a contact scan tests, by settings, by what moves, and by boxes.
+"""Pair filter: which pairs a contact scan tests, by settings, and by boxes that overlap.
 
-Pairs of which neither subject moves are skipped. In its first block a scan tests all pairs; from then on
-`PairScanner` skips the pairs at rest. `sections.joining` drops the contacts of pairs that never moved from
-the report, unless static pairs were requested. Of the others, those are tested whose boxes overlap: over a
-whole block first, then interval by interval.
+Boxes are those over a whole block first, then those of each interval. Pairs of which neither subject
+moves are skipped by `pair_scanner`, but for its first block. `sections` drops contacts of pairs that
+never moved from the report, unless static pairs were requested.
 """
 
 from __future__ import annotations

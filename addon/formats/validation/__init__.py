@@ -4,7 +4,8 @@ In reading order:
 
 - `strict_json`: files and JSON that anyone can have written
 - `validate`: `load_document`, `parse_document` and `document_problems`
-- `json_schema`: a validator for the part of JSON Schema that `schema.json` uses
+- `schema.json`: the schema, with its version
+- `json_schema`: a validator for the part of JSON Schema that it uses
 - `contacts`: contacts and near misses
 - `hulls_and_trees`: convex hulls, sphere trees and axes by themselves
 - `shapes`: shapes of an object compared with each other, with its envelope and with its track
