@@ -27,7 +27,7 @@ from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.closed_forms import relative_motion, time_of_minimum_gap
 from ..sweep.dispatch import closest_time, overlap_span
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
-from .rotating import contact_bounds, interval_contacts_of_rotating, may_touch, minimum_separation_of_rotating
+from .rotating import contact_bounds, minimum_separation_of_rotating
 
 _UNSURE = 1e-9
 """Part of a pair's size: a pair closer than this to touching is decided by a sweep."""
@@ -80,16 +80,14 @@ def minimum_separation_with_mesh(pairs: PairMotion, cutoff: Floats) -> tuple[Flo
 
 
 def _stays_within(pairs: PairMotion, distance: Floats) -> Bools:
-    """Mask (m,) of pairs whose separation is at most `distance` (m,), which may be negative, all the time."""
+    """Mask (m,) of pairs whose separation is at most `distance` (m,), which may be negative, all the time.
+
+    Then the padded spheres overlap some triangle at every time. Exact up to rounding.
+    """
     a0, a1, mesh, _ = pairs
     result = np.minimum(a0.radius, a1.radius) + distance >= 0
     padding = distance[result]
-    result[result] = _overlaps_throughout(a0[result].padded(padding), a1[result].padded(padding), mesh)
-    return np.asarray(result)
-
-
-def _overlaps_throughout(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bools:
-    """Mask (n,) of spheres that overlap some triangle of the mesh at every time. Exact up to rounding."""
+    a0, a1 = a0[result].padded(padding), a1[result].padded(padding)
     spans = [Spans(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
     for i, t in mesh.box_triangle_pairs(a0.aabb().merged(a1.aabb())):
         triangle = mesh.triangles[t]
@@ -97,7 +95,8 @@ def _overlaps_throughout(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bools:
         hit = ~np.isnan(begin)
         spans.append(Spans(i[hit], begin[hit], end[hit]))
     whole = np.arange(len(a0.radius)), np.zeros(a0.shape), np.ones(a0.shape)
-    return Spans.concatenate(spans).union().cover(Spans(*whole))
+    result[result] = Spans.concatenate(spans).union().cover(Spans(*whole))
+    return np.asarray(result)
 
 
 def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> IntervalContacts:
@@ -131,15 +130,6 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> Interva
 
 SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
-_FAST_CHUNK = 2 * SLOW_CHUNK
-
-
-def first_pass_chunk(pairs: PairMotion) -> int:
-    """Return how many pairs the first pass solves within about 50 ms.
-
-    pairs : Pairs of the kinds to solve.
-    """
-    return SLOW_CHUNK if isinstance(pairs.b_start, TriangleMesh) else _FAST_CHUNK
 
 
 def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
@@ -176,37 +166,6 @@ _FIRST_PASS: dict[tuple[type, type], Callable[[PairMotion, float, Floats], Inter
     (Sphere, TriangleMesh): interval_contacts_with_mesh,
     **{(kind, kind): lambda pairs, clearance, deviation: contact_bounds(pairs) for kind in (Obb, Capsule)},
 }
-
-
-def rows_of_second_pass(
-    pairs: PairMotion, contacts: IntervalContacts, clearance: float, deviation: Floats
-) -> Ints:
-    """Select the pairs that the first pass leaves open: shapes that rotate and may come within the clearance.
-
-    pairs : PairMotion, batch (m,). As in the first pass.
-    contacts : IntervalContacts, (m,). Result of the first pass.
-    clearance : As in the first pass.
-    deviation : (m,) float64. As in the first pass.
-    Returns rows : (r,) int64. Conservative: no pair that comes within the clearance is missing.
-    """
-    if not isinstance(pairs.b_start, Obb | Capsule):
-        return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(may_touch(pairs, contacts.low, clearance, deviation))
-
-
-def solve_second_pass(
-    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, clearance: float, deviation: Floats
-) -> IntervalContacts:
-    """Solve the contacts of oriented boxes or capsules over an interval. Conservative: never late.
-
-    pairs : PairMotion, batch (m,). As in the first pass.
-    contacts : IntervalContacts, (m,). Result of the first pass.
-    rows : (r,) int64. Pairs to solve.
-    clearance : As in the first pass.
-    deviation : (m,) float64. As in the first pass.
-    Returns contacts : IntervalContacts, (r,). Times in [0, 1].
-    """
-    return interval_contacts_of_rotating(pairs.take(rows), clearance, deviation[rows], contacts.take(rows))
 
 
 def with_minimum_separation(

@@ -88,10 +88,6 @@ class PairMotion(Table):
         velocity = velocity - surface_velocity(self.a_start, self.a_end, a, on_a)
         return PairImpact(witness.middle, normal, velocity, dot(on_b - on_a, normal))
 
-    def normal_at(self, time: Floats) -> Floats:
-        """Return the unit vectors (m, 3) from the first to the second shape at `time` (m,) in [0, 1]."""
-        return witness_points(*self.at(time)).normal
-
     def closing_speed(self, time: Floats) -> Floats:
         """Speed (m,) at which the separation shrinks just before `time` (m,), in lengths per interval."""
         earlier = np.maximum(time - _SPEED_INTERVAL, 0)

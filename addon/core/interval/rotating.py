@@ -48,29 +48,12 @@ class RoundedPairs(NamedTuple):
         start, end, s0, s1 = boxes_in_motion(b0, b1)
         return cls(first, last, start, end, r0 + s0, r1 + s1)
 
-    @property
-    def has_radius(self) -> bool:
-        """True if any pair has a radius."""
-        return bool(self.radius_start.any() or self.radius_end.any())
-
     def size(self) -> Floats:
         """Sum (m,) of the largest distances of both surfaces from their centers."""
         size = np.maximum(self.radius_start, self.radius_end)
         for first, last in ((self.a_start, self.a_end), (self.b_start, self.b_end)):
             size = size + np.maximum(length(first.half_extents), length(last.half_extents))
         return size
-
-    def separated_at_ends(self) -> tuple[SeparatedBoxes, SeparatedBoxes]:
-        """Pairs at both ends; of oriented boxes with gaps along an axis, which are quicker to compute."""
-        a0, a1, b0, b1, radius_start, radius_end = self
-        # Around corners, a radius reaches less far than along an axis.
-        measure = separation_and_axis if self.has_radius else axis_gap_and_axis
-        gap, axis = measure(concatenated(a0, a1), concatenated(b0, b1))
-        start, end = slice(None, len(gap) // 2), slice(len(gap) // 2, None)
-        return (
-            SeparatedBoxes(gap[start] - radius_start, axis[start], a0, b0, radius_start),
-            SeparatedBoxes(gap[end] - radius_end, axis[end], a1, b1, radius_end),
-        )
 
     def travel_and_sagitta(self) -> tuple[Floats, Floats]:
         """Compute the largest change (m,) of the separation, and the deviation (m,) of corners from chords.
@@ -165,12 +148,18 @@ class SeparatedBoxes(Table):
 def contact_bounds(pairs: PairMotion) -> IntervalContacts:
     """Bounds (m,) of the separation from the samples at both ends; contacts are left NaN."""
     boxes = RoundedPairs.of(pairs)
-    start, end = boxes.separated_at_ends()
+    has_radius = bool(boxes.radius_start.any() or boxes.radius_end.any())
+    # Around corners, a radius reaches less far than along an axis, which is quicker to compute.
+    measure = separation_and_axis if has_radius else axis_gap_and_axis
+    both = concatenated(boxes.a_start, boxes.a_end), concatenated(boxes.b_start, boxes.b_end)
+    (first, last), axes = (np.split(values, 2) for values in measure(*both))
+    first, last = first - boxes.radius_start, last - boxes.radius_end
+    start = SeparatedBoxes(first, axes[0], boxes.a_start, boxes.b_start, boxes.radius_start)
+    end = SeparatedBoxes(last, axes[1], boxes.a_end, boxes.b_end, boxes.radius_end)
     travel, sagitta = boxes.travel_and_sagitta()
-    first, last = start.separation, end.separation
     low = np.maximum((first + last - travel) / 2, _lower_bound_between(start, end, sagitta))
     # Of boxes that are apart, the gap along an axis bounds the separation from below only.
-    is_bound = np.full(first.shape, boxes.has_radius) | ((first <= 0) & (last <= 0))
+    is_bound = np.full(first.shape, has_radius) | ((first <= 0) & (last <= 0))
     high = np.where(is_bound, (first + last + travel) / 2, np.inf)
     least, least_time = np.minimum(first, last), np.where(last < first, 1.0, 0.0)
     never = np.full(low.shape, np.nan)
@@ -189,7 +178,15 @@ def interval_contacts_of_rotating(
     pairs: PairMotion, clearance: float, deviation: Floats, bounds: IntervalContacts
 ) -> IntervalContacts:
     """Contacts (m,) of boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
-    enter, leave = _contact_spans(pairs, clearance)
+    a0, a1, b0, b1 = pairs
+    # Both directions of time in one batch.
+    both = PairMotion(*(concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0))))
+    enter, from_end = both.time_within(clearance).reshape(2, -1)
+    leave = 1 - from_end
+    # Because of rounding, a graze may be found in one direction only.
+    leave = np.where(np.isnan(leave), enter, leave)
+    enter = np.where(np.isnan(enter), leave, enter)
+    leave = np.maximum(enter, leave)
     _, _, least, least_time, low, high = bounds
     low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
     # A pair that may touch within its deviation: its closest time is where to sample the motion next.
@@ -201,21 +198,6 @@ def interval_contacts_of_rotating(
         )
     # Gaps along an axis may be smaller than a bound known otherwise.
     return IntervalContacts(enter, leave, np.maximum(least, low), least_time, low, high)
-
-
-def _contact_spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]:
-    """Begin and end (m,) of contact, NaN for none."""
-    a0, a1, b0, b1 = pairs
-    # Both directions of time in one batch.
-    directions = (concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0)))
-    both = PairMotion(*directions)
-    times = both.time_within(clearance)
-    enter, from_end = times.reshape(2, -1)
-    leave = 1 - from_end
-    # Because of rounding, a graze may be found in one direction only.
-    leave = np.where(np.isnan(leave), enter, leave)
-    enter = np.where(np.isnan(enter), leave, enter)
-    return enter, np.maximum(enter, leave)
 
 
 def minimum_separation_of_rotating(

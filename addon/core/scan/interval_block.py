@@ -131,7 +131,16 @@ class IntervalBlock:
         # Number of shapes that are no bounds of an obstacle.
         self._movers = self.present.shape[1] - bool(mesh)
         self.has_limit: Bools = np.zeros(shape, dtype=bool)
-        self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
+        self.deviation = np.zeros(shape) if is_linear else self.estimated_deviations(np.arange(shape[1]))
+        unknown = np.isnan(self.deviation)
+        if unknown.any():
+            # As much as they move.
+            low, high = (
+                self.ending_boxes.min - self.boxes.min[:-1],
+                self.ending_boxes.max - self.boxes.max[:-1],
+            )
+            moved = np.maximum(largest_component(low), largest_component(high))
+            self.deviation = np.where(unknown, moved, self.deviation)
 
     def doubt(self, is_refinable: Bools) -> None:
         """Assume larger deviations of shapes (n,) that can be sampled, so that pairs which are near are.
@@ -273,14 +282,6 @@ class IntervalBlock:
             result |= (values[-1] != values[-2]).any(axis=tuple(range(1, 1 + len(tail))))
         return result
 
-    def pair_motion(self, interval: Ints, pairs: Ints) -> PairMotion:
-        """Motion of pairs (m, 2) of shapes over their intervals (m,)."""
-        first, second = pairs.T
-        a, b = (interval, first), (interval, second)
-        if self.mesh:
-            return PairMotion(self.shapes[a], self.ending[a], self.mesh, self.mesh)
-        return PairMotion(self.shapes[a], self.ending[a], self.shapes[b], self.ending[b])
-
     def contact_coordinates(self, interval: Ints, pairs: Ints) -> Floats:
         """Largest coordinate (m,) in the world where pairs (m, 2) may touch in their intervals (m,).
 
@@ -318,16 +319,6 @@ class IntervalBlock:
         is_known = present[:-2] & present[1:-1] & present[2:]
         changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
         return interval_deviations(changes, steps, np.nan)[self._first : self._first + len(self)]
-
-    def _assumed_deviations(self) -> Floats:
-        """Deviation (k, n) of all shapes; as much as they move where it cannot be estimated."""
-        deviations = self.estimated_deviations(np.arange(self.present.shape[1]))
-        unknown = np.isnan(deviations)
-        if not unknown.any():
-            return deviations
-        low, high = self.ending_boxes.min - self.boxes.min[:-1], self.ending_boxes.max - self.boxes.max[:-1]
-        moved = np.maximum(largest_component(low), largest_component(high))
-        return np.where(unknown, moved, deviations)
 
 
 def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:

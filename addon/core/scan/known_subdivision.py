@@ -239,10 +239,12 @@ class KnownSubdivision(Subdivision):
         np.add.at(self._samples, pair, (~np.isnan(cuts)).sum(axis=1) - 1)
         motion = self._motion_of_parts(intervals.motion.take(rows), pair, parts, has_jump)
         pair = pair[parts.row]
+        movers = self._movers(pair)
+        times = (np.tile(side, len(movers)) for side in (parts.begin, parts.end))
         split = PairIntervals(
             pair,
             motion,
-            self._deviations(pair, parts.begin, parts.end),
+            self._motion.deviations(movers.ravel(), *times).reshape(movers.shape).sum(axis=0),
             parts.begin,
             parts.end,
             self._first_contact[pair] < parts.begin,
@@ -273,13 +275,6 @@ class KnownSubdivision(Subdivision):
             ):
                 shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, parts.row, len(pair) + cut)])
         return PairMotion(*shapes, *ends[2 * sides :])
-
-    def _deviations(self, pair: Ints, begin: Floats, end: Floats) -> Floats:
-        """Bound the deviation (p,) of both shapes of pairs (p,) together from linear motion over parts."""
-        movers = self._movers(pair)
-        times = (np.tile(side, len(movers)) for side in (begin, end))
-        deviations = self._motion.deviations(movers.ravel(), *times)
-        return np.asarray(deviations.reshape(movers.shape).sum(axis=0))
 
 
 class _Parts(NamedTuple):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..distance.dispatch import witness_points
 from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..numeric.spans import span_runs
@@ -136,16 +137,31 @@ class SolvedPieces:
         found = SpanStarts(records.uncertainty.copy(), *np.empty((3, len(records.keys), 3)))
         unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
         for pieces, rows in self.taken(records.piece):
-            enter = self._touch_times(pieces)
+            enter = pieces.enter.copy()
+            if pieces.subdivision.is_known:
+                # These begin earlier, by what may deviate: where other corners may be the nearest ones.
+                early = np.flatnonzero((enter > 0) & (pieces.deviation > _EARLY * pieces.size))
+                if len(early):
+                    touch = pieces.motion.take(early).time_within(self._clearance)
+                    enter[early] = np.fmax(enter[early], touch)
             impact = pieces.motion.impact_at(enter)
             vectors = impact.normal, self._velocities(pieces, impact)
             point, normal, velocity = pieces.to_world(enter, impact.point, *vectors)
             if pieces.poses is not None:
-                velocity += _spin(pieces, normal)
+                # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
+                spheres, _ = pieces.motion.at(pieces.enter)
+                assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    turning = rotation_between(*pieces.poses) / pieces.steps[:, None]
+                velocity += cross(turning, normal * spheres.radius[:, None])
             uncertainty = _uncertainty(pieces, enter, found.uncertainty[rows])
             found.assign(rows, SpanStarts(uncertainty, point, normal, velocity))
             if pieces.subdivision.is_known:
-                wanted = np.flatnonzero(_is_unsteady(pieces, impact, point))
+                # Linear motion gives the velocity of the others, which are steady and not so short that
+                # rounding matters.
+                rounding = _POSE_ROUNDING * (largest_component(point) + pieces.size)
+                is_steady = np.maximum(pieces.deviation, rounding) <= _STEADY * length(impact.velocity)
+                wanted = np.flatnonzero(~is_steady)
                 unsteady[pieces.subdivision].append((rows[wanted], pieces.candidates[wanted]))
         for subdivision, parts in unsteady.items():
             rows, candidates = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -161,19 +177,6 @@ class SolvedPieces:
         for index in np.unique(owner).tolist():
             rows = np.flatnonzero(owner == index)
             yield self._added[index].take(numbers[rows] - self._offsets[index]), rows
-
-    def _touch_times(self, pieces: Pieces) -> Floats:
-        """Return the times (r,) in [0, 1] at which the linear motion of pieces touches first.
-
-        Contacts of known motion begin earlier, by what may deviate. Then other corners or edges may be the
-        nearest ones.
-        """
-        enter = pieces.enter.copy()
-        if pieces.subdivision.is_known:
-            rows = np.flatnonzero((enter > 0) & (pieces.deviation > _EARLY * pieces.size))
-            if len(rows):
-                enter[rows] = np.fmax(enter[rows], pieces.motion.take(rows).time_within(self._clearance))
-        return enter
 
     def _velocities(self, pieces: Pieces, impact: PairImpact) -> Floats:
         """Velocities (r, 3) of pieces in lengths per frame.
@@ -193,17 +196,6 @@ class SolvedPieces:
         return np.asarray(velocity)
 
 
-def _is_unsteady(pieces: Pieces, impact: PairImpact, point: Floats) -> Bools:
-    """Mask (r,) of pieces whose velocity has to be measured: of others, their linear motion gives it.
-
-    Of pieces that are so short that rounding matters, it does not.
-
-    point : (r, 3) where they touch, in world space
-    """
-    rounding = _POSE_ROUNDING * (largest_component(point) + pieces.size)
-    return ~(np.maximum(pieces.deviation, rounding) <= _STEADY * length(impact.velocity))
-
-
 def _uncertainty(pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
     """Frames (r,) by which contacts may be off that begin at `enter` (r,) in [0, 1].
 
@@ -219,21 +211,6 @@ def _uncertainty(pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
         is_unknown = np.isnan(deviation) | (speed <= 0)
         assessed[rows] = np.where(is_unknown, steps, np.minimum(frames, steps))
     return assessed
-
-
-def _spin(pieces: Pieces, normal: Floats) -> Floats:
-    """Add these velocities (r, 3) in the world to those of pieces in the space of an obstacle.
-
-    Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
-
-    normal : (r, 3) from the sphere to the obstacle, in the world
-    """
-    assert pieces.poses is not None, "of an obstacle"
-    spheres, _ = pieces.motion.at(pieces.enter)
-    assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
-    with np.errstate(divide="ignore", invalid="ignore"):
-        angular_velocity = rotation_between(*pieces.poses) / pieces.steps[:, None]
-    return cross(angular_velocity, normal * spheres.radius[:, None])
 
 
 def records_of_rows(
@@ -375,7 +352,7 @@ class PairCache:
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
             for found, places in pieces.taken(records.piece[deepest[rows] - count]):
-                normal = found.motion.normal_at(found.least_time)
+                normal = witness_points(*found.motion.at(found.least_time)).normal
                 _, normal = found.to_world(found.least_time, np.zeros(normal.shape), normal)
                 joined.direction[rows[places]] = normal
         return joined

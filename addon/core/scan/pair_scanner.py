@@ -13,16 +13,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..interval.dispatch import (
-    SLOW_CHUNK,
-    first_pass_chunk,
-    rows_of_second_pass,
-    solve_first_pass,
-    solve_second_pass,
-)
+from ..interval.dispatch import SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
+from ..interval.rotating import interval_contacts_of_rotating, may_touch
+from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints, largest_component
-from ..shapes import Aabb, Sphere
+from ..shapes import Aabb, Capsule, Obb, Sphere
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
@@ -360,21 +356,23 @@ class PairScanner:
         """Contacts (m,) of all pairs of a round, chunk by chunk."""
         motion, clearance = intervals.motion, self._plan.clearance
         deviation = np.nan_to_num(intervals.deviation)
-
         parts = _in_chunks(
             lambda rows: solve_first_pass(motion.take(rows), clearance, deviation[rows]),
             len(deviation),
-            first_pass_chunk(motion),
+            SLOW_CHUNK if isinstance(motion.b_start, TriangleMesh) else 2 * SLOW_CHUNK,
         )
         contacts = yield from _scaled(parts, 0.0, 0.5)
-        left = rows_of_second_pass(motion, contacts, clearance, deviation)
-        if len(left):
-            parts = _in_chunks(
-                lambda rows: solve_second_pass(motion, contacts, left[rows], clearance, deviation),
-                len(left),
-                SLOW_CHUNK,
-            )
-            contacts.assign(left, (yield from _scaled(parts, 0.5, 1.0)))
+        if isinstance(motion.b_start, Obb | Capsule):
+            left = np.flatnonzero(may_touch(motion, contacts.low, clearance, deviation))
+            if len(left):
+                parts = _in_chunks(
+                    lambda rows: interval_contacts_of_rotating(
+                        motion.take(left[rows]), clearance, deviation[left[rows]], contacts.take(left[rows])
+                    ),
+                    len(left),
+                    SLOW_CHUNK,
+                )
+                contacts.assign(left, (yield from _scaled(parts, 0.5, 1.0)))
         return contacts
 
     def _adapt_block_length(self, block: IntervalBlock) -> None:

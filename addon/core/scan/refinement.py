@@ -275,11 +275,12 @@ class Subdivision:
         if not self._is_first_round:
             return self._open_parts()
         block, interval, candidates = self._block, self._interval, self.candidates
-        first, second = candidates.pairs.T
+        a, b = ((interval, shapes) for shapes in candidates.pairs.T)
+        second = (block.mesh, block.mesh) if block.mesh else (block.shapes[b], block.ending[b])
         return PairIntervals(
             np.arange(len(interval)),
-            block.pair_motion(interval, candidates.pairs),
-            block.deviation[interval, first] + block.deviation[interval, second],
+            PairMotion(block.shapes[a], block.ending[a], *second),
+            block.deviation[a] + block.deviation[b],
             block.times[interval],
             block.times[interval + 1],
             candidates.has_contact_before,
@@ -326,8 +327,17 @@ class Subdivision:
         # Where pairs may jump, a begin or an end of a contact is open until the jump is found.
         is_open = self._is_abrupt & intervals.can_split & ((contacts.enter > 0) | (contacts.leave < 1))
         assessment = assessment._replace(is_settled=is_settled & ~is_open, is_timed=is_timed & ~is_open)
-        if intervals.jumps is not None:
-            assessment, contacts = _settled_jumps(intervals.jumps, assessment, contacts, clearance)
+        jumps = intervals.jumps
+        if jumps is not None:
+            # Pairs that jump are settled: a contact that begins with a jump begins at the end of the part.
+            is_touch = ~np.isnan(contacts.enter[jumps.rows])
+            begins = jumps.rows[is_touch & jumps.is_after & (jumps.farther > clearance)]
+            contacts = contacts.take(np.arange(len(contacts.enter)))
+            contacts.enter[begins] = 1.0
+            contacts.least_time[jumps.rows] = np.where(jumps.is_after, 1.0, 0.0)
+            is_settled, uncertainty = assessment.is_settled.copy(), assessment.uncertainty.copy()
+            is_settled[jumps.rows], uncertainty[begins] = True, 1.0
+            assessment = Assessment(is_settled, uncertainty, is_settled)
         return self._completed(intervals, contacts, assessment, clearance), contacts
 
     def _completed(
@@ -630,18 +640,3 @@ def _at_jumps(
         else:
             shapes += (where_shapes(chosen[1], end, start), where_shapes(chosen[0], start, end))
     return PairMotion(*shapes), deviation, PairJumps(rows, is_after, ends.max(axis=0))
-
-
-def _settled_jumps(
-    jumps: PairJumps, assessment: Assessment, contacts: IntervalContacts, clearance: float
-) -> tuple[Assessment, IntervalContacts]:
-    """Settle pairs that jump: a contact that begins with a jump begins at the end of the part."""
-    rows, is_touch = jumps.rows, ~np.isnan(contacts.enter[jumps.rows])
-    begins = rows[is_touch & jumps.is_after & (jumps.farther > clearance)]
-    contacts = contacts.take(np.arange(len(contacts.enter)))
-    contacts.enter[begins] = 1.0
-    contacts.least_time[rows] = np.where(jumps.is_after, 1.0, 0.0)
-    is_settled, uncertainty = assessment.is_settled.copy(), assessment.uncertainty.copy()
-    is_settled[rows] = True
-    uncertainty[begins] = 1.0
-    return Assessment(is_settled, uncertainty, is_settled), contacts

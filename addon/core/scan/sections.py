@@ -202,30 +202,26 @@ def _results(
     spans = spans.replaced(uncertainty=uncertainty)
     i, j = np.divmod(pairs.keys, max(1, pair_filter.count))
     a, b = pair_filter.in_order(i, j)
-    reported = _Reported(a, b, a != i if space is None else a == space.obstacle.subject)
+    # Normals of these point towards the lower index, or away from the obstacle.
+    is_flipped = a != i if space is None else a == space.obstacle.subject
     moves = has_moved[i] | has_moved[j]
     is_reported = moves | with_static
     is_contact = pairs.touched & is_reported
-    contacts = _contacts_of(pairs.keys[is_contact], reported.take(is_contact), spans, settings.first_time)
+    columns = (column[is_contact] for column in (pairs.keys, a, b, is_flipped))
+    contacts = _contacts_of(spans, settings.first_time, *columns)
     near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
     near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
     return contacts, near_misses, sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True))
 
 
-class _Reported(Table):
-    """Pairs (m,) as reported; flipped: normals point towards the lower index, or away from the obstacle."""
-
-    a: Ints
-    b: Ints
-    flipped: Bools
-
-
-def _contacts_of(keys: Ints, pairs: _Reported, spans: ContactSpans, first_time: float) -> Contacts:
+def _contacts_of(
+    spans: ContactSpans, first_time: float, keys: Ints, a: Ints, b: Ints, is_flipped: Bools
+) -> Contacts:
     """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
     begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
     rows, count = rows_of_ranges(begin, end), end - begin
     spans = spans.take(rows)
-    sign = np.repeat(np.where(pairs.flipped, -1.0, 1.0), count)[:, None]
+    sign = np.repeat(np.where(is_flipped, -1.0, 1.0), count)[:, None]
     velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
     details = spans.uncertainty, spans.point, spans.normal * sign, velocity
     deepest = spans.least_time, -spans.least, spans.direction * sign
@@ -238,7 +234,7 @@ def _contacts_of(keys: Ints, pairs: _Reported, spans: ContactSpans, first_time: 
     tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
     how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
     when = first.start, first.uncertainty, first.point, first.normal
-    table = PairContacts(pairs.a, pairs.b, *when, *how, deep.deepest_frame, deep.depth)
+    table = PairContacts(a, b, *when, *how, deep.deepest_frame, deep.depth)
     return Contacts(table, intervals, count)
 
 
