@@ -146,7 +146,14 @@ def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
         times = frames if is_cyclic else frames[_turns(values)]
         if is_cyclic:
             times = _repeated(times, float(frames[-1] - frames[0]), span)
-        yield _of_strip(times, user) if isinstance(user, bpy.types.NlaStrip) else times
+        if isinstance(user, bpy.types.NlaStrip):
+            # The strip plays the action once or more often.
+            length = user.action_frame_end - user.action_frame_start
+            inside = np.clip(times, user.action_frame_start, user.action_frame_end) - user.action_frame_start
+            inside = length - inside if user.use_reverse else inside
+            count = min(math.ceil(user.repeat), _MOST)
+            times = user.frame_start + user.scale * (inside + length * np.arange(count)[:, None]).ravel()
+        yield times
 
 
 def _turns(values: Floats) -> Bools:
@@ -162,12 +169,3 @@ def _repeated(times: Floats, duration: float, span: tuple[float, float]) -> Floa
     if last - first > _MOST:
         return times
     return (times + duration * np.arange(first - 1, last + 2)[:, None]).ravel()
-
-
-def _of_strip(times: Floats, strip: bpy.types.NlaStrip) -> Floats:
-    """Convert times of an action to those of a strip that plays it, once or more often."""
-    length = strip.action_frame_end - strip.action_frame_start
-    inside = np.clip(times, strip.action_frame_start, strip.action_frame_end) - strip.action_frame_start
-    inside = length - inside if strip.use_reverse else inside
-    count = min(math.ceil(strip.repeat), _MOST)
-    return strip.frame_start + strip.scale * (inside + length * np.arange(count)[:, None]).ravel()

@@ -66,7 +66,11 @@ def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]
     with np.errstate(over="ignore", invalid="ignore"):
         # Blender decomposes matrices in single precision, where a scale of 1e20 is infinite.
         translation = matrices[:, :3, 3].astype(np.float32).astype(np.float64)
-        written = _written_rotations(rotation)
+        # Rotations have another length where a matrix is sheared. They are rounded as in documents, so that a
+        # reader who rotates by the written quaternion gets the same axes.
+        sizes = np.linalg.norm(rotation, axis=-1, keepdims=True)
+        written = np.around(rotation / np.maximum(sizes, np.finfo(np.float64).tiny), _ROTATION_DECIMALS)
+        written *= np.where(written[..., :1] < 0, -1.0, 1.0)
     is_finite: Bools = np.isfinite(np.concatenate([rotation, scale], axis=1)).all(axis=1)
     is_valid: Bools = is_finite[inverse] & np.isfinite(translation).all(axis=1)
     return Placement(translation, written[inverse], scale[inverse]), is_valid
@@ -78,18 +82,6 @@ def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
     if not is_valid[0]:
         raise SceneError(UNPLACED)
     return Placement(*(values[0] for values in placements))
-
-
-def _written_rotations(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quaternions (..., 4), w first, of unit length with w >= 0.
-
-    Blender's have another length where a matrix is sheared. They are rounded as in documents, so that a
-    reader who rotates by the written quaternion gets the same axes.
-    """
-    sizes = np.linalg.norm(quaternions, axis=-1, keepdims=True)
-    unit = quaternions / np.maximum(sizes, np.finfo(np.float64).tiny)
-    rounded = np.around(unit, _ROTATION_DECIMALS)
-    return np.asarray(rounded * np.where(rounded[..., :1] < 0, -1.0, 1.0))
 
 
 def world_matrix(item: VisibleInstance) -> NDArray[np.float64]:
@@ -189,12 +181,6 @@ class MeshFaces(NamedTuple):
     def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers) -> MeshFaces:
         """Read the faces of an evaluated object, of the mesh that `vertex_positions` reads."""
         return cls(*read_mesh(evaluated, modifiers, _face_arrays))
-
-    def equals(self, other: MeshFaces) -> bool:
-        """Return whether both have the same faces, although Blender may cut them into other triangles."""
-        return np.array_equal(self.corners, other.corners) and np.array_equal(
-            self.of_triangle, other.of_triangle
-        )
 
 
 def _face_arrays(mesh: bpy.types.Mesh | None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

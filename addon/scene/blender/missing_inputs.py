@@ -53,11 +53,31 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
 
     depsgraph : Evaluated, since Blender recognizes a driver that needs a script when it is first evaluated.
     """
-    ids = _originals(depsgraph)
-    imported = _of_imports.get(depsgraph.scene.original.session_uid, ())
-    missing = [*_newer_file(), *imported, *_missing_data(ids), *_missing_files(ids), *_missing_caches(ids)]
-    missing += _background_scenes(depsgraph)
-    return tuple(dict.fromkeys([*missing, *_blocked_drivers(ids), *_blocked_texts()]))
+    ids, found = _originals(depsgraph), list[InputWarning]()
+    version: Any = bpy.data.version
+    saved, running = tuple(version)[:2], bpy.app.version[:2]
+    if saved > running:
+        # Data that this Blender does not know are lost.
+        names = ["{}.{}".format(*version) for version in (saved, running)]
+        text = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
+        found.append(InputWarning("newerFile", valid_text(Path(bpy.data.filepath).name), text))
+    found += _of_imports.get(depsgraph.scene.original.session_uid, ())
+    found += _missing_data(ids)
+    for owner, path in _files(ids):
+        if not Path(bpy.path.abspath(path, library=owner.library)).exists():
+            text = f"needs the file {valid_text(path)}, which does not exist"
+            found.append(InputWarning("missingFile", name_of(owner), text))
+    found += _missing_caches(ids)
+    # The viewport shows their surfaces with the scene.
+    if names := [name_of(item) for item in background_objects(depsgraph)]:
+        text = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
+        found.append(InputWarning("backgroundScene", name_of(depsgraph.scene.background_set), text))
+    found += _blocked_drivers(ids)
+    # Texts that should be run when the file is opened.
+    text = "was not run, because scripts are blocked"
+    blocked = [each for each in bpy.data.texts if each.use_module] if bpy.app.autoexec_fail else []
+    found += [InputWarning("blockedScript", name_of(each), text) for each in blocked]
+    return tuple(dict.fromkeys(found))
 
 
 def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
@@ -97,16 +117,6 @@ def _originals(depsgraph: bpy.types.Depsgraph) -> list[Any]:
     return [entry for entry in originals if entry.id_type not in _SHADING_ONLY]
 
 
-def _newer_file() -> Iterator[InputWarning]:
-    """Warn of a file that was saved by a newer Blender: data that this Blender does not know are lost."""
-    version: Any = bpy.data.version
-    saved, running = tuple(version)[:2], bpy.app.version[:2]
-    if saved > running:
-        names = ["{}.{}".format(*version) for version in (saved, running)]
-        text = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
-        yield InputWarning("newerFile", valid_text(Path(bpy.data.filepath).name), text)
-
-
 def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
     """Warn of data-blocks that are missing, together for each missing library."""
     by_library: dict[bpy.types.Library, list[str]] = defaultdict(list)
@@ -116,31 +126,15 @@ def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
         if entry.library is not None and entry.library.is_missing:
             by_library[entry.library].append(name_of(entry))
         else:
-            yield InputWarning(
-                "missingData", name_of(entry), f"{_type_name(entry)} is {_missing_from(entry)}"
-            )
+            source = "" if entry.library is None else f" from library {valid_text(entry.library.filepath)}"
+            yield InputWarning("missingData", name_of(entry), f"{_type_name(entry)} is missing{source}")
     for library, names in by_library.items():
         text = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
         yield InputWarning("missingLibrary", valid_text(library.filepath), text)
 
 
-def _missing_from(entry: bpy.types.ID) -> str:
-    return (
-        "missing" if entry.library is None else f"missing from library {valid_text(entry.library.filepath)}"
-    )
-
-
 def _type_name(entry: bpy.types.ID) -> str:
     return str(entry.id_type).lower().replace("_", " ").replace("nodetree", "node group")
-
-
-def _missing_files(ids: list[Any]) -> Iterator[InputWarning]:
-    """Warn of caches, images that displace, and fonts whose files do not exist."""
-    for owner, path in _files(ids):
-        if not Path(bpy.path.abspath(path, library=owner.library)).exists():
-            yield InputWarning(
-                "missingFile", name_of(owner), f"needs the file {valid_text(path)}, which does not exist"
-            )
 
 
 def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
@@ -206,14 +200,6 @@ def _missing_caches(ids: list[Any]) -> Iterator[InputWarning]:
                 )
 
 
-def _background_scenes(depsgraph: bpy.types.Depsgraph) -> Iterator[InputWarning]:
-    """Warn of surfaces of background scenes, which the viewport shows with the scene."""
-    if names := [name_of(item) for item in background_objects(depsgraph)]:
-        objects = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
-        scene = depsgraph.scene.background_set
-        yield InputWarning("backgroundScene", name_of(scene), objects)
-
-
 def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
     if not bpy.app.autoexec_fail:
         return
@@ -226,11 +212,3 @@ def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
             text = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
             name = name_of(entry.user if entry.id_type == "KEY" else entry)
             yield InputWarning("blockedDriver", name, text)
-
-
-def _blocked_texts() -> Iterator[InputWarning]:
-    """Warn of texts that should be run when the file is opened, and were not."""
-    if bpy.app.autoexec_fail:
-        for text in bpy.data.texts:
-            if text.use_module:
-                yield InputWarning("blockedScript", name_of(text), "was not run, because scripts are blocked")

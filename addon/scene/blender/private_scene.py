@@ -81,16 +81,13 @@ def go_to_within_step(scene: bpy.types.Scene, frame: float) -> None:
     `frame_set` would make Blender draw the whole window after the step, and up to 31 times more to smooth the
     picture. Frame handlers of others have to be called, because they may move objects.
     """
-    if scene.session_uid in _homes and not _has_frame_handlers_of_others():
+    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
+    are_own = all(str(getattr(each, "__module__", "")).startswith(_EXTENSION) for each in handlers)
+    if scene.session_uid in _homes and are_own:
         with silenced_handlers(keep=HANDLERS):
             go_to_without_redraw(scene, frame)
     else:
         go_to(scene, frame)
-
-
-def _has_frame_handlers_of_others() -> bool:
-    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
-    return any(not str(getattr(each, "__module__", "")).startswith(_EXTENSION) for each in handlers)
 
 
 def end_step(keeps_scenes: bool = False) -> None:

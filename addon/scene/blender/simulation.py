@@ -43,14 +43,13 @@ def may_have_instances(item: bpy.types.Object) -> bool:
         or bool(changing(item, INSTANCING))
         or any(
             modifier.type == "PARTICLE_SYSTEM"
-            or (modifier.type == "NODES" and has_node(modifier, _may_instance))
+            or (
+                modifier.type == "NODES"
+                and has_node(modifier, lambda kind: any(part in kind for part in _INSTANCING))
+            )
             for modifier in item.modifiers
         )
     )
-
-
-def _may_instance(kind: str) -> bool:
-    return any(part in kind for part in _INSTANCING)
 
 
 _RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
@@ -132,7 +131,16 @@ class Simulations:
             if simulated and not world.point_cache.is_baked:
                 starts.append(_first_timeline_frame(scene, world.point_cache))
         for item in items:
-            caches = list(_caches(item))
+            caches = [
+                _cache_of(modifier)
+                for modifier in item.modifiers
+                if (
+                    has_node(modifier, _SIMULATION_NODES.__contains__)
+                    if modifier.type == "NODES"
+                    else modifier.type in _SIMULATED
+                )
+                and _is_enabled(item, modifier, "show_viewport")
+            ]
             if caches:
                 simulated.add(item)
                 starts += [
@@ -175,16 +183,6 @@ class Simulations:
 def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
     """Whole frame of the timeline at or before the first frame of a cache, which counts animation frames."""
     return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
-
-
-def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
-    """Iterate over the caches of an object's simulations; None where baking is not exposed."""
-    for modifier in item.modifiers:
-        is_simulated = modifier.type in _SIMULATED
-        if modifier.type == "NODES":
-            is_simulated = has_node(modifier, _SIMULATION_NODES.__contains__)
-        if is_simulated and _is_enabled(item, modifier, "show_viewport"):
-            yield _cache_of(modifier)
 
 
 def _cache_of(modifier: Any) -> bpy.types.PointCache | None:

@@ -307,7 +307,7 @@ class FrameReader(SubjectReader):
         now = MeshFaces.of(evaluated, modifiers)
         # As a rule all have the faces of the same time.
         distinct = {id(faces): faces for faces in known}
-        replaced = {key for key, faces in distinct.items() if not now.equals(faces)}
+        replaced = {key for key, faces in distinct.items() if not all(map(np.array_equal, now, faces))}
         changed = [index for index in indices if id(self.faces.get(index)) in replaced]
         if not changed:
             return {}

@@ -23,7 +23,7 @@ from ..blender.object_settings import (
     weight_of_bones,
 )
 from ..blender.overrides import read_overrides
-from ..blender.parts.mesh_parts import MeshPart, parts_of, parts_of_overrides
+from ..blender.parts.mesh_parts import MeshPart, parts_of
 from ..settings import FitSettings
 from .subject import Subject
 from .subject_list import InstanceGroup
@@ -123,9 +123,12 @@ class _Role(NamedTuple):
         fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
         if has_settings:
             bone_weight = weight_of_bones(original)
-        parts = parts_of_overrides(overrides)
+        parts = None
         if bone_weight is not None or is_split_by_loose_parts(original):
             parts = parts_of(shown, fit.modifiers, bone_weight)
+        elif len(overrides) > 1:
+            of_each = enumerate(overrides)
+            parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
         override = overrides[0].shape if overrides else None
         return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
 

@@ -150,7 +150,13 @@ class SubjectAssembler:
             parts, original = self._parts[item.key], item.instance.object.original
             fit, overrides = object_fit_settings(original, self._fit), read_overrides(original)
             if overrides:
-                yield from _parts_of_overrides(item, parts, overrides, fit)
+                matrix = world_matrix(item)
+                for index, number, _ in parts:
+                    # Those that were removed since the subjects were found have no points.
+                    geometry = Geometry(NO_POINTS, matrix)
+                    if number < len(overrides) and fit.vertex_group is None:
+                        geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
+                    yield SubjectGeometry.of(index, geometry, fit)
             else:
                 yield from self._mesh_parts(item, parts, fit)
 
@@ -203,18 +209,6 @@ class SubjectAssembler:
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
         return transform_points(matrix, points), triangles
-
-
-def _parts_of_overrides(
-    item: VisibleInstance, parts: _Parts, overrides: Sequence[Override], fit: FitSettings
-) -> Iterator[SubjectGeometry]:
-    """Read the parts of an object with several overrides; those that were removed since have no points."""
-    matrix = world_matrix(item)
-    for index, number, _ in parts:
-        geometry = Geometry(NO_POINTS, matrix)
-        if number < len(overrides) and fit.vertex_group is None:
-            geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
-        yield SubjectGeometry.of(index, geometry, fit)
 
 
 def _faces_of_parts(

@@ -75,11 +75,18 @@ def make_scan_settings(
     skips.add(SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)])
     if settings.ignore_parents:
         joined = () if is_pair_named else _with_parents(subjects, parents)
-        skips.add(SkippedPairs.PARENTS, patterns.unnamed(settings, joined))
+        # But not those that the groups name, both without a wildcard.
+        names = [valid_text(subject.name) for subject in subjects]
+        a, b = ([name in group for name in names] for group in map(set, (settings.group_a, settings.group_b)))
+        unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
+        skips.add(SkippedPairs.PARENTS, unnamed)
         skips.add(SkippedPairs.PARTS, separate=_objects_in_parts(subjects))
     if settings.ignore_collection:
         labels, pairs = _collections_of(scene, subjects)
-        skips.add(SkippedPairs.COLLECTIONS, pairs, _joined_labels(labels, skips.settings.separate))
+        if (parts := skips.settings.separate) is not None:
+            # Parts of one object are in the same collections, so only parts in none need labels of their own.
+            labels = np.where((labels >= 0) | (parts < 0), labels, parts + labels.max() + 1)
+        skips.add(SkippedPairs.COLLECTIONS, pairs, labels)
     if is_obstacle is not None:
         skips.count(SkippedPairs.OBSTACLES, skips.tested.count_pairs(is_obstacle))
     return ScanPairs(skips.settings, skips.tested, skips.counts)
@@ -112,14 +119,6 @@ class _Skips:
         """Keep a number of pairs, unless it is 0."""
         if number:
             self.counts[reason.value] = number
-
-
-def _joined_labels(labels: Ints, parts: Ints | None) -> Ints:
-    """Labels (n,) of collections, and of objects in parts (n,) where a subject is in no collection."""
-    if parts is None:
-        return labels
-    # Parts of one object are in the same collections, so only parts in none need labels of their own.
-    return np.where((labels >= 0) | (parts < 0), labels, parts + labels.max() + 1)
 
 
 def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], patterns: Sequence[str]) -> Bools:
@@ -177,12 +176,6 @@ class NamePatterns:
     def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject]) -> None:
         self._scene = scene
         self._subjects = subjects
-
-    def unnamed(self, settings: PairSettings, pairs: _Pairs) -> list[tuple[int, int]]:
-        """Return the pairs of which the groups do not name both subjects, without a wildcard."""
-        names = [valid_text(subject.name) for subject in self._subjects]
-        a, b = ([name in group for name in names] for group in map(set, (settings.group_a, settings.group_b)))
-        return [(i, j) for i, j in pairs if not ((a[i] and b[j]) or (a[j] and b[i]))]
 
     def mask(self, option: str, patterns: Sequence[str]) -> Bools:
         """Return which subjects (n,) any pattern matches. Raises SceneError for one that matches none."""

@@ -134,10 +134,16 @@ def objects_below(scene: bpy.types.Scene, pattern: str) -> list[bpy.types.Object
         have a surface or instances.
     """
     items = [item for item in scene.objects if matches_pattern(pattern, name_of(item), full_name_of(item))]
-    if not items or not all(_is_without_surface(item) for item in items):
+    if not items or not all(
+        item.type in _REASONS and item.instance_type == "NONE" and missing_reason(item) is None
+        for item in items
+    ):
         return None
     below = {child for item in items for child in item.children_recursive}
-    below |= {item for item in scene.objects if any(owner in items for owner in _deforming(item))}
+    for item in scene.objects:
+        modifiers: Any = item.modifiers
+        if any(each.object in items for each in modifiers if each.type in _DEFORMING):
+            below.add(item)
     found = [item for item in below if item.type in MESH_LIKE or item.instance_type != "NONE"]
     return sorted(found, key=full_name_of) or _REASONS[items[0].type]
 
@@ -154,14 +160,3 @@ def patterns_with_objects_below(scene: bpy.types.Scene, patterns: Iterable[str])
             raise SceneError(f"object {pattern!r}: {below}")
         replaced += [pattern] if below is None else [escape(full_name_of(item)) for item in below]
     return tuple(replaced)
-
-
-def _is_without_surface(item: bpy.types.Object) -> bool:
-    """Return whether an object has neither a surface nor instances."""
-    return item.type in _REASONS and item.instance_type == "NONE" and missing_reason(item) is None
-
-
-def _deforming(item: bpy.types.Object) -> list[bpy.types.Object | None]:
-    """Return the objects that deform an object through modifiers."""
-    modifiers: Any = item.modifiers
-    return [modifier.object for modifier in modifiers if modifier.type in _DEFORMING]

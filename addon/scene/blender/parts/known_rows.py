@@ -72,7 +72,15 @@ def known_rows(
     """
     original = evaluated.original
     mesh: Any = original.data
-    if not _has_weights_of_mesh(original, modifiers) or not _is_attached():
+    if original.type != "MESH" or getattr(original.data, "is_editmode", True):
+        return find()
+    handlers = bpy.app.handlers
+    is_attached = (
+        _on_evaluated in handlers.depsgraph_update_post and _on_evaluated in handlers.frame_change_post
+    )
+    # Other modifiers may give the mesh that is read other weights than the original mesh has.
+    keeps_weights = modifiers == "base" or all(each.type in _MOVING_ONLY for each in original.modifiers)
+    if not (is_attached and keeps_weights):
         return find()
     layer: Any = bpy.context.view_layer
     place = mesh.session_uid, (bpy.context.scene.session_uid, layer.name), key
@@ -89,18 +97,6 @@ def known_rows(
 def forget_rows() -> None:
     """Forget all rows."""
     _known.clear()
-
-
-def _has_weights_of_mesh(original: bpy.types.Object, modifiers: Modifiers) -> bool:
-    """Return whether the mesh that is read has the weights of the original mesh."""
-    if original.type != "MESH" or getattr(original.data, "is_editmode", True):
-        return False
-    return modifiers == "base" or all(each.type in _MOVING_ONLY for each in original.modifiers)
-
-
-def _is_attached() -> bool:
-    handlers = bpy.app.handlers
-    return _on_evaluated in handlers.depsgraph_update_post and _on_evaluated in handlers.frame_change_post
 
 
 @persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it

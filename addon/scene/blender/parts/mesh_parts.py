@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import bpy
@@ -11,7 +10,7 @@ from ....core.numeric.arrays import Ints
 from ....core.numeric.components import connected_components
 from ...settings import Modifiers
 from ..mesh_data import edge_indices, vertex_positions
-from ..overrides import Override, OverrideShape
+from ..overrides import OverrideShape
 from .bones import NO_BONE, bone_rows, deform_bones
 from .known_rows import PartRows
 from .weights import rows_by_label
@@ -24,7 +23,7 @@ class MeshPart(NamedTuple):
     name : Its name after that of the object and a slash.
     bone : Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
     bone_weight : Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
-    override : Kind of the override that it is, see `parts_of_overrides`; None for vertices.
+    override : Kind of the override that it is, one of several of an object; None for vertices.
     """
 
     number: int
@@ -32,13 +31,6 @@ class MeshPart(NamedTuple):
     bone: str | None = None
     bone_weight: float | None = None
     override: OverrideShape | None = None
-
-
-def parts_of_overrides(overrides: Sequence[Override]) -> list[MeshPart] | None:
-    """Return a part for each of several overrides of an object; None for one or none."""
-    if len(overrides) < 2:
-        return None
-    return [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in enumerate(overrides)]
 
 
 def parts_of(
