@@ -256,7 +256,11 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
             print_warning(problem)
     elif not bpy.data.filepath:
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
-        raise UsageError(f"{_scene_argument()}: Blender has no scene file open")
+        # Name the last scene file on Blender's own command line.
+        before = itertools.takewhile(lambda word: word not in {"-c", "--command", "--"}, sys.argv[1:])
+        files = [word for word in before if Path(word).suffix and not word.startswith("-")]
+        scenes = [name for name in files if not name.endswith(".py")]
+        raise UsageError(f"{scenes[-1] if scenes else 'SCENE.blend'}: Blender has no scene file open")
     elif _is_output(bpy.data.filepath, options):
         raise UsageError(f"{options.output}: is the scene file itself; choose another name")
     if options.scene is not None:
@@ -293,14 +297,6 @@ def _is_output(opened: str | Path, options: argparse.Namespace) -> bool:
         return options.output not in (None, "-") and Path(options.output).samefile(opened)
     except OSError:  # one of them does not exist
         return False
-
-
-def _scene_argument() -> str:
-    """Guess the scene file named on Blender's own command line."""
-    before = itertools.takewhile(lambda argument: argument not in {"-c", "--command", "--"}, sys.argv[1:])
-    names = [argument for argument in before if Path(argument).suffix and not argument.startswith("-")]
-    scenes = [name for name in names if not name.endswith(".py")]
-    return scenes[-1] if scenes else "SCENE.blend"
 
 
 def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **more: Any) -> _Settings:

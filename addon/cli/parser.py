@@ -69,8 +69,15 @@ def _complete_output_options(options: argparse.Namespace) -> None:
     source = str(options.output) if options.format is None else f"--format {options.format}"
     if options.format is not None:
         format = file_format(options.format)
+    elif is_file:
+        target = os.path.realpath(options.output)
+        found = format_from_filename(options.output) or format_from_filename(target)
+        if found is None and not _is_pipe_or_device(options.output):
+            remedy = f"the name must end in {_known_suffixes()}; for another name add --format"
+            raise UsageError(f"{options.output}: {remedy}")
+        format = found or FILE_FORMATS[0]
     else:
-        format = _format_of_file(options.output) if is_file else FILE_FORMATS[0]
+        format = FILE_FORMATS[0]
     options.format = format.name
     if options.command == "contacts" and "contacts" not in format.contents:
         raise UsageError(f"{source}: {format.label} cannot store contacts; {_alternative('contacts')}")
@@ -80,21 +87,21 @@ def _complete_output_options(options: argparse.Namespace) -> None:
         _check_storable(options, format, source)
         if options.free_joints and format.name != "mjcf":
             raise UsageError("--free-joints: only valid with --format mjcf or a FILE.xml")
-    options.convention = convention_for(format.name, _requested_convention(options))
+    custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
+    if options.preset != "custom":
+        if given := [name for name, value in custom.items() if value is not None]:
+            raise UsageError(f"--{given[0]}: only valid with --preset custom")
+        convention = CONVENTIONS[options.preset or "blender"]
+    else:
+        if missing := [name for name, value in custom.items() if value is None and name != "scale"]:
+            raise UsageError(f"--preset custom: needs --{missing[0]}")
+        scale = 1.0 if options.scale is None else options.scale
+        convention = Convention("custom", options.up, options.forward, options.handedness, scale)
+    options.convention = convention_for(format.name, convention)
 
 
 REPORT_FORMATS = ("json",)
 """Formats of the output of `check-colliders`."""
-
-
-def _check_report_options(options: argparse.Namespace) -> None:
-    """Check the output file of a command that writes a report. Raises UsageError for an unknown suffix."""
-    if options.output in (None, "-"):
-        return
-    _require_no_scene_name(options.output)
-    suffixes = {Path(name).suffix.lower() for name in (options.output, os.path.realpath(options.output))}
-    if options.format is None and ".json" not in suffixes and not _is_pipe_or_device(options.output):
-        raise UsageError(f"{options.output}: the name must end in .json; for another name add --format json")
 
 
 def _is_pipe_or_device(output: str) -> bool:
@@ -113,19 +120,6 @@ def _require_no_scene_name(output: str) -> None:
     target = os.path.realpath(output)
     if Path(target).suffix.lower() in _READ_ONLY_SUFFIXES:
         raise UsageError(f"{output}: is a link to the scene file {target}; choose another name")
-
-
-def _format_of_file(output: str) -> FileFormat:
-    """Format of the suffix of a file, or else of the file that it links to; a document for pipes and devices.
-
-    Raises UsageError for an unknown suffix.
-    """
-    format = format_from_filename(output) or format_from_filename(os.path.realpath(output))
-    if format is not None:
-        return format
-    if _is_pipe_or_device(output):
-        return FILE_FORMATS[0]
-    raise UsageError(f"{output}: the name must end in {_known_suffixes()}; for another name add --format")
 
 
 def _known_suffixes() -> str:
@@ -162,19 +156,6 @@ def _alternative(content: str) -> str:
         if content in format.contents and format_from_filename(format.suffix) is format
     ]
     return f"write a {' or '.join(suffixes)} file instead"
-
-
-def _requested_convention(options: argparse.Namespace) -> Convention:
-    """Convention of --preset and, for a custom one, of --up, --forward, --handedness and --scale."""
-    custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
-    if options.preset != "custom":
-        if given := [name for name, value in custom.items() if value is not None]:
-            raise UsageError(f"--{given[0]}: only valid with --preset custom")
-        return CONVENTIONS[options.preset or "blender"]
-    if missing := [name for name, value in custom.items() if value is None and name != "scale"]:
-        raise UsageError(f"--preset custom: needs --{missing[0]}")
-    scale = 1.0 if options.scale is None else options.scale
-    return Convention("custom", options.up, options.forward, options.handedness, scale)
 
 
 def _format_help() -> str:
@@ -233,9 +214,21 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     if options.command in ("bounds", "contacts"):
         _complete_output_options(options)
     if options.command == "contacts":
-        _check_shares(options)
-    if options.command == "check-colliders":
-        _check_report_options(options)
+        for name in ("frame_share", "join_shares"):
+            if getattr(options, name) is not None and options.output in (None, "-"):
+                raise UsageError(f"{_spelled(name)}: needs an output file, which names those of the shares")
+        share, count = options.frame_share, options.join_shares
+        if share is not None and count is not None and share[1] != count:
+            raise UsageError(f"--join-shares {count}: must be {share[1]}, as of --frame-share")
+        if options.share_exit_code is not None and (share is None) != (count is None):
+            uses = "not valid with one of --frame-share and --join-shares, only with both or none"
+            raise UsageError(f"--share-exit-code: {uses}")
+    output = getattr(options, "output", None)
+    if options.command == "check-colliders" and output not in (None, "-"):
+        _require_no_scene_name(output)
+        suffixes = {Path(name).suffix.lower() for name in (output, os.path.realpath(output))}
+        if options.format is None and ".json" not in suffixes and not _is_pipe_or_device(output):
+            raise UsageError(f"{output}: the name must end in .json; for another name add --format json")
     return options
 
 
@@ -378,19 +371,6 @@ def _flags(option: Option) -> tuple[str, ...]:
     return option.flags or (_spelled(option.name),)
 
 
-def _check_shares(options: argparse.Namespace) -> None:
-    for name in ("frame_share", "join_shares"):
-        if getattr(options, name) is not None and options.output in (None, "-"):
-            raise UsageError(f"{_spelled(name)}: needs an output file, which names those of the shares")
-    share, count = options.frame_share, options.join_shares
-    if share is not None and count is not None and share[1] != count:
-        raise UsageError(f"--join-shares {count}: must be {share[1]}, as of --frame-share")
-    if options.share_exit_code is not None and (share is None) != (count is None):
-        raise UsageError(
-            "--share-exit-code: not valid with one of --frame-share and --join-shares, only with both or none"
-        )
-
-
 class _Parser(argparse.ArgumentParser):
     """Argument parser that raises UsageError instead of exiting, and accepts no abbreviated options.
 
@@ -416,7 +396,11 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-"):
                 self.error(_unknown_option(word.partition("=")[0], known))
         if unknown:
-            self.error(_unexpected_argument(unknown[0], getattr(namespace, "file", None)))
+            word, file = unknown[0], getattr(namespace, "file", None)
+            opened = SCENE_SUFFIXES[0] if file is None else file.suffix.lower()
+            if opened in SCENE_SUFFIXES and Path(word).suffix.lower() in SCENE_SUFFIXES:
+                self.error(f"{word}: is a second scene file; each run reads one")
+            self.error(f"unexpected argument {word!r}: only one file per run")
         return namespace, unknown
 
 
@@ -426,14 +410,6 @@ def _unknown_option(word: str, known: Iterable[str]) -> str:
     prefix = word.strip("-")
     close = [name for name in names if name.startswith(prefix)] or difflib.get_close_matches(prefix, names, 1)
     return f"unknown option {word}" + (f", did you mean {names[close[0]]}?" if close else "")
-
-
-def _unexpected_argument(word: str, file: Path | None) -> str:
-    """Message for a word that is neither an option nor a value, after the file to open, if there is one."""
-    opened = SCENE_SUFFIXES[0] if file is None else file.suffix.lower()
-    if opened in SCENE_SUFFIXES and Path(word).suffix.lower() in SCENE_SUFFIXES:
-        return f"{word}: is a second scene file; each run reads one"
-    return f"unexpected argument {word!r}: only one file per run"
 
 
 def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
@@ -447,8 +423,8 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
         help="print the version",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    for command, help in _COMMANDS.items():
-        added = commands.add_parser(command, help=help)
+    for command, purpose in _COMMANDS.items():
+        added = commands.add_parser(command, help=purpose)
         if command == "validate":
             added.add_argument("file", type=Path, metavar="FILE.json")
         elif opens_file:
@@ -456,24 +432,24 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
                 "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
             )
         for option in _options_of(command, opens_file).values():
-            added.add_argument(*_flags(option), dest=option.name, **_arguments(option))
+            kind, default, help = option.kind, option.default, option.help
+            if default not in (None, ()) and not isinstance(kind, Flag) and "(default" not in help:
+                shown = ",".join(default) if isinstance(default, tuple) else str(default).removesuffix(".0")
+                help = f"{help} (default: {shown})"
+            if option.is_hidden:
+                help = argparse.SUPPRESS
+            more: dict[str, Any] = {}
+            if isinstance(kind, Flag):
+                more["action"] = argparse.BooleanOptionalAction if default else "store_true"
+            elif isinstance(kind, Choice):
+                more["choices"] = kind.names
+            else:
+                more |= {"type": _with_message(kind.read), "metavar": kind.metavar}
+                if isinstance(kind, Patterns):
+                    more["action"] = "append"
+            # Options that are not given are None.
+            added.add_argument(*_flags(option), dest=option.name, default=None, help=help, **more)
     return parser
-
-
-def _arguments(option: Option) -> dict[str, Any]:
-    """Return the arguments of argparse for an option. Options that are not given are None."""
-    kind, default, help = option.kind, option.default, option.help
-    if default is not None and default != () and not isinstance(kind, Flag) and "(default" not in help:
-        shown = ",".join(default) if isinstance(default, tuple) else str(default).removesuffix(".0")
-        help = f"{help} (default: {shown})"
-    found: dict[str, Any] = {"default": None, "help": argparse.SUPPRESS if option.is_hidden else help}
-    if isinstance(kind, Flag):
-        return found | {"action": argparse.BooleanOptionalAction if default else "store_true"}
-    if isinstance(kind, Choice):
-        return found | {"choices": kind.names}
-    if isinstance(kind, Patterns):
-        found["action"] = "append"
-    return found | {"type": _with_message(kind.read), "metavar": kind.metavar}
 
 
 def _with_message(read: Callable[[str], Any]) -> Callable[[str], Any]:

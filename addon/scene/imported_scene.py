@@ -1,4 +1,4 @@
-"""Time and missing files of imported scenes, of which Blender's importers set little.
+"""Time of imported scenes, of which Blender's importers set little.
 
 They keep the frame range of Blender's start-up scene, except for USD, and its frame.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,19 +19,6 @@ _GLTF_SUFFIXES = (".glb", ".gltf")
 
 _LAST_FRAME = 1048574
 """Last frame of Blender."""
-
-_UNREAD_LAYER = re.compile(r"Could not (?:open asset|load sublayer) @([^@]+)@")
-"""USD's warning of a reference, payload or sublayer that cannot be opened."""
-
-
-def unread_layers(output: str) -> tuple[str, ...]:
-    """Find the files that a USD stage refers to and that could not be opened, in what USD printed."""
-    return tuple(sorted(set(_UNREAD_LAYER.findall(output))))
-
-
-def without_unread_layers(output: str) -> str:
-    """Remove the lines of `unread_layers` from what USD printed."""
-    return "".join(line for line in output.splitlines(keepends=True) if not _UNREAD_LAYER.search(line))
 
 
 def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
@@ -50,9 +36,23 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     if suffix in _GLTF_SUFFIXES and ranges:
         ranges.append((0.0, 0.0))
     if suffix in USD_SUFFIXES:
-        codes, unknown = _set_rate_of_layer(scene, path)
+        try:
+            rate, codes = read_layer_time(path)
+        except ValueError as error:
+            # Blender's importer has set the range.
+            codes, rate = (scene.frame_start, scene.frame_end), scene.render.fps / scene.render.fps_base
+            problems.append(
+                f"{error}, so its frame rate is unknown and seconds are those of {rate:g} frames per second"
+            )
+        else:
+            # Blender stores a whole number and a divisor.
+            scene.render.fps = max(1, round(rate))
+            scene.render.fps_base = scene.render.fps / rate
+            if codes is None and bpy.data.cache_files:
+                codes = _usd_sample_range(path)
+                if codes is None:
+                    problems.append("has no range of time codes, so a range of frames is needed (--frames)")
         ranges += [] if codes is None else [codes]
-        problems += [] if unknown is None else [unknown]
     first = math.floor(min((start for start, _ in ranges), default=scene.frame_current))
     last = max(first, math.ceil(max((end for _, end in ranges), default=first)))
     start, end = (min(max(frame, 0), _LAST_FRAME) for frame in (first, last))
@@ -64,23 +64,6 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     scene.frame_start, scene.frame_end = start, end
     scene.frame_set(start)
     return tuple(problems)
-
-
-def _set_rate_of_layer(scene: bpy.types.Scene, path: Path) -> tuple[tuple[float, float] | None, str | None]:
-    """Set the frame rate to that of a USD layer. Returns its range, and what is unknown."""
-    try:
-        rate, codes = read_layer_time(path)
-    except ValueError as error:
-        # Blender's importer has set the range.
-        rate = scene.render.fps / scene.render.fps_base
-        unknown = f"{error}, so its frame rate is unknown and seconds are those of {rate:g} frames per second"
-        return (scene.frame_start, scene.frame_end), unknown
-    _set_rate(scene, rate)
-    if codes is None and bpy.data.cache_files:
-        codes = _usd_sample_range(path)
-        if codes is None:
-            return None, "has no range of time codes, so a range of frames is needed (--frames)"
-    return codes, None
 
 
 def _key_ranges() -> Iterator[tuple[float, float]]:
@@ -95,12 +78,6 @@ def _key_ranges() -> Iterator[tuple[float, float]]:
         for track in animation.nla_tracks:
             if not track.mute:
                 yield from ((strip.frame_start, strip.frame_end) for strip in track.strips)
-
-
-def _set_rate(scene: bpy.types.Scene, rate: float) -> None:
-    """Set the frame rate, which Blender stores as a whole number and a divisor."""
-    scene.render.fps = max(1, round(rate))
-    scene.render.fps_base = scene.render.fps / rate
 
 
 def _usd_sample_range(path: Path) -> tuple[float, float] | None:

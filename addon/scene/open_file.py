@@ -32,6 +32,9 @@ SCENE_SUFFIXES = (".blend", *_IMPORTERS)
 
 _COPY = re.compile(r"\.blend\d+")
 
+_UNREAD_LAYER = re.compile(r"Could not (?:open asset|load sublayer) @([^@]+)@")
+"""USD's warning of a reference, payload or sublayer that cannot be opened."""
+
 
 def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     """Replace the session with the scene in a file.
@@ -102,7 +105,7 @@ def _import_file(path: Path) -> tuple[str, ...]:
     import bpy
 
     from .blender.missing_inputs import add_missing_files
-    from .imported_scene import set_time_of_import, unread_layers, without_unread_layers
+    from .imported_scene import set_time_of_import
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     with _held_standard_error() as held:
@@ -117,9 +120,10 @@ def _import_file(path: Path) -> tuple[str, ...]:
         getattr(getattr(bpy.ops, group), name)(filepath=str(path.resolve()))
         problems = set_time_of_import(bpy.context.scene, path)
     output = held[0].decode("utf-8", "backslashreplace")
-    add_missing_files(bpy.context.scene, path, unread_layers(output))
+    add_missing_files(bpy.context.scene, path, tuple(sorted(set(_UNREAD_LAYER.findall(output)))))
     if sys.stderr is not None:
-        sys.stderr.write(without_unread_layers(output))
+        lines = output.splitlines(keepends=True)
+        sys.stderr.writelines(line for line in lines if not _UNREAD_LAYER.search(line))
     return tuple(f"{path}: {problem}" for problem in problems)
 
 

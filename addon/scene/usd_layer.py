@@ -12,7 +12,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -77,12 +77,9 @@ def _values_of_file(path: Path) -> Mapping[str, float]:
 
 
 def _values(content: _Content) -> Mapping[str, float]:
-    """Values of the metadata of a layer."""
-    return _crate_values(content) if content[: len(_CRATE)] == _CRATE else _text_values(content)
-
-
-def _text_values(content: _Content) -> Mapping[str, float]:
-    """Values of the metadata of a layer written as text, which end at its first prim."""
+    """Values of the metadata of a layer; in one written as text, they end at its first prim."""
+    if content[: len(_CRATE)] == _CRATE:
+        return _crate_values(content)
     text = content[:_LONGEST_METADATA].decode("utf-8", "replace")
     first = _FIRST_PRIM.search(text)
     return {
@@ -92,11 +89,14 @@ def _text_values(content: _Content) -> Mapping[str, float]:
 
 def _crate_values(content: _Content) -> Mapping[str, float]:
     """Values of the metadata of a layer written as a crate."""
-    sections = dict(_crate_sections(content))
-    at = sections["TOKENS"]
+    (at,) = struct.unpack_from("<q", content, 16)
+    (count,) = struct.unpack_from("<Q", content, at)
+    table = struct.iter_unpack("<16sqq", content[at + 8 : at + 8 + 32 * count])
+    sections = {name.rstrip(b"\0"): start for name, start, _ in table}
+    at = sections[b"TOKENS"]
     tokens_size, packed_size = struct.unpack_from("<QQ", content, at + 8)
     tokens = _unpacked(content[at + 24 : at + 24 + packed_size], tokens_size).split(b"\0")
-    at = sections["FIELDS"]
+    at = sections[b"FIELDS"]
     count, packed_size = struct.unpack_from("<QQ", content, at)
     if not count:
         return {}
@@ -111,14 +111,6 @@ def _crate_values(content: _Content) -> Mapping[str, float]:
         if (name := wanted.get(tokens[token])) is not None:
             found[name] = _crate_number(content, value)
     return found
-
-
-def _crate_sections(content: _Content) -> Iterator[tuple[str, int]]:
-    """Yield name and start of each section."""
-    (at,) = struct.unpack_from("<q", content, 16)
-    (count,) = struct.unpack_from("<Q", content, at)
-    for name, start, _ in struct.iter_unpack("<16sqq", content[at + 8 : at + 8 + 32 * count]):
-        yield name.rstrip(b"\0").decode(), start
 
 
 def _crate_number(content: _Content, value: int) -> float:

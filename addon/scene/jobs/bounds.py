@@ -32,7 +32,7 @@ from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sweep_bones
 from ..progress import converted, run_to_end
-from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings, FitSettings, VertexGroup
+from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings, VertexGroup
 from ..subjects.find import find_in_parts
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.reader import SubjectReader
@@ -85,16 +85,19 @@ def _bounds_at_frame(
 
     span : start, end and step of the frames that the result is about
     """
-    uid, fit, group = scene.session_uid, settings.fit, settings.fit.vertex_group
+    uid, group = scene.session_uid, settings.fit.vertex_group
     reference = playhead(scene) if settings.frame is None else settings.frame
     if settings.frame is not None:
         advance_to(scene, settings.frame, Simulations.of(scene), None)
     bounded, sweeps = yield from _bound(scene, settings, span, may_change)
     if group is not None:
         _require_group(bounded, settings.selection.patterns, group)
-    outside: tuple[str, ...] = ()
+    outside: Iterable[str] = ()
     if any(subject.override for subject in bounded.subjects.representatives()):
-        outside = _outside_override(bounded.subjects, fit)
+        names = objects_outside_override(bpy.context.evaluated_depsgraph_get(), settings.fit)
+        subjects = [each for each in bounded.subjects if each.override and each.key[0] in names]
+        # All parts of an object with several overrides are outside together, so its own name is shown once.
+        outside = (each.name if each.part is None else each.name.rpartition("/")[0] for each in subjects)
     result = result_of(scene_by_uid(uid), *bounded, span, reference)
     return replace(
         result,
@@ -102,7 +105,7 @@ def _bounds_at_frame(
         warnings=(*result.warnings, *sweeps.warnings()),
         vertex_group=None if group is None else valid_text(group.name),
         group=group,
-        objects_outside_override=outside,
+        objects_outside_override=tuple(dict.fromkeys(outside)),
     )
 
 
@@ -147,8 +150,9 @@ def _bound(
         fit_bounds(pieces, subjects, settings.shapes, skipped),
         lambda share: progress(begin + (BOUNDS_SHARE - begin) * share),
     )
-    if is_swept:
-        bounded.objects.hold_all_frames(sweeps)
+    if sweeps.points:
+        held = (subject.id for _, subject in bounded.subjects.singles() if sweeps.holds(subject))
+        bounded.objects.all_frames = frozenset(held)
     return bounded, sweeps
 
 
@@ -183,15 +187,6 @@ def require_active_scene(scene: bpy.types.Scene) -> None:
         raise SceneError(
             message("scene {name!r}: is not the active scene; make it active first", name=name_of(scene))
         )
-
-
-def _outside_override(subjects: SubjectList, fit: FitSettings) -> tuple[str, ...]:
-    """Names of subjects with vertices outside their override."""
-    names = objects_outside_override(bpy.context.evaluated_depsgraph_get(), fit)
-    outside = (subject for subject in subjects if subject.override and subject.key[0] in names)
-    # All parts of an object with several overrides are outside together, so its own name is shown once.
-    shown = (each.name if each.part is None else each.name.rpartition("/")[0] for each in outside)
-    return tuple(dict.fromkeys(shown))
 
 
 def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from contextlib import suppress
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -26,10 +26,8 @@ from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedGeometry, fit_many, fit_repeated
-from ..motion.over_time import BoneSweeps
-from ..settings import BoundShape, DetailedShapeName, FitSettings, PlainShape
+from ..settings import BoundShape, DetailedShapeName
 from ..subjects.geometry import SubjectGeometry
-from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShapes, detailed_shapes
 from .scan.scanned_shapes import ScannedShapes
@@ -43,6 +41,8 @@ class BoundsTable(SortedObjects):
     """Bounds of subjects, in their order; each `ObjectBounds` is made on access.
 
     subjects : The subjects that have bounds.
+    all_frames : Ids of those whose bounds hold the vertices of their bone at all frames.
+    scanned : Shapes of a scan in addition.
     """
 
     def __init__(
@@ -62,20 +62,8 @@ class BoundsTable(SortedObjects):
         """
         self.subjects = subjects
         self._columns, self._rows, self._parents = columns, rows, parents
-        self._all_frames: frozenset[str] = frozenset()
-        self._scanned: ScannedShapes | None = None
-
-    def hold_all_frames(self, sweeps: BoneSweeps) -> None:
-        """Note which bounds hold the vertices of their bone at all frames."""
-        if sweeps.points:
-            held = (subject.id for _, subject in self.subjects.singles() if sweeps.holds(subject))
-            self._all_frames = frozenset(held)
-
-    def with_shapes(self, scanned: ScannedShapes) -> BoundsTable:
-        """Copy with the shapes of a scan in addition."""
-        found = copy(self)
-        found._scanned = scanned
-        return found
+        self.all_frames: frozenset[str] = frozenset()
+        self.scanned: ScannedShapes | None = None
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -100,12 +88,12 @@ class BoundsTable(SortedObjects):
         parents = self._bounded_parents(parents)
         local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
-        if self._scanned is not None:
-            pair = self._scanned.columns(numbers, placements.translation, placements.rotation)
+        if self.scanned is not None:
+            pair = self.scanned.columns(numbers, placements.translation, placements.rotation)
             if len(pair[0].rows):
-                local[self._scanned.key], world[self._scanned.key] = pair
+                local[self.scanned.key], world[self.scanned.key] = pair
         shapes = local, world, dict[str, ShapeColumn](), dict[str, ShapeColumn]()
-        all_frames = [id in self._all_frames for id in ids]
+        all_frames = [id in self.all_frames for id in ids]
         # Documents have no weight where only the largest one counts.
         weights = [
             weight if bone and weight is not None and weight < 1 else None
@@ -140,14 +128,17 @@ class BoundsTable(SortedObjects):
 
 
 class BoundsColumns:
-    """Placements and shapes of n rows, in arrays of numbers; hulls and trees as objects."""
+    """Placements and shapes of n rows, in arrays of numbers; hulls and trees as objects.
+
+    kind : (n,) uint8. Not 0 for rows that have bounds.
+    """
 
     def __init__(self, count: int) -> None:
         # Rows that are never stored take no memory: their pages are never touched.
         self._translation, self._rotation = np.empty((count, 3)), np.empty((count, 4))
         self._scale = np.empty((count, 3))
         # Kinds of shapes of each row: an index of `_kinds`; 0 without bounds.
-        self._kind: NDArray[np.uint8] = np.zeros(count, dtype=np.uint8)
+        self.kind: NDArray[np.uint8] = np.zeros(count, dtype=np.uint8)
         self._kinds: list[tuple[type[Shape], ...]] = [()]
         self._numbers: dict[tuple[str, type[Shape], str], Floats] = {}
         self._detailed: dict[int, DetailedShapes] = {}
@@ -174,18 +165,14 @@ class BoundsColumns:
                     values = getattr(shape, name)
                     column = self._numbers.get((group, type(shape), name))
                     if column is None:
-                        column = np.empty((len(self._kind), *values.shape[1:]))
+                        column = np.empty((len(self.kind), *values.shape[1:]))
                         self._numbers[group, type(shape), name] = column
                     column[rows] = values
         kinds = tuple(type(shape) for shape in fits[0])
         if kinds not in self._kinds[1:]:
             self._kinds.append(kinds)
-        self._kind[rows] = self._kinds.index(kinds, 1)
+        self.kind[rows] = self._kinds.index(kinds, 1)
         self._detailed.update(detailed)
-
-    def stored_rows(self) -> Ints:
-        """Rows (m,) that have bounds."""
-        return np.flatnonzero(self._kind)
 
     def placements(self, rows: Ints) -> Placement:
         """Placements of rows (m,), in arrays (m, ...)."""
@@ -193,7 +180,7 @@ class BoundsColumns:
 
     def shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
         """Shapes of rows (m,), in their own frames and in world space."""
-        local, world = (self._plain_shapes(group, self._kind[rows], rows) for group in _GROUPS)
+        local, world = (self._plain_shapes(group, self.kind[rows], rows) for group in _GROUPS)
         if self._detailed:
             detailed = [self._detailed.get(row, ((), ())) for row in rows.tolist()]
             local |= shape_columns([shapes for shapes, _ in detailed])
@@ -242,7 +229,7 @@ def fit_bounds(
     for count in _fit_batches(pieces, subjects, shapes, columns, skipped):
         done += count
         yield done / len(subjects)
-    rows = columns.stored_rows()
+    rows = np.flatnonzero(columns.kind)
     if len(rows) == len(subjects):
         return BoundedSubjects(subjects, BoundsTable(subjects, columns, rows, {}), skipped)
     bounded = subjects.taken(rows)
@@ -279,8 +266,13 @@ def _fit_batches(
         for is_placed, every in _decomposed(batch):
             piece = every.geometry
             if not len(piece.points):
+                group = piece.fit.vertex_group
                 for index in piece.subjects.tolist():
-                    skip(index, _reason_without_points(subjects[index], piece.fit, missing))
+                    subject = subjects[index]
+                    reason = missing.get(subject.key[1], NO_VERTICES)
+                    if group is not None and subject.key[1] not in missing:
+                        reason = reason_without_vertices(group, subject.override is not None)
+                    skip(index, reason)
                 continue
             if is_placed.all():
                 placed.append(every)
@@ -294,14 +286,6 @@ def _fit_batches(
                 for index, error in _fit_chunk(chunk, first, shapes, columns).items():
                     skip(index, describe_error(error))
                 yield sum(each.size for each in chunk)
-
-
-def _reason_without_points(subject: Subject, fit: FitSettings, missing: Mapping[str, str]) -> str:
-    """Return why a subject has no points, by the reasons of objects with missing data."""
-    group = fit.vertex_group
-    if group is None or subject.key[1] in missing:
-        return missing.get(subject.key[1], NO_VERTICES)
-    return reason_without_vertices(group, subject.override is not None)
 
 
 def _grouped(placed: Sequence[PlacedGeometry], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:
@@ -400,7 +384,14 @@ def _fit_chunk(
     placements = Placement(
         *(np.concatenate([each.placements[field] for each in chunk]) for field in range(3))
     )
-    fits, errors = _fit_plain(chunk, kinds, plain_shapes(shapes, chunk[0].geometry.fit))
+    plain = plain_shapes(shapes, chunk[0].geometry.fit)
+    fits: list[FittedRows] = []
+    errors: dict[int, CollisionBoundsError] = {}
+    if kinds is not None:
+        with suppress(CollisionBoundsError):  # each that fails reports its own error below
+            fits = [FittedRows(np.arange(chunk[0].size), *fit_repeated(chunk[0], *kinds, plain))]
+    if not fits:
+        fits, errors = fit_many(chunk, plain)
     detailed: dict[int, DetailedShapes] = {}
     if set(get_args(DetailedShapeName)) & set(shapes):
         detailed = _detailed(chunk, shapes, errors)
@@ -416,20 +407,6 @@ def _fit_chunk(
             else {},
         )
     return {int(subjects[row]): error for row, error in sorted(errors.items())}
-
-
-def _fit_plain(
-    sources: Sequence[PlacedGeometry],
-    kinds: tuple[Ints, Ints] | None,
-    shapes: tuple[PlainShape, ...],
-) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
-    """Fit plain shapes as `fit_many` does, with few linear parts once for each."""
-    if kinds is not None:
-        try:
-            return [FittedRows(np.arange(sources[0].size), *fit_repeated(sources[0], *kinds, shapes))], {}
-        except CollisionBoundsError:
-            pass  # each that fails reports its own error
-    return fit_many(sources, shapes)
 
 
 def _detailed(

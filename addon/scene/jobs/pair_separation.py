@@ -27,7 +27,6 @@ from ..errors import SceneError
 from ..motion.posed_shapes import MeshObstacles
 from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
-from ..subjects.subject import Subject
 from .bounds import require_active_scene
 from .result import Result
 from .scan.preparation import choose_sources
@@ -106,15 +105,9 @@ def separation_over_time(
         shapes = shapes.interpolated(np.array(times), found)
     values = shapes.separations()
     if np.isnan(values).all():
-        raise SceneError(_absence(subjects, frames[0]))
+        text = "{a!r} and {b!r} are not both there at frame {frame:g} and later: find contacts again"
+        raise SceneError(message(text, a=subjects[0].name, b=subjects[1].name, frame=frames[0]))
     return SeparationCurve(found, values, (subjects[0].name, subjects[1].name), settings.clearance)
-
-
-def _absence(subjects: Sequence[Subject], frame: float) -> str:
-    """Explain why a pair has no separation."""
-    a, b = (subject.name for subject in subjects)
-    text = "{a!r} and {b!r} are not both there at frame {frame:g} and later: find contacts again"
-    return message(text, a=a, b=b, frame=frame)
 
 
 def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[float]) -> list[float]:

@@ -48,7 +48,7 @@ def split_meshes(
 
 def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generator[float, None, None]:
     """Split subjects that were read, as `split_meshes` does; yields the share done after each step."""
-    remaining = [piece for piece in pieces if _can_be_split(piece)]
+    remaining = [piece for piece in pieces if len(piece.triangles) and np.isfinite(piece.points).all()]
     for number, piece in enumerate(remaining):
         for share in split_in_steps(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit):
             yield (number + share) / len(remaining)
@@ -65,7 +65,3 @@ def after_splits(
     yield from both.track(splits)
     both.begin_phase(1.0)
     return (yield from both.track(job(scene_by_uid(uid))))
-
-
-def _can_be_split(piece: SubjectGeometry) -> bool:
-    return bool(len(piece.triangles)) and bool(np.isfinite(piece.points).all())

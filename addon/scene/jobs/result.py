@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -140,11 +141,12 @@ class Result(DocumentContents):
         for index, near in enumerate(self.report.clearances if self.report else ()):
             if near.gap > _MOST_ROUNDING:
                 break  # near misses are ordered by gap
-            boxes = [_world_box(self.objects[side]) for side in (near.a, near.b)]
-            if None in boxes:
+            sides = (self.objects[near.a], self.objects[near.b])
+            boxes = [shape for entry in sides for shape in entry.world if isinstance(shape, Aabb)]
+            if len(boxes) < 2:
                 continue
-            extents = [max(abs(box.min).max(), abs(box.max).max()) for box in boxes if box is not None]
-            half = min(float(np.linalg.norm(box.max - box.min)) / 2 for box in boxes if box is not None)
+            extents = [max(abs(box.min).max(), abs(box.max).max()) for box in boxes]
+            half = min(float(np.linalg.norm(box.max - box.min)) / 2 for box in boxes)
             allowed = max(min(extents), min(max(extents), half * _TINY / _ROUNDING))
             if near.gap <= _ROUNDING * allowed:
                 found.append(index)
@@ -220,7 +222,9 @@ class Result(DocumentContents):
         """Convert the result to a document in the space of a convention, given itself or by name."""
         objects, scanned = self.objects, self.scanned_shapes
         if scanned is not None and isinstance(objects, BoundsTable):
-            objects = objects.with_shapes(scanned)
+            table = copy(objects)
+            table.scanned = scanned
+            objects = table
         elif scanned is not None:
             objects = scanned.added_to(objects)
         contents: DocumentContents = replace(self, objects=objects)
@@ -252,20 +256,10 @@ class Result(DocumentContents):
         late = blocked_drivers(bpy.context.evaluated_depsgraph_get())
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *late))))
 
-    def without_envelopes(self) -> Result:
-        """Copy with bounds alone."""
-        objects = tuple(replace(entry, envelope=(), local_envelope=()) for entry in self.objects)
-        return replace(self, objects=objects, linear_only=(), linear_ids=())
-
 
 def _rows(values: Sequence[str], value: str) -> list[int]:
     """Return the indices at which a value is."""
     return [index for index, each in enumerate(values) if each == value]
-
-
-def _world_box(entry: ObjectBounds) -> Aabb | None:
-    """Return the box of a subject along the world axes, or None."""
-    return next((shape for shape in entry.world if isinstance(shape, Aabb)), None)
 
 
 def result_of(

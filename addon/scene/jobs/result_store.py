@@ -65,7 +65,9 @@ class Results:
         known = {entry.id for entry in shown.objects} if shown and not (self.stale or stale) else set()
         if known.issuperset(entry.id for entry in result.objects):
             return replace(self, envelopes=result, envelopes_fit=fit)
-        return Results(result.without_envelopes(), stale=stale, envelopes=result, envelopes_fit=fit)
+        objects = tuple(replace(entry, envelope=(), local_envelope=()) for entry in result.objects)
+        bounds = replace(result, objects=objects, linear_only=(), linear_ids=())
+        return Results(bounds, stale=stale, envelopes=result, envelopes_fit=fit)
 
 
 def _without_parts(fit: FitSettings) -> FitSettings:
