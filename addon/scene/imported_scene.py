@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,19 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     Returns problems : tuple of str. Reasons why the range or the rate may be wrong.
     """
     suffix = path.suffix.lower()
-    ranges, problems = list(_key_ranges()), []
+    ranges: list[tuple[float, float]] = []
+    problems: list[str] = []
+    data: Any = bpy.data
+    for item in data.user_map():
+        animation: Any = getattr(item, "animation_data", None)
+        if animation is None:
+            continue
+        action = animation.action
+        if action is not None and action.frame_range[1] > action.frame_range[0]:
+            ranges.append(tuple(action.curve_frame_range))
+        for track in animation.nla_tracks:
+            if not track.mute:
+                ranges += [(strip.frame_start, strip.frame_end) for strip in track.strips]
     if suffix in _GLTF_SUFFIXES and ranges:
         ranges.append((0.0, 0.0))
     if suffix in USD_SUFFIXES:
@@ -64,20 +75,6 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     scene.frame_start, scene.frame_end = start, end
     scene.frame_set(start)
     return tuple(problems)
-
-
-def _key_ranges() -> Iterator[tuple[float, float]]:
-    """Yield first and last frame of each action and strip that plays."""
-    data: Any = bpy.data
-    for item in data.user_map():
-        animation: Any = getattr(item, "animation_data", None)
-        if animation is None:
-            continue
-        if animation.action is not None and animation.action.frame_range[1] > animation.action.frame_range[0]:
-            yield tuple(animation.action.curve_frame_range)
-        for track in animation.nla_tracks:
-            if not track.mute:
-                yield from ((strip.frame_start, strip.frame_end) for strip in track.strips)
 
 
 def _usd_sample_range(path: Path) -> tuple[float, float] | None:

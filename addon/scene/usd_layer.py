@@ -55,7 +55,12 @@ def read_layer_time(path: Path) -> LayerTime:
     OSError for one that cannot be opened.
     """
     try:
-        values = _values_of_file(path)
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as package:
+                values = _values(package.read(package.namelist()[0]))
+        else:
+            with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                values = _values(content)
     except (ValueError, LookupError, OverflowError, struct.error, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError("the metadata cannot be read") from error
     rate = values.get(_RATE, values.get(_FRAME_RATE, _DEFAULT_RATE))
@@ -65,15 +70,6 @@ def read_layer_time(path: Path) -> LayerTime:
     if not all(end is None or math.isfinite(end) for end in ends):
         raise ValueError("the metadata has an infinite range")
     return LayerTime(rate, None if ends[0] is None or ends[1] is None else (ends[0], ends[1]))
-
-
-def _values_of_file(path: Path) -> Mapping[str, float]:
-    """Values of the metadata of the root layer of a file."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as package:
-            return _values(package.read(package.namelist()[0]))
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return _values(content)
 
 
 def _values(content: _Content) -> Mapping[str, float]:
@@ -109,15 +105,11 @@ def _crate_values(content: _Content) -> Mapping[str, float]:
     found = {}
     for token, value in zip(names.tolist(), values, strict=True):
         if (name := wanted.get(tokens[token])) is not None:
-            found[name] = _crate_number(content, value)
+            if value & _INLINED:  # it is exact as a float
+                (found[name],) = struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))
+            else:
+                (found[name],) = struct.unpack_from("<d", content, value & _PAYLOAD)
     return found
-
-
-def _crate_number(content: _Content, value: int) -> float:
-    """Read a number of type double: from the field if it is exact as a float, else from the file."""
-    if value & _INLINED:
-        return float(struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0])
-    return float(struct.unpack_from("<d", content, value & _PAYLOAD)[0])
 
 
 def _unpacked_integers(packed: bytes, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

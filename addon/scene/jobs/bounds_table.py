@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Shape
 from ...core.fitting.convex_hull import run_together
 from ...core.messages import message
-from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows
+from ...core.numeric.arrays import CHUNK_ROWS, Floats, Ints, distinct_rows
 from ...formats import ObjectBounds, Skipped, SortedObjects
 from ...formats.document.model import ObjectColumns, ShapeColumn, shape_columns
 from ...formats.shape_members import KEYS_OF_SHAPES
@@ -262,9 +262,14 @@ def _fit_batches(
         skipped.append(Skipped(subjects[index].name, reason))
 
     for batch in in_batches(_split(pieces), _point_count):
-        placed = []
-        for is_placed, every in _decomposed(batch):
-            piece = every.geometry
+        frames = [piece.matrices if piece.frame is None else piece.frame[None] for piece in batch]
+        placements, is_valid = decompose_matrices(np.concatenate(frames))
+        placed, start = [], 0
+        for piece in batch:
+            part = slice(start, start + len(piece.subjects))
+            start = part.stop
+            is_placed = is_valid[part]
+            every = PlacedGeometry(piece, Placement(*(values[part] for values in placements)))
             if not len(piece.points):
                 group = piece.fit.vertex_group
                 for index in piece.subjects.tolist():
@@ -310,17 +315,6 @@ def _split(pieces: Iterable[SubjectGeometry]) -> Iterator[SubjectGeometry]:
 
 def _point_count(piece: SubjectGeometry) -> range:
     return range(len(piece.points) * len(piece.subjects))
-
-
-def _decomposed(batch: Sequence[SubjectGeometry]) -> Iterator[tuple[Bools, PlacedGeometry]]:
-    """Yield which subjects of each piece have a place, and the piece with the places."""
-    frames = [piece.matrices if piece.frame is None else piece.frame[None] for piece in batch]
-    placements, is_valid = decompose_matrices(np.concatenate(frames))
-    start = 0
-    for piece in batch:
-        rows = slice(start, start + len(piece.subjects))
-        start = rows.stop
-        yield is_valid[rows], PlacedGeometry(piece, Placement(*(values[rows] for values in placements)))
 
 
 def _chunks(

@@ -77,13 +77,43 @@ def find_contacts(
 def _confirmed_result(
     request: ScanRequest, prepared: PreparedScan, report: ContactReport, job: JobProgress
 ) -> Generator[Progress, None, Result]:
-    """Test the contacts of a scan on meshes, if requested, and make its result."""
+    """Test the contacts of a scan on meshes, if requested, and make its result; partial if it was stopped."""
+    settings, times, motion = request.settings, request.times, prepared.motion
     confirmed: tuple[Confirmation | NotVerified, ...] = ()
-    if request.settings.confirm:
+    unconfirmed = 0
+    if settings.confirm:
         job.begin_phase(_LATE_MESHES)
-        tests = confirm_contacts(request, prepared.bounds.subjects, report.contacts, prepared.motion)
+        tests = confirm_contacts(request, prepared.bounds.subjects, report.contacts, motion)
         confirmed = yield from job.track(tests)
-    result = _result(prepared, request.settings, request.times, report, confirmed)
+        unconfirmed = len(report.contacts) - len(confirmed)
+    result = prepared.bounds.with_late_warnings()
+    if report.stopped_at is not None or unconfirmed:
+        result = replace(result, partial=Partial(times[-1], unconfirmed))
+    if report.stopped_at is not None:
+        result = replace(result, time=replace(result.time, end=report.stopped_at))
+    is_adaptive = settings.motion == "adaptive" and len(times) > 1
+    linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
+    skipped = dict(result.skipped_pairs)
+    if report.static_pair_count:
+        skipped[SkippedPairs.STATIC.value] = report.static_pair_count
+    ids = result.ids
+    scanned = ScannedContacts(
+        report,
+        ids,
+        motion.shape,
+        frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
+        (*confirmed, *[NotVerified.STOPPED] * unconfirmed),
+        clearance=settings.clearance,
+    )
+    result = replace(
+        result,
+        skipped=(*result.skipped, *motion.skips.records),
+        scanned=scanned,
+        played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
+        linear_only=tuple(result.subjects[index].name for index in linear),
+        rotating=tuple(motion.rotating.tolist()),
+        skipped_pairs=skipped,
+    ).with_accepted_pairs()
     if report.stopped_at is not None:
         return result
     job.begin_phase(1.0)
@@ -128,46 +158,6 @@ def _scan(
     report = yield from scan
     job.end = end
     return prepared, report
-
-
-def _result(
-    prepared: PreparedScan,
-    settings: ContactSettings,
-    times: Sequence[float],
-    report: ContactReport,
-    confirmed: tuple[Confirmation | NotVerified, ...],
-) -> Result:
-    """Make the result of a scan, which is partial if the scan was stopped before its end."""
-    result, motion = prepared.bounds.with_late_warnings(), prepared.motion
-    unconfirmed = len(report.contacts) - len(confirmed) if settings.confirm else 0
-    if report.stopped_at is not None or unconfirmed:
-        result = replace(result, partial=Partial(times[-1], unconfirmed))
-    if report.stopped_at is not None:
-        result = replace(result, time=replace(result.time, end=report.stopped_at))
-    is_adaptive = settings.motion == "adaptive" and len(times) > 1
-    linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
-    skipped = dict(result.skipped_pairs)
-    if report.static_pair_count:
-        skipped[SkippedPairs.STATIC.value] = report.static_pair_count
-    ids = result.ids
-    scanned = ScannedContacts(
-        report,
-        ids,
-        motion.shape,
-        frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
-        (*confirmed, *[NotVerified.STOPPED] * unconfirmed),
-        clearance=settings.clearance,
-    )
-    found = replace(
-        result,
-        skipped=(*result.skipped, *motion.skips.records),
-        scanned=scanned,
-        played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
-        linear_only=tuple(result.subjects[index].name for index in linear),
-        rotating=tuple(motion.rotating.tolist()),
-        skipped_pairs=skipped,
-    )
-    return found.with_accepted_pairs()
 
 
 @without_private_scenes

@@ -72,8 +72,14 @@ def confirm_contacts(
             if confirmation is None:
                 break
             confirmations.append(confirmation)
-        except CollisionBoundsError as error:
-            confirmations.append(_reason(error))
+        except _UntestableError as error:
+            confirmations.append(error.reason)
+        except NonFiniteGeometryError:
+            confirmations.append(NotVerified.NOT_FINITE)
+        except EmptyGeometryError:
+            confirmations.append(NotVerified.NO_FACES)
+        except CollisionBoundsError:
+            confirmations.append(NotVerified.UNSUPPORTED)
     return tuple(confirmations)
 
 
@@ -84,15 +90,6 @@ class _UntestableError(CollisionBoundsError):
         """Take the reason."""
         super().__init__(reason.text)
         self.reason = reason
-
-
-def _reason(error: CollisionBoundsError) -> NotVerified:
-    """Return why an error keeps the meshes of a contact from being tested."""
-    if isinstance(error, _UntestableError):
-        return error.reason
-    if isinstance(error, NonFiniteGeometryError):
-        return NotVerified.NOT_FINITE
-    return NotVerified.NO_FACES if isinstance(error, EmptyGeometryError) else NotVerified.UNSUPPORTED
 
 
 def _require_testable(subjects: Sequence[Subject], contact: Contact, motion: SceneMotion) -> None:
@@ -227,19 +224,18 @@ class _MeshCache:
 
     def known(self, pair: tuple[int, int]) -> tuple[_CurveMesh | None, _CurveMesh | None]:
         """Motion of both meshes, which are cached; None where only samples are known."""
-        for subject in pair:
-            if subject not in self._known:
-                self._known[subject] = self._known_mesh(subject)
-        return self._known[pair[0]], self._known[pair[1]]
-
-    def _known_mesh(self, subject: int) -> _CurveMesh | None:
         curves = self._sources.curves
-        # The matrix of a mesh that bones bend says nothing about its vertices.
-        if curves is None or not curves.is_known[subject] or curves.skins.is_skinned[subject]:
-            return None
-        triangles = self._meshes[subject].mesh.triangles
-        corners = np.stack([triangles.a, triangles.b, triangles.c])
-        return _CurveMesh(curves, subject, float(np.sqrt((corners**2).sum(axis=-1)).max()))
+        for subject in pair:
+            if subject in self._known:
+                continue
+            self._known[subject] = None
+            # The matrix of a mesh that bones bend says nothing about its vertices.
+            if curves is not None and curves.is_known[subject] and not curves.skins.is_skinned[subject]:
+                triangles = self._meshes[subject].mesh.triangles
+                corners = np.stack([triangles.a, triangles.b, triangles.c])
+                reach = float(np.sqrt((corners**2).sum(axis=-1)).max())
+                self._known[subject] = _CurveMesh(curves, subject, reach)
+        return self._known[pair[0]], self._known[pair[1]]
 
     def pair(self, pair: tuple[int, int], time: float) -> tuple[TriangleMesh, TriangleMesh]:
         """Both meshes in local space, read at `time` unless they are cached."""

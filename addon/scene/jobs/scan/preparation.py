@@ -118,7 +118,14 @@ def prepare_first_frame(
     settings, begun = request.settings, request.begun
     preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
     job.begin_phase(job.done + preparation * (job.end - job.done))
-    _go_to_first_frame(scene_by_uid(request.uid), request.times[0])
+    scene, time = scene_by_uid(request.uid), request.times[0]
+    simulations = Simulations.of(scene)
+    if bpy.app.background or simulations.first_frame is not None or time != playhead(scene):
+        advance_to(scene, time, simulations, None)
+    else:
+        # Values without keys are reset although the scene is at the first frame already.
+        with returning_between_steps(scene, time):
+            go_to_within_step(scene, time)
     yield begun
     reader, bounded = yield from _bound_first_frame(request)
     scene = scene_by_uid(request.uid)
@@ -131,7 +138,7 @@ def prepare_first_frame(
         selection.selected_only or bool(selection.patterns) or selection.owners is not None
     )
     pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named, is_obstacle)
-    bounds = replace(result_of(scene, *bounded, request.span, request.times[0]), skipped_pairs=pairs.skipped)
+    bounds = replace(result_of(scene, *bounded, request.span, time), skipped_pairs=pairs.skipped)
     if late.subjects:
         bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
     yield begun
@@ -159,16 +166,6 @@ def prepare_first_frame(
         obstacles=obstacles.for_scan,
     )
     return PreparedScan(bounds, motion, scan)
-
-
-def _go_to_first_frame(scene: bpy.types.Scene, time: float) -> None:
-    """Evaluate the first frame; values without keys are reset, also where the scene is at it already."""
-    simulations = Simulations.of(scene)
-    if bpy.app.background or simulations.first_frame is not None or time != playhead(scene):
-        advance_to(scene, time, simulations, None)
-        return
-    with returning_between_steps(scene, time):
-        go_to_within_step(scene, time)
 
 
 def _bound_first_frame(
