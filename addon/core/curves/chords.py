@@ -44,7 +44,8 @@ def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Cho
     which : (m,) int64. Indices of curves.
     begin, end : (m,) float64. Times in frames, begin before end.
     """
-    first, last = _segments_between(curves, which, begin, end)
+    first = curves.key_counts(which, begin, is_inclusive=True) + which
+    last = curves.key_counts(which, end, is_inclusive=False) + which
     counts = last - first + 1
     row = np.repeat(np.arange(len(which)), counts)
     starts = np.cumsum(counts) - counts
@@ -59,12 +60,6 @@ def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Cho
     return Chords(at_begin, at_end, np.maximum.reduceat(deviation, starts) if len(starts) else at_begin)
 
 
-def _segments_between(curves: Curves, which: Ints, begin: Floats, end: Floats) -> tuple[Ints, Ints]:
-    """First and last segments (m,) of curves (m,) in intervals of time."""
-    first = curves.key_counts(which, begin, is_inclusive=True) + which
-    return first, curves.key_counts(which, end, is_inclusive=False) + which
-
-
 def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
     """Values (p,) at both ends of parts of segments, and their deviation from their own chords."""
     first, last = _straight_ends(curves, segments, low, high)
@@ -77,28 +72,21 @@ def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[
         columns = np.vstack([times, low[rows], high[rows]])
         is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
         shared = np.cumsum(is_other) - 1
-        ends = _parameters(times[:, is_other], low[rows[is_other]], high[rows[is_other]])[:, shared]
+        both = np.concatenate([low[rows[is_other]], high[rows[is_other]]])
+        ends = parameter_of_time(np.tile(times[:, is_other], 2), both).reshape(2, -1)[:, shared]
         times, values = cut(times, *ends), cut(values, *ends)
         first[rows], last[rows] = values[0], values[3]
         deviation[rows] = deviation_of_bezier(times, values)
     rows = np.flatnonzero(curves.segments.kind[segments] >= EASED)
     if len(rows):
-        first[rows], last[rows], deviation[rows] = _eased(curves, segments[rows], low[rows], high[rows])
+        of_rows = segments[rows]
+        sides = curves.segments.start[of_rows], curves.segments.end[of_rows]
+        start, end = (side.astype(np.float64) for side in sides)
+        settings, span = curves.segments.settings[of_rows].astype(np.float64), end - start
+        parts = (np.clip((time[rows] - start[:, 0]) / span[:, 0], 0, 1) for time in (low, high))
+        eased = eased_part(curves.segments.kind[of_rows] - EASED, settings, span, *parts)
+        first[rows], last[rows], deviation[rows] = start[:, 1] + eased[0], start[:, 1] + eased[1], eased[2]
     return first, last, deviation
-
-
-def _parameters(controls: Floats, low: Floats, high: Floats) -> Floats:
-    """Parameters (2, p) of Bezier functions (4, p) at two times (p,) each."""
-    return parameter_of_time(np.tile(controls, 2), np.concatenate([low, high])).reshape(2, -1)
-
-
-def _eased(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-    """Values (m,) at both ends of parts of eased segments (m,), and their deviation from the chords."""
-    start, end = (side[segments].astype(np.float64) for side in (curves.segments.start, curves.segments.end))
-    span, settings = end - start, curves.segments.settings[segments].astype(np.float64)
-    begin, stop = (np.clip((time - start[:, 0]) / span[:, 0], 0, 1) for time in (low, high))
-    first, last, deviation = eased_part(curves.segments.kind[segments] - EASED, settings, span, begin, stop)
-    return start[:, 1] + first, start[:, 1] + last, deviation
 
 
 def _straight_ends(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:

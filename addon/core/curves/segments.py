@@ -63,16 +63,12 @@ def parameters_at(coefficients: Singles, first: Singles, times: Singles) -> Sing
         for is_kind, solve in ((is_cubic, _cubic_roots), (~is_cubic, _quadratic_roots)):
             rows = np.flatnonzero(is_kind)
             if len(rows):
-                result[rows] = _first_valid(solve(c0[rows], c1[rows], c2[rows], c3[rows]))
+                # The first of the roots that is a parameter of a segment.
+                roots = solve(c0[rows], c1[rows], c2[rows], c3[rows]).astype(np.float32)
+                is_valid = (roots >= _SMALLEST_PARAMETER) & (roots <= _LARGEST_PARAMETER)
+                chosen = np.take_along_axis(roots, is_valid.argmax(axis=0)[None], axis=0)[0]
+                result[rows] = np.where(is_valid.any(axis=0), chosen, np.float32(np.nan))
     return result
-
-
-def _first_valid(roots: Floats) -> Singles:
-    """Return the first of the roots (r, m) that is a parameter of a segment, as float32."""
-    rounded = roots.astype(np.float32)
-    is_valid = (rounded >= _SMALLEST_PARAMETER) & (rounded <= _LARGEST_PARAMETER)
-    chosen = np.take_along_axis(rounded, is_valid.argmax(axis=0)[None], axis=0)[0]
-    return np.where(is_valid.any(axis=0), chosen, np.float32(np.nan))
 
 
 def _cubic_roots(c0: Floats, c1: Floats, c2: Floats, c3: Floats) -> Floats:

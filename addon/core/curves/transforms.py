@@ -132,8 +132,14 @@ class Transforms:
         world[..., 3, 3] = 1
         changing = np.flatnonzero(self.changes_form)
         if len(changing):
-            channels = self._channels(changing, slice(0, CHANNELS), values)
-            world[:, changing, :3, :3] = self._linear_parts(changing, channels)
+            channels = np.moveaxis(self._channels(changing, slice(0, CHANNELS), values), 1, 2)
+            turns, count = self.turns[changing], len(times)
+            rotations = np.repeat(self.rest_rotations[changing], count, axis=0)
+            modes = np.repeat(self.modes[changing[turns]], count)
+            rotations[np.repeat(turns, count)] = _rotations(modes, channels[turns].reshape(-1, CHANNELS))
+            linear = rotations * _sizes(channels.reshape(-1, CHANNELS))[:, None, :]
+            linear = linear.reshape(len(changing), count, 3, 3)
+            world[:, changing, :3, :3] = np.swapaxes(linear, 0, 1)
         for rows in self.generations[1:]:
             above = _product(world[:, self.parent[rows]], self.parent_inverse[rows])
             world[:, rows] = _product(above, world[:, rows])
@@ -150,7 +156,16 @@ class Transforms:
         The time of an object is that of its parent. The same as `matrices_of`, but each parent once.
         """
         objects, parents = hierarchy
-        world = self._basis_of(objects, times)
+        channels, curve = self.rest[objects], self.curve_of[objects]
+        row, channel = np.nonzero(curve >= 0)
+        channels[row, channel] = self.animated.values_of(curve[row, channel], times[row])
+        linear, turns = self.rest_rotations[objects], self.turns[objects]
+        linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
+        # Without parents first.
+        world = np.zeros((len(objects), 4, 4), dtype=np.float32)
+        world[:, :3, :3] = linear * _sizes(channels)[:, None, :]
+        world[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
+        world[:, 3, 3] = 1
         for rows in hierarchy.generations()[1:]:
             above = _product(world[parents[rows]], self.parent_inverse[objects[rows]])
             world[rows] = _product(above, world[rows])
@@ -199,16 +214,6 @@ class Transforms:
             result.append(is_carried and not is_animated[row])
         return np.array(result, dtype=bool)
 
-    def _basis_of(self, objects: Ints, times: Floats) -> Singles:
-        """Matrices (m, 4, 4) of objects (m,) at times (m,), without parents."""
-        channels = self.rest[objects]
-        curve = self.curve_of[objects]
-        row, channel = np.nonzero(curve >= 0)
-        channels[row, channel] = self.animated.values_of(curve[row, channel], times[row])
-        linear, turns = self.rest_rotations[objects], self.turns[objects]
-        linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
-        return _basis(linear, channels)
-
     @cached_property
     def turns(self) -> Bools:
         """Mask (n,) of objects of which curves change the rotation."""
@@ -253,17 +258,6 @@ class Transforms:
         channels[item, channel] = values[curve_of[item, channel]]
         return channels
 
-    def _linear_parts(self, objects: Ints, channels: Singles) -> Singles:
-        """Rotations and scales (t, m, 3, 3) of channels (m, CHANNELS, t) of objects (m,), without parents."""
-        count = channels.shape[2]
-        by_time = np.moveaxis(channels, 1, 2)
-        rotations = np.repeat(self.rest_rotations[objects], count, axis=0)
-        turns = self.turns[objects]
-        modes = np.repeat(self.modes[objects[turns]], count)
-        rotations[np.repeat(turns, count)] = _rotations(modes, by_time[turns].reshape(-1, CHANNELS))
-        linear = rotations * _sizes(by_time.reshape(-1, CHANNELS))[:, None, :]
-        return np.swapaxes(linear.reshape(len(objects), count, 3, 3), 0, 1)
-
     @cached_property
     def generations(self) -> list[Ints]:
         """Rows of objects without parents, then of their children, and so on."""
@@ -274,15 +268,6 @@ def _rotations(modes: Ints, channels: Singles) -> Singles:
     """Rotations (m, 3, 3) of rotation modes (m,) and channels (m, CHANNELS)."""
     turn = rotation_matrices(modes, channels[:, ROTATION])
     return _product(rotation_matrices(modes, channels[:, DELTA_ROTATION]), turn)
-
-
-def _basis(linear: Singles, channels: Singles) -> Singles:
-    """Matrices (m, 4, 4) of rotations (m, 3, 3) and channels (m, CHANNELS)."""
-    result = np.zeros((len(linear), 4, 4), dtype=np.float32)
-    result[:, :3, :3] = linear * _sizes(channels)[:, None, :]
-    result[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
-    result[:, 3, 3] = 1
-    return result
 
 
 def _sizes(channels: Singles) -> Singles:

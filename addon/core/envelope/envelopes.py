@@ -71,12 +71,6 @@ class SampleArrays(NamedTuple):
         moves |= (self.spheres[1:] != self.spheres[:-1]).any(axis=(0, 2))
         return np.asarray(moves | (self.present[1:] != self.present[:-1]).any(axis=0))
 
-    def is_present_throughout(self) -> Bools:
-        """Mask (intervals, m) of subjects that are present at both ends of an interval to add."""
-        return np.asarray(
-            self.present[self.begin : self.end] & self.present[self.begin + 1 : self.end + 1], dtype=bool
-        )
-
 
 class SweptBounds:
     """Bounds of everything that subjects (n,) have swept so far.
@@ -100,7 +94,8 @@ class SweptBounds:
     def add_resting(self, arrays: SampleArrays, columns: Ints) -> None:
         """Add subjects in columns (c,) of the arrays that do not change: one sample is enough."""
         rows, spheres = arrays.rows[columns], arrays.spheres[:1, columns]
-        self._add_sampled(rows, supports_of(arrays.boxes[:1, columns], spheres)[0])
+        supports = supports_of(arrays.boxes[:1, columns], spheres)[0]
+        self._sampled[rows] = np.maximum(self._sampled[rows], supports)
         self._merge_spheres(rows, spheres[0])
 
     def add_moving(self, arrays: SampleArrays, columns: Ints) -> Bools:
@@ -113,13 +108,15 @@ class SweptBounds:
             supports_of(arrays.boxes[:, columns], arrays.spheres[:, columns]),
             arrays.present[:, columns],
         )
-        self._add_sampled(rows, np.where(present[..., None], supports, -np.inf).max(axis=0))
+        at_samples = np.where(present[..., None], supports, -np.inf).max(axis=0)
+        self._sampled[rows] = np.maximum(self._sampled[rows], at_samples)
         if end <= begin:
             return np.zeros((0, len(columns)), dtype=bool)
         both = present[begin:end] & present[begin + 1 : end + 1]
         deviation = deviations_from_linear(supports, arrays.times, present)[begin:end]
         deviation[:, ~self._refinable[rows]] = 0.0
-        highest = max_over_interval(supports[begin:end], supports[begin + 1 : end + 1], deviation)
+        first, last = supports[begin:end], supports[begin + 1 : end + 1]
+        highest = np.maximum(first, last) + parabola_overshoot(np.abs(last - first), deviation)
         added = highest - self._sampled[rows]
         added = np.maximum(added[..., :6].max(axis=2), added[..., 6:].max(axis=2) / _SLANTED)
         accepted = both & ((added <= self._tolerance(rows)) | arrays.accept_all)
@@ -166,10 +163,6 @@ class SweptBounds:
         size = (supports[:, :3] + supports[:, 3:]).max(axis=1) / 2
         tolerance: Floats = _TOLERANCE * size + _SINGLE_PRECISION * np.abs(supports).max(axis=1)
         return tolerance
-
-    def _add_sampled(self, rows: Ints, supports: Floats) -> None:
-        """Add supports (r, SUPPORT_COUNT) of subjects (r,) at samples."""
-        self._sampled[rows] = np.maximum(self._sampled[rows], supports)
 
     def _merge_spheres(self, rows: Ints, spheres: Floats) -> None:
         """Merge spheres (r, 4) into those of subjects (r,), unless they are inside already."""
@@ -222,16 +215,6 @@ def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Flo
     is_known = present[:-2] & present[1:-1] & present[2:]
     changes = np.where(is_known[..., None], np.abs(np.diff(speeds, axis=0)), 0.0)
     return interval_deviations(changes, steps, 0.0)
-
-
-def max_over_interval(start: Floats, end: Floats, deviation: Floats) -> Floats:
-    """Bound values over an interval, given their deviation from linear interpolation.
-
-    start, end : (...) float64. Values at both ends.
-    deviation : (...) float64. Sagitta of the parabola through both ends, below which the value is assumed.
-    Returns largest : (...) float64. Conservative under that assumption.
-    """
-    return np.asarray(np.maximum(start, end) + parabola_overshoot(np.abs(end - start), deviation))
 
 
 def spheres_around(supports: Floats) -> Sphere:
@@ -423,7 +406,8 @@ def _add_samples(swept: SweptBounds, arrays: SampleArrays) -> Generator[None, No
     swept.merge_spheres_of_samples(arrays, moving)
     if moving.size and len(accepted):
         swept.merge_spheres_between(arrays, accepted)
-    is_open = is_moving & arrays.is_present_throughout() & ~accepted
+    is_present = arrays.present[arrays.begin : arrays.end] & arrays.present[arrays.begin + 1 : arrays.end + 1]
+    is_open = is_moving & is_present & ~accepted
     intervals = np.flatnonzero(is_open.any(axis=1)).tolist()
     return [(arrays.begin + interval, arrays.rows[is_open[interval]]) for interval in intervals]
 

@@ -26,23 +26,22 @@ def as_number(value: Any, name: str, least: float = -math.inf, is_open: bool = F
     is_open : Whether `least` itself is not allowed.
     Raises InvalidShapeError: for other types, NaN, infinity, and numbers below `least`.
     """
-    number = value if type(value) is float else _as_float(value, name)
+    if type(value) is float:
+        number = value
+    else:
+        array = as_array(value, name)
+        if array.ndim:
+            raise InvalidShapeError(f"{name}: one number is needed, not an array of shape {array.shape}")
+        try:
+            with np.errstate(over="ignore"):
+                number = float(array.astype(np.float64))
+        except (TypeError, ValueError, ArithmeticError):
+            raise InvalidShapeError(f"{name}: one number is needed, not {type(value).__name__}") from None
     if not math.isfinite(number):
         raise InvalidShapeError(f"{name}: {number} is not a finite number")
     if number < least or (is_open and number == least):
         raise InvalidShapeError(f"{name}: {number:g} is not {'>' if is_open else '>='} {least:g}")
     return number
-
-
-def _as_float(value: Any, name: str) -> float:
-    array = as_array(value, name)
-    if array.ndim:
-        raise InvalidShapeError(f"{name}: one number is needed, not an array of shape {array.shape}")
-    try:
-        with np.errstate(over="ignore"):
-            return float(array.astype(np.float64))
-    except (TypeError, ValueError, ArithmeticError):
-        raise InvalidShapeError(f"{name}: one number is needed, not {type(value).__name__}") from None
 
 
 def as_length(value: Any, name: str) -> float:

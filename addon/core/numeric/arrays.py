@@ -7,7 +7,7 @@ which NumPy computes faster for many short vectors.
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,10 +43,16 @@ def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Float
     Raises InvalidShapeError, NonFiniteGeometryError: with `name`, and the index of the first element that
         is not finite.
     """
-    if type(values) is float or _is_float64(values):
+    if type(values) is float or (type(values) is np.ndarray and values.dtype == np.float64):
         array = np.asarray(values, dtype=np.float64)
     else:
-        array = _converted_to_float64(as_array(values, name), name)
+        numbers = as_array(values, name)
+        try:
+            # Too large numbers become infinite.
+            with np.errstate(over="ignore"):
+                array = numbers.astype(np.float64, copy=False)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise InvalidShapeError(f"{name}: not an array of numbers ({error})") from None
     if tail and array.shape[-len(tail) :] != tail:
         raise InvalidShapeError(f"{name}: the shape must end in {tail}, not {array.shape}")
     require_finite(array, name)
@@ -74,20 +80,6 @@ def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 _KINDS = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations", "V": "records"}
-
-
-def _is_float64(values: ArrayLike) -> TypeGuard[Floats]:
-    """Return whether this is an array that needs no conversion, not even that of a subclass."""
-    return type(values) is np.ndarray and values.dtype == np.float64
-
-
-def _converted_to_float64(array: NDArray[Any], name: str) -> Floats:
-    """Convert an array of numbers of any type; too large ones become infinite."""
-    try:
-        with np.errstate(over="ignore"):
-            return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        raise InvalidShapeError(f"{name}: not an array of numbers ({error})") from None
 
 
 def require_finite(array: NDArray[Any], name: str) -> None:

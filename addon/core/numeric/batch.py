@@ -38,11 +38,12 @@ class Batched:
 
         Raises IndexError for an index that reaches beyond the batch axes.
         """
-        if not _is_row_index(index, len(self.shape)):
+        whole = index if isinstance(index, tuple) else (index,)
+        are_rows = all(type(part) is np.ndarray and part.dtype.kind == "i" for part in whole)
+        if not (are_rows and len(whole) <= len(self.shape)):
             # Test the index on a field without its own axes, because it must not reach into these.
             name, tail = next(iter(self.field_shapes.items()))
             getattr(self, name)[(..., *(0,) * len(tail))][index]
-        whole = index if isinstance(index, tuple) else (index,)
         has_ellipsis = any(part is Ellipsis for part in whole)
         arrays = {}
         for name, tail in self.field_shapes.items():
@@ -195,12 +196,6 @@ def method_of_kind(methods: Mapping[type, _Method], shape: object) -> _Method:
         kinds = ", ".join(kind.__name__ for kind in methods)
         raise InvalidShapeError(f"shape: {kinds} have a method here, not {type(shape).__name__}")
     return method
-
-
-def _is_row_index(index: Any, axes: int) -> bool:
-    """Return whether an index is made of integer arrays only, at most one for each of `axes` batch axes."""
-    parts = index if type(index) is tuple else (index,)
-    return len(parts) <= axes and all(type(part) is np.ndarray and part.dtype.kind == "i" for part in parts)
 
 
 def broadcast_fields(name: str, fields: list[tuple[Floats, int]]) -> list[Floats]:
