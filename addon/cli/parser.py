@@ -30,7 +30,6 @@ from ..formats import (
     MOST_DECIMALS,
     PRESETS,
     Convention,
-    FileFormat,
     convention_for,
     extension_version,
     file_format,
@@ -84,7 +83,21 @@ def _complete_output_options(options: argparse.Namespace) -> None:
     if format.convention is not None and options.preset not in (None, format.name):
         raise UsageError(f"--preset {options.preset}: {format.label} has fixed axes and units; omit --preset")
     if options.command == "bounds":
-        _check_storable(options, format, source)
+        for name in ("envelope", "tracks"):
+            if getattr(options, name) and name not in format.contents:
+                raise UsageError(f"{source}: {format.label} cannot store --{name}; {_alternative(name)}")
+        if options.envelope and format.name == "gltf" and "volumes" not in options.gltf:
+            raise UsageError(
+                f"{source}: {format.label} stores --envelope as volumes only; add --gltf volumes"
+            )
+        if not format.shapes & set(options.shapes):
+            requested = ",".join(options.shapes)
+            added = "aabb" if "aabb" in format.shapes else "sphere"
+            raise UsageError(f"--shapes {requested}: {format.label} cannot store these shapes; add {added}")
+        if "compound" in options.shapes and "compound" not in format.shapes:
+            raise UsageError(f"{source}: {format.label} cannot store convex parts; omit --parts")
+        if "compound" in options.shapes and options.part_shape == "hull" and "hull" not in format.shapes:
+            raise UsageError(f"{source}: {format.label} cannot store hulls of parts; add --part-shape box")
         if options.free_joints and format.name != "mjcf":
             raise UsageError("--free-joints: only valid with --format mjcf or a FILE.xml")
     custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
@@ -125,27 +138,6 @@ def _require_no_scene_name(output: str) -> None:
 def _known_suffixes() -> str:
     *suffixes, last = dict.fromkeys(format.suffix for format in FILE_FORMATS)
     return f"{', '.join(suffixes)} or {last}"
-
-
-def _check_storable(options: argparse.Namespace, format: FileFormat, source: str) -> None:
-    """Raise UsageError for a request that the format cannot store.
-
-    source : the option or file name that the format was determined from
-    """
-    for name in ("envelope", "tracks"):
-        if getattr(options, name) and name not in format.contents:
-            raise UsageError(f"{source}: {format.label} cannot store --{name}; {_alternative(name)}")
-    if options.envelope and format.name == "gltf" and "volumes" not in options.gltf:
-        raise UsageError(f"{source}: {format.label} stores --envelope as volumes only; add --gltf volumes")
-    if not format.shapes & set(options.shapes):
-        requested = ",".join(options.shapes)
-        added = "aabb" if "aabb" in format.shapes else "sphere"
-        raise UsageError(f"--shapes {requested}: {format.label} cannot store these shapes; add {added}")
-    if "compound" in options.shapes:
-        if "compound" not in format.shapes:
-            raise UsageError(f"{source}: {format.label} cannot store convex parts; omit --parts")
-        if options.part_shape == "hull" and not {"compound", "hull"} <= format.shapes:
-            raise UsageError(f"{source}: {format.label} cannot store hulls of parts; add --part-shape box")
 
 
 def _alternative(content: str) -> str:

@@ -20,7 +20,7 @@ Files that belong to no room:
 - `errors`: error of a job, and reasons in words for the user.
 - `progress`: runs a generator to its end, or with progress after each part.
 - `open_file`: opens a scene file of any format that Blender reads.
-- `imported_scene`: time and missing files of imported scenes.
+- `imported_scene`: time of imported scenes.
 - `usd_layer`: time range and rate of a USD file.
 
 May import `core` and `formats`.

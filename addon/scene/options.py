@@ -351,7 +351,17 @@ def completed(
                 values.setdefault(name, value)
         is_missing = rule.needs and not any(_applies(each, values, options) for each in rule.needs)
         if is_missing or any(_applies(each, values, options) for each in rule.excludes):
-            raise ValueError(_problem(rule, values, options, spelled))
+            names = {name: spelled(name, "") for name in options}
+            if rule.message:
+                value = values[rule.needs[0].partition("=")[0]]
+                raise ValueError(rule.message.format(**names, value=",".join(value)))
+            subject, *first, last = (
+                spelled(*mention.partition("=")[::2])
+                for mention in (rule.option, *(rule.needs or rule.excludes))
+            )
+            wanted = f"{', '.join(first)} or {last}" if first else last
+            word = "only" if rule.needs else "not"
+            raise ValueError(f"{subject}: {word} valid with {wanted}{rule.remedy.format(**names)}")
     return values
 
 
@@ -389,15 +399,3 @@ def _applies(mention: str, values: Mapping[str, Any], options: Mapping[str, Opti
         return values.get(name) not in (None, (), []) and values[name] is not False
     value = values.get(name, options[name].default)
     return wanted == value or (isinstance(value, tuple) and wanted in value)
-
-
-def _problem(rule: Rule, values: Mapping[str, Any], options: Mapping[str, Option], spelled: Spelling) -> str:
-    names = {name: spelled(name, "") for name in options}
-    if rule.message:
-        value = values[rule.needs[0].partition("=")[0]]
-        return rule.message.format(**names, value=",".join(value))
-    *first, last = (spelled(*mention.partition("=")[::2]) for mention in rule.needs or rule.excludes)
-    wanted = f"{', '.join(first)} or {last}" if first else last
-    word = "only" if rule.needs else "not"
-    subject = spelled(*rule.option.partition("=")[::2])
-    return f"{subject}: {word} valid with {wanted}{rule.remedy.format(**names)}"

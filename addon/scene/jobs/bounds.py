@@ -32,7 +32,7 @@ from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sweep_bones
 from ..progress import converted, run_to_end
-from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings, VertexGroup
+from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
 from ..subjects.find import find_in_parts
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.reader import SubjectReader
@@ -91,7 +91,15 @@ def _bounds_at_frame(
         advance_to(scene, settings.frame, Simulations.of(scene), None)
     bounded, sweeps = yield from _bound(scene, settings, span, may_change)
     if group is not None:
-        _require_group(bounded, settings.selection.patterns, group)
+        found = [(subject.name, subject.key[0]) for subject in bounded.subjects]
+        for pattern in settings.selection.patterns:
+            if not any(matches_pattern(pattern, *each) for each in found):
+                for entry in bounded.skipped:
+                    if matches_pattern(pattern, entry.name):
+                        raise SceneError(f"object {pattern!r}: {entry.reason}")
+        if not found:
+            text = "no visible object has vertices of weight {weight} or more in vertex group {group!r}"
+            raise SceneError(message(text, weight=f"{group.threshold:g}", group=group.name))
     outside: Iterable[str] = ()
     if any(subject.override for subject in bounded.subjects.representatives()):
         names = objects_outside_override(bpy.context.evaluated_depsgraph_get(), settings.fit)
@@ -166,19 +174,6 @@ def _with_swept(
             yield from (sweeps.swept(single, subject) for single in piece.singles())
         else:
             yield piece
-
-
-def _require_group(bounded: BoundedSubjects, patterns: Iterable[str], group: VertexGroup) -> None:
-    """Raise SceneError unless each requested object has vertices of a vertex group."""
-    names = [(subject.name, subject.key[0]) for subject in bounded.subjects]
-    for pattern in patterns:
-        if not any(matches_pattern(pattern, *each) for each in names):
-            for entry in bounded.skipped:
-                if matches_pattern(pattern, entry.name):
-                    raise SceneError(f"object {pattern!r}: {entry.reason}")
-    if not names:
-        template = "no visible object has vertices of weight {weight} or more in vertex group {group!r}"
-        raise SceneError(message(template, weight=f"{group.threshold:g}", group=group.name))
 
 
 def require_active_scene(scene: bpy.types.Scene) -> None:

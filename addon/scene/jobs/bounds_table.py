@@ -286,20 +286,13 @@ def _fit_batches(
                 skip(int(piece.subjects[row]), UNPLACED)
             placed.append(every.taken(np.flatnonzero(is_placed)))
         placed = [each for each in placed if each.size]
-        for rows in _grouped(placed, shapes):
-            for chunk, first in _chunks([placed[row] for row in rows]):
-                for index, error in _fit_chunk(chunk, first, shapes, columns).items():
-                    skip(index, describe_error(error))
-                yield sum(each.size for each in chunk)
-
-
-def _grouped(placed: Sequence[PlacedGeometry], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:
-    """Yield rows with the same settings, one at a time if meshes are split, which takes a second for each."""
-    for _, rows in grouped_by_settings([each.geometry.fit for each in placed]):
-        if "compound" in shapes:
-            yield from ([row] for row in rows)
-        else:
-            yield rows
+        for _, rows in grouped_by_settings([each.geometry.fit for each in placed]):
+            # Meshes are split one at a time, which takes a second for each.
+            for together in [[row] for row in rows] if "compound" in shapes else [rows]:
+                for chunk, first in _chunks([placed[row] for row in together]):
+                    for index, error in _fit_chunk(chunk, first, shapes, columns).items():
+                        skip(index, describe_error(error))
+                    yield sum(each.size for each in chunk)
 
 
 def _split(pieces: Iterable[SubjectGeometry]) -> Iterator[SubjectGeometry]:

@@ -72,9 +72,22 @@ class LateInstances:
         depsgraph, selection = bpy.context.evaluated_depsgraph_get(), request.settings.selection
         finding = find_in_parts(scene_by_uid(request.uid), depsgraph, replace(selection, patterns=()))
         found = run_to_end(finding).subjects
-        whole = (found[row] for _, row in sorted(found.rows_of(arrived).items()))
-        numbered = [self._numbered(each) for each in whole if each.part is None and not each.members]
-        late = [each for each in numbered if matches_names(selection, each.name, each.key[0])]
+        late = []
+        for _, row in sorted(found.rows_of(arrived).items()):
+            subject = found[row]
+            if subject.part is not None or subject.members:
+                continue
+            # Its name and id have the number after those of the instances of its object so far.
+            number = self._counts.get(subject.key[:2], 0)
+            self._counts[subject.key[:2]] = number + 1
+            name = f"{subject.name.rpartition('.')[0]}.{number}"
+            id, count = name, 2
+            while id in self._ids:
+                id, count = f"{name}#{count}", count + 1
+            self._ids.add(id)
+            if matches_names(selection, name, subject.key[0]):
+                parent = subject.parent if subject.parent in self._ids else None
+                late.append(subject._replace(name=name, id=id, parent=parent))
         if not late:
             return
         found = SubjectList.of(late)
@@ -86,18 +99,6 @@ class LateInstances:
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self.readers.append(reader)
-
-    def _numbered(self, subject: Subject) -> Subject:
-        """Give an instance the number after those of its object so far, in its name and id."""
-        number = self._counts.get(subject.key[:2], 0)
-        self._counts[subject.key[:2]] = number + 1
-        name = f"{subject.name.rpartition('.')[0]}.{number}"
-        id, count = name, 2
-        while id in self._ids:
-            id, count = f"{name}#{count}", count + 1
-        self._ids.add(id)
-        parent = subject.parent if subject.parent in self._ids else None
-        return subject._replace(name=name, id=id, parent=parent)
 
 
 def with_late_meshes(request: ScanRequest, result: Result) -> Generator[Progress, None, Result]:
