@@ -38,13 +38,6 @@ def _with_theme_colors(gizmo: Any, context: Context) -> Any:
     return gizmo
 
 
-def _rotation_to(axis: int, sign: int) -> Matrix:
-    """Return a rotation from Z, along which arrows point, to an axis or its opposite."""
-    direction = Vector((0.0, 0.0, 0.0))
-    direction[axis] = sign
-    return Vector((0.0, 0.0, 1.0)).rotation_difference(direction).to_matrix().to_4x4()
-
-
 # ---- Undo: Blender pushes a step for an operator, but not for a gizmo of an extension
 
 
@@ -184,9 +177,13 @@ class _GizmoGroup:
         """Move the gizmos to the object."""
         matrix, settings = context.object.matrix_world, _active_settings()
         self.ring.matrix_basis = matrix
-        for direction, handle in zip(self.directions, self.handles, strict=True):
-            start = Matrix.Translation(self.start(settings, *direction))
-            handle.matrix_basis = matrix @ start @ _rotation_to(*direction)
+        for (axis, sign), handle in zip(self.directions, self.handles, strict=True):
+            start = Matrix.Translation(self.start(settings, axis, sign))
+            # Arrows point along Z.
+            direction = Vector((0.0, 0.0, 0.0))
+            direction[axis] = sign
+            turn = Vector((0.0, 0.0, 1.0)).rotation_difference(direction)
+            handle.matrix_basis = matrix @ start @ turn.to_matrix().to_4x4()
 
 
 class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):

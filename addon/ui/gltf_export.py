@@ -48,11 +48,11 @@ class glTF2ExportUserExtension:
             return
         for node in vtree.nodes.values():
             item = node.blender_object
-            if (
-                isinstance(item, Object)
-                and is_marked_collider(item.original)
-                and not _is_of_bones(item.original)
-            ):
+            if not isinstance(item, Object) or not is_marked_collider(item.original):
+                continue
+            parent = item.original.parent
+            # Bones, and meshes with bones, get no collider nodes.
+            if parent is None or (item.original.parent_type != "BONE" and parent.find_armature() is None):
                 node.keep_tag = False
 
     def gather_node_hook(self, node: Any, blender_object: Object, _export_settings: Any) -> None:
@@ -90,12 +90,6 @@ def _extensions() -> list[GltfExtension]:
     settings = settings_on(bpy.context.scene).gltf
     names: tuple[GltfExtension, ...] = ("omi", "khr")
     return [name for name in names if getattr(settings, name)]
-
-
-def _is_of_bones(collider: Object) -> bool:
-    """Return whether a collider is of a bone, or of a mesh with bones, which get no collider nodes."""
-    parent = collider.parent
-    return parent is not None and (collider.parent_type == "BONE" or parent.find_armature() is not None)
 
 
 def draw(context: Context, layout: UILayout) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -102,24 +102,17 @@ def _notes_on_pairs(result: Result) -> list[Note]:
         n_("{count} pair touches with gap 0: {names}"),
         n_("{count} pairs touch with gap 0: {names}"),
     )
-    return notes + _notes_on_skipped_pairs(result.skipped_pairs)
-
-
-def _notes_on_skipped_pairs(counts: Mapping[str, int]) -> list[Note]:
-    """Return a note for each reason why pairs were skipped; in short, they are all the same.
-
-    None if the only reason is that they never move: overlaps of these have a line of their own, and others
-    stay apart.
-    """
-    if not counts.keys() - {SkippedPairs.STATIC}:
-        return []
-    short = iface_("{count} pairs skipped", count=sum(counts.values()))
-    one, many = n_("{count} pair skipped: {reason}"), n_("{count} pairs skipped: {reason}")
-    return [
-        Note(short, iface_count(counts[reason], one, many, reason=iface_(SkippedPairs(reason).text)))
-        for reason in SkippedPairs
-        if reason in counts
-    ]
+    counts = result.skipped_pairs
+    # Overlaps of objects that never move have a line of their own, and others of these stay apart.
+    if counts.keys() - {SkippedPairs.STATIC}:
+        short = iface_("{count} pairs skipped", count=sum(counts.values()))
+        one, many = n_("{count} pair skipped: {reason}"), n_("{count} pairs skipped: {reason}")
+        notes += (
+            Note(short, iface_count(counts[reason], one, many, reason=iface_(SkippedPairs(reason).text)))
+            for reason in SkippedPairs
+            if reason in counts
+        )
+    return notes
 
 
 def _note(names: Sequence[str], short: str, one: str, many: str, **values: str) -> list[Note]:

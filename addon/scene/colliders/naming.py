@@ -27,14 +27,19 @@ class ColliderNames:
         {kind} (box, sphere, capsule, hull). Raises SceneError without {name} and {base}, or with an unknown
         field.
         """
-        fields = _fields_of(pattern)
+        try:
+            parts = list(Formatter().parse(pattern))
+        except ValueError:
+            text = "name pattern {pattern!r}: a brace is missing"
+            raise SceneError(message(text, pattern=pattern)) from None
+        fields = {field for _, field, _, _ in parts if field is not None}
+        if not fields <= set(FIELDS) or any(form or conversion for _, _, form, conversion in parts):
+            known = ", ".join(f"{{{known}}}" for known in FIELDS)
+            text = "name pattern {pattern!r}: unknown field in braces; allowed fields are {known}"
+            raise SceneError(message(text, pattern=pattern, known=known))
         if not fields & {"name", "base"}:
-            raise SceneError(
-                message(
-                    "name pattern {pattern!r}: has no {{name}}; add it, for the name of the object",
-                    pattern=pattern,
-                )
-            )
+            text = "name pattern {pattern!r}: has no {{name}}; add it, for the name of the object"
+            raise SceneError(message(text, pattern=pattern))
         self._pattern, self._is_numbered = pattern, "number" in fields
         self._used = set(used)
 
@@ -58,8 +63,10 @@ class ColliderNames:
         # All lower numbers are in use, so thousands of parts do not search from 0 again each.
         numbers = dict.fromkeys(kinds, 0)
         for kind in kinds:
+            fields = {"name": name, "base": base_name(name), "kind": kind}
+            fields |= {"prefix": PREFIXES[kind], "component": COMPONENTS[kind]}
             while (
-                candidate := self._formatted(name, kind, numbers[kind])
+                candidate := self._pattern.format(**fields, number=f"{numbers[kind]:02}")
             ) in self._used or candidate in names:
                 if not self._is_numbered:
                     raise SceneError(
@@ -83,34 +90,3 @@ class ColliderNames:
             names[candidate] = None
         self._used.update(names)
         return list(names)
-
-    def _formatted(self, name: str, kind: ColliderKind, number: int) -> str:
-        """Fill the pattern."""
-        fields = {
-            "name": name,
-            "base": base_name(name),
-            "number": f"{number:02}",
-            "prefix": PREFIXES[kind],
-            "component": COMPONENTS[kind],
-            "kind": kind,
-        }
-        return self._pattern.format(**fields)
-
-
-def _fields_of(pattern: str) -> set[str]:
-    """Fields of a pattern. Raises SceneError for unknown ones, and for a missing brace."""
-    try:
-        parts = list(Formatter().parse(pattern))
-    except ValueError:
-        raise SceneError(message("name pattern {pattern!r}: a brace is missing", pattern=pattern)) from None
-    fields = {field for _, field, _, _ in parts if field is not None}
-    if not fields <= set(FIELDS) or any(form or conversion for _, _, form, conversion in parts):
-        known = ", ".join(f"{{{known}}}" for known in FIELDS)
-        raise SceneError(
-            message(
-                "name pattern {pattern!r}: unknown field in braces; allowed fields are {known}",
-                pattern=pattern,
-                known=known,
-            )
-        )
-    return fields

@@ -15,7 +15,6 @@ from ...core import CollisionBoundsError, Progress
 from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
 from ...scene.progress import run_to_end
 from .. import job_state
-from ..job_state import RunningJob
 from ..overlay import handlers as overlay
 from ..overlay.state import redraw
 from ..translation import error_text, iface_
@@ -144,7 +143,13 @@ class ModalJob(Command):
             self.report({"WARNING"}, "Stopped: no results were kept")
             return {"CANCELLED"}
         if event.type != "TIMER":
-            return self._pass_on(context, event)
+            if not _is_passed_on(context, event):
+                return {"RUNNING_MODAL"}
+            if event.type not in _HARMLESS_EVENTS:
+                # What is clicked may store the file for an undo, at any time from now on.
+                self._was_clicked = True
+                end_step()
+            return {"PASS_THROUGH"}
         slice_began = time.monotonic()
         if self._was_shown:
             self._drawing = slice_began - self._slice_ended
@@ -171,21 +176,7 @@ class ModalJob(Command):
             self.report({"ERROR"}, f"Python: {traceback.format_exc()}")
             return {"CANCELLED"}
         self._slice_ended = time.monotonic()
-        self._show_progress(context, running)
-        return {"PASS_THROUGH"}
-
-    def _pass_on(self, context: Context, event: Event) -> set[str]:
-        """Let Blender handle an event, unless it could change the scene."""
-        if not _is_passed_on(context, event):
-            return {"RUNNING_MODAL"}
-        if event.type not in _HARMLESS_EVENTS:
-            # What is clicked may store the file for an undo, at any time from now on.
-            self._was_clicked = True
-            end_step()
-        return {"PASS_THROUGH"}
-
-    def _show_progress(self, context: Context, running: RunningJob) -> None:
-        """Draw the progress again after a slice, unless that would take a large part of the time."""
+        # The progress is not drawn where that would take a large part of the time.
         interval = max(_SHOWN_EVERY, min(self._drawing * _SCAN_TO_DRAWING, _SHOWN_AT_LEAST_EVERY))
         self._was_shown = self._slice_ended - self._shown_at >= interval
         if self._was_shown:
@@ -194,6 +185,7 @@ class ModalJob(Command):
             context.window_manager.progress_update(100 * running.done)
             context.workspace.status_text_set(_draw_status)
             redraw(["VIEW_3D"], "UI")
+        return {"PASS_THROUGH"}
 
     def cancel(self, context: Context) -> None:
         """Discard the job, for example when the window closes; the job restores the playhead.

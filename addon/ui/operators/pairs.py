@@ -219,7 +219,8 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
             return {"CANCELLED"}
         length = length_text(distance, context.scene.unit_settings)
         text = rpt_("{name} moved by {distance}", name=name, distance=length)
-        if _is_animated(item):
+        data: Any = item.animation_data
+        if data is not None and (data.action is not None or data.nla_tracks or data.drivers):
             warning = rpt_("It is animated: insert a key, or the next frame moves it back")
             self.report({"WARNING"}, sentences([text, warning]))
         else:
@@ -249,12 +250,6 @@ def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -
     raise SceneError(
         message("{name} cannot be moved apart: a constraint, a driver or its parent holds it", name=name)
     )
-
-
-def _is_animated(item: bpy.types.Object) -> bool:
-    """Return whether keys or drivers may set the location of an object."""
-    data: Any = item.animation_data
-    return data is not None and (data.action is not None or bool(data.nla_tracks) or bool(data.drivers))
 
 
 class COLLISION_BOUNDS_OT_select_touching(Command, Operator):

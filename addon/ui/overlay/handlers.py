@@ -20,7 +20,6 @@ from ...scene.blender.depsgraph_updates import edited_object_uids, is_scene_edit
 from ...scene.blender.frames import playhead
 from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
-from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from .. import job_state
@@ -227,9 +226,13 @@ def update_overlay(
     have other vertices.
     """
     settings = settings_on(scene)
-    result = _displayed_result(scene, settings)
+    results = results_of(settings)
+    result = results.contacts or results.bounds
+    if result is not None and is_copied_result(scene, settings.result_id, result):
+        settings.rows.clear()
+        settings.result_id, result = "", None
     key = view_layer_key(scene, depsgraph.view_layer)
-    if result is None:
+    if result is None or not settings.display.show_overlay:
         if state.overlays.pop(key, None) is not None:
             redraw()
         return False
@@ -259,16 +262,6 @@ def update_overlay(
     return live.moved
 
 
-def _displayed_result(scene: bpy.types.Scene, settings: SceneSettings) -> Result | None:
-    """Return the result that a scene displays. Removes a result that the scene has only by being copied."""
-    results = results_of(settings)
-    result = results.contacts or results.bounds
-    if result is not None and is_copied_result(scene, settings.result_id, result):
-        settings.rows.clear()
-        settings.result_id, result = "", None
-    return result if settings.display.show_overlay else None
-
-
 def _build_draw_data(
     cached: CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
 ) -> DrawData:
@@ -281,7 +274,14 @@ def _build_draw_data(
     if display.show_names:
         names = cached.subjects.current_names(cached.result.subjects)
         data = with_labels(data, names, label_ranks(live, active))
-    ghosts = None if contact is None else _ghosts(cached, bounds.instances, frame, contact)
+    ghosts = None
+    if contact is not None:
+        # The bounds of the pair at its first contact, once the playhead was there.
+        if abs(frame - contact.first.frame) < _FRAME_TOLERANCE:
+            at_contact = bounds.instances.take(np.isin(bounds.instances.owners, active))
+            cached.ghosts = (contact.a, contact.b), at_contact
+        if cached.ghosts is not None and cached.ghosts[0] == (contact.a, contact.b):
+            ghosts = cached.ghosts[1]
     if contact is not None and display.show_contact:
         # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
         marker = contact_marker(contact, data.instances if ghosts is None else ghosts)
@@ -289,30 +289,14 @@ def _build_draw_data(
     parts = [data.instances]
     if ghosts is not None and display.show_ghosts:
         parts.append(ghosts.with_color(GHOST_COLOR))
-    if display.show_envelopes:
-        envelopes = _envelopes(cached, settings)
+    if display.show_envelopes and (swept := envelopes_on(settings)) is not None:
+        drawn = display.shapes_drawn
+        if cached.envelopes is None or cached.envelopes[0] is not swept or cached.envelopes[1] != drawn:
+            cached.envelopes = swept, drawn, envelope_instances(cached.result, swept, drawn)
+        envelopes = cached.envelopes[2]
         is_shown = live.visible & live.selected if display.only_selected else live.visible
         parts.insert(0, envelopes.take(is_shown[envelopes.owners]).with_color(preferences().swept_color))
     return replace(data, instances=Instances.concatenate(parts)) if len(parts) > 1 else data
-
-
-def _ghosts(cached: CachedOverlay, bounds: Instances, frame: float, active: Contact) -> Instances | None:
-    """Return the bounds of the active pair at its first contact; None until the playhead was there."""
-    pair = active.a, active.b
-    if abs(frame - active.first.frame) < _FRAME_TOLERANCE:
-        cached.ghosts = pair, bounds.take(np.isin(bounds.owners, pair))
-    ghosts = cached.ghosts
-    return ghosts[1] if ghosts is not None and ghosts[0] == pair else None
-
-
-def _envelopes(cached: CachedOverlay, settings: SceneSettings) -> Instances:
-    """Return the instances of all envelopes that are up to date, made once for the shapes that are shown."""
-    envelopes, drawn = envelopes_on(settings), settings.display.shapes_drawn
-    if envelopes is None:
-        return Instances()
-    if cached.envelopes is None or cached.envelopes[0] is not envelopes or cached.envelopes[1] != drawn:
-        cached.envelopes = envelopes, drawn, envelope_instances(cached.result, envelopes, drawn)
-    return cached.envelopes[2]
 
 
 # ---- Drawing a view

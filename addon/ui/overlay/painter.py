@@ -157,21 +157,18 @@ class Painter:
                 if len(rows)
             ]
             if style.face_opacity:
-                self._draw_faces(calls, style)
+                gpu.state.face_culling_set("BACK")
+                _bind(self._face_shader, style.face_opacity)
+                for mesh, size, texture in calls:
+                    if mesh in self._faces:
+                        _draw(self._face_shader, self._faces[mesh][size], texture)
+                gpu.state.face_culling_set("NONE")
             self._draw_lines(calls, style, view, width)
         gpu.state.depth_test_set("NONE")
         if len(data.marker):
             _bind(self._line_shader, style.line_opacity, view, max(2.0, style.line_width))
             _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
-
-    def _draw_faces(self, calls: Sequence[_Call], style: Style) -> None:
-        gpu.state.face_culling_set("BACK")
-        _bind(self._face_shader, style.face_opacity)
-        for mesh, size, texture in calls:
-            if mesh in self._faces:
-                _draw(self._face_shader, self._faces[mesh][size], texture)
-        gpu.state.face_culling_set("NONE")
 
     def _draw_lines(self, calls: Sequence[_Call], style: Style, view: _View, width: float) -> None:
         """Draw lines, `width` times as wide as plain ones.

@@ -121,8 +121,14 @@ def draw_bars() -> None:
     colors = np.tile(np.array(preferences().contact_color), (len(placed.rectangles), 1))
     colors[:, 3] *= placed.bars.opacities
     draw_rectangles(placed.rectangles, colors)
-    if hovered.bar is not None and hovered.region == context.region.as_pointer():
-        _draw_name(placed, hovered.bar, context)
+    bar, report, spans = hovered.bar, placed.result.report, placed.bars.spans
+    if bar is None or hovered.region != context.region.as_pointer() or report is None or bar >= len(spans):
+        return
+    contact = report.contacts[int(placed.bars.contacts[bar])]
+    a, b = (valid_text(placed.result.subjects[side].key[0]) for side in (contact.a, contact.b))
+    start, end = (f"{frame:.2f}" for frame in spans[bar].tolist())
+    text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, start=start, end=end)
+    draw_tooltip(text, hovered.mouse, context)
 
 
 class _Hovered:
@@ -135,16 +141,3 @@ class _Hovered:
 
 
 hovered = _Hovered()
-
-
-def _draw_name(placed: PlacedBars, bar: int, context: Any) -> None:
-    """Draw names and frames of the bar under the mouse, next to the mouse."""
-    report = placed.result.report
-    if report is None or bar >= len(placed.bars.spans):
-        return
-    contact = report.contacts[int(placed.bars.contacts[bar])]
-    a, b = (valid_text(placed.result.subjects[side].key[0]) for side in (contact.a, contact.b))
-    start, end = placed.bars.spans[bar].tolist()
-    frames = {"start": f"{start:.2f}", "end": f"{end:.2f}"}
-    text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, **frames)
-    draw_tooltip(text, hovered.mouse, context)

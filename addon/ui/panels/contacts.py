@@ -7,7 +7,6 @@ from typing import Any
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from ...formats import TimeSettings
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
 from ...scene.jobs.result import Result
@@ -64,7 +63,13 @@ class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
         layout.separator()
         options = layout.column()
         options.enabled = scan is None
-        _draw_options(options, context, settings)
+        span: Any = context.scene if settings.use_scene_range else settings
+        instant = span.frame_start == span.frame_end
+        options.prop(settings, "shape")
+        if settings.shape == "compound":
+            sidebar.draw_parts(options, settings)
+        _draw_scan(options, context, settings, instant)
+        _draw_pairs(options, context, settings, instant)
 
 
 class COLLISION_BOUNDS_PT_contact_warnings(sidebar.Popover, Panel):
@@ -126,15 +131,11 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
         count = len(results.contacts.report.contacts)
         text = iface_count(count, "{count} contact of bounds", "{count} contacts of bounds")
         column.label(text=text if count else iface_("No contacts"), translate=False, icon="CHECKMARK")
-    column.label(text=_frames_text(results.contacts.time), translate=False, icon="BLANK1")
-
-
-def _frames_text(time: TimeSettings) -> str:
-    """Return the frames that were scanned, with the step if it is not 1, and the frame rate."""
-    text = n_("Frames {start:g} to {end:g}, {fps} fps")
+    time, text = results.contacts.time, n_("Frames {start:g} to {end:g}, {fps} fps")
     if time.step != 1:
         text = n_("Frames {start:g} to {end:g}, step {step:g}, {fps} fps")
-    return iface_(text, start=time.start, end=time.end, step=time.step, fps=f"{time.fps:.5g}")
+    text = iface_(text, start=time.start, end=time.end, step=time.step, fps=f"{time.fps:.5g}")
+    column.label(text=text, translate=False, icon="BLANK1")
 
 
 class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
@@ -253,17 +254,6 @@ def _draw_buttons(line: UILayout, settings: SceneSettings) -> None:
     part.operator("collision_bounds.ignore_pair", text="", icon="UNLINKED")
     line.menu("COLLISION_BOUNDS_MT_contact_list", text="", icon="DOWNARROW_HLT")
     line.operator("collision_bounds.clear_results", text="", icon="X")
-
-
-def _draw_options(layout: UILayout, context: Context, settings: SceneSettings) -> None:
-    """Draw the shape, and the other options folded."""
-    span: Any = context.scene if settings.use_scene_range else settings
-    instant = span.frame_start == span.frame_end
-    layout.prop(settings, "shape")
-    if settings.shape == "compound":
-        sidebar.draw_parts(layout, settings)
-    _draw_scan(layout, context, settings, instant)
-    _draw_pairs(layout, context, settings, instant)
 
 
 def _draw_scan(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
