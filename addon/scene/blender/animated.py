@@ -17,7 +17,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core.numeric.arrays import Bools, Floats
+from ...core.numeric.arrays import Floats
 from .mesh_data import copied
 
 
@@ -143,9 +143,12 @@ def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
         keys = copied(curve.keyframe_points, "co", np.float32, (2,))
         is_cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
         frames, values = keys.astype(np.float64).T
-        times = frames if is_cyclic else frames[_turns(values)]
         if is_cyclic:
-            times = _repeated(times, float(frames[-1] - frames[0]), span)
+            times = _repeated(frames, float(frames[-1] - frames[0]), span)
+        else:
+            # Keys between two that do not go on in the same direction.
+            rises = np.sign(np.diff(values))
+            times = frames[1:-1][rises[1:] != rises[:-1]]
         if isinstance(user, bpy.types.NlaStrip):
             # The strip plays the action once or more often.
             length = user.action_frame_end - user.action_frame_start
@@ -154,13 +157,6 @@ def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
             count = min(math.ceil(user.repeat), _MOST)
             times = user.frame_start + user.scale * (inside + length * np.arange(count)[:, None]).ravel()
         yield times
-
-
-def _turns(values: Floats) -> Bools:
-    """Mask (k,) of keys between two that do not go on in the same direction."""
-    rises = np.sign(np.diff(values))
-    result: Bools = np.concatenate([[False], rises[1:] != rises[:-1], [False]])
-    return result
 
 
 def _repeated(times: Floats, duration: float, span: tuple[float, float]) -> Floats:

@@ -141,7 +141,18 @@ def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
     """Yield the files that shapes are read from, each with the data-block that names it."""
     for entry in ids:
         if entry.id_type == "OBJECT":
-            yield from _object_files(entry)
+            for modifier in entry.modifiers:
+                if modifier.type == "MESH_CACHE":
+                    yield entry, modifier.filepath
+                elif modifier.type == "MESH_SEQUENCE_CACHE" and modifier.cache_file is not None:
+                    yield modifier.cache_file, modifier.cache_file.filepath
+                elif modifier.type == "NODES":
+                    for value in _node_inputs(modifier):
+                        if isinstance(value, bpy.types.Image):
+                            yield from _image_file(value)
+            for constraint in entry.constraints:
+                if constraint.type == "TRANSFORM_CACHE" and constraint.cache_file is not None:
+                    yield constraint.cache_file, constraint.cache_file.filepath
         elif entry.id_type == "TEXTURE" and entry.type == "IMAGE":
             yield from _image_file(entry.image)
         elif entry.id_type == "NODETREE" and entry.type == "GEOMETRY":
@@ -154,24 +165,6 @@ def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
                 font = getattr(entry, name, None)
                 if font is not None and font.packed_file is None and font.filepath != "<builtin>":
                     yield font, font.filepath
-
-
-def _object_files(item: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, str]]:
-    """Yield the files of an object's modifiers and constraints."""
-    modifiers: Any = item.modifiers
-    constraints: Any = item.constraints
-    for modifier in modifiers:
-        if modifier.type == "MESH_CACHE":
-            yield item, modifier.filepath
-        elif modifier.type == "MESH_SEQUENCE_CACHE" and modifier.cache_file is not None:
-            yield modifier.cache_file, modifier.cache_file.filepath
-        elif modifier.type == "NODES":
-            for value in _node_inputs(modifier):
-                if isinstance(value, bpy.types.Image):
-                    yield from _image_file(value)
-    for constraint in constraints:
-        if constraint.type == "TRANSFORM_CACHE" and constraint.cache_file is not None:
-            yield constraint.cache_file, constraint.cache_file.filepath
 
 
 def _node_inputs(modifier: bpy.types.Modifier) -> list[Any]:

@@ -13,7 +13,7 @@ from ...core.fitting.axial import capsule_along, capsule_around, cylinder_around
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
-from .columns import is_similarity
+from .columns import MAX_RESIDUAL, uniform_scale_and_residual
 from .fit import in_own_frame, own_rotation, points_for_search, rounded_frame
 from .fit_cache import FoundBefore
 from .searches import search_key, searched
@@ -151,4 +151,5 @@ def _moved(fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats) -> Cap
         return None
     motion = np.eye(4)
     motion[:3, :3] = matrix @ np.linalg.inv(fit[0])
-    return fit[1].transformed(motion) if is_similarity(motion[:3, :3]) else None
+    residual = uniform_scale_and_residual(motion[None, :3, :3])[1][0]
+    return fit[1].transformed(motion) if residual < MAX_RESIDUAL else None

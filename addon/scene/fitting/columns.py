@@ -205,11 +205,6 @@ def nearest_rotation(linear: Floats) -> Floats:
     return r.transpose(2, 0, 1)
 
 
-def is_similarity(motion: Floats) -> bool:
-    """Return whether a fit can be moved by a linear map (3, 3)."""
-    return bool(uniform_scale_and_residual(motion[None])[1][0] < MAX_RESIDUAL)
-
-
 def inverses_or_zeros(linear: Floats) -> Floats:
     """Inverses of linear maps (m, 3, 3); zeros for singular ones."""
     result = np.zeros_like(linear)

@@ -271,25 +271,19 @@ def _rotations(linear: Floats) -> Floats:
     Those of maps that flatten one axis are the limits of Blender's, which has another rotation there.
     """
     matrices = np.tile(np.eye(4), (len(linear), 1, 1))
-    matrices[:, :3, :3] = _with_flat_axes(linear)
+    matrices[:, :3, :3] = linear
+    lengths = np.sqrt((linear * linear).sum(axis=1))
+    is_lost = lengths <= _LOST * lengths.max(axis=1, keepdims=True)
+    rows = np.flatnonzero((is_lost.sum(axis=1) == 1) & np.isfinite(lengths).all(axis=1))
+    if len(rows):
+        # The axis that is mapped to nothing is mapped to the normal of the other two.
+        axis = is_lost[rows].argmax(axis=1)
+        first, second = (linear[rows, :, (axis + step) % 3] for step in (1, 2))
+        matrices[rows, :3, axis] = np.cross(first, second) / lengths[rows].max(axis=1)[:, None]
     placements, is_valid = decompose_matrices(matrices)
     if not is_valid.all():
         raise SceneError(UNPLACED)
     return np.asarray(rotation_matrix(placements.rotation), dtype=np.float64)
-
-
-def _with_flat_axes(linear: Floats) -> Floats:
-    """Linear maps (g, 3, 3); those that map one axis to nothing map it to the normal of the other two."""
-    lengths = np.sqrt((linear * linear).sum(axis=1))
-    is_lost = lengths <= _LOST * lengths.max(axis=1, keepdims=True)
-    rows = np.flatnonzero((is_lost.sum(axis=1) == 1) & np.isfinite(lengths).all(axis=1))
-    if not len(rows):
-        return linear
-    axis = is_lost[rows].argmax(axis=1)
-    first, second = (linear[rows, :, (axis + step) % 3] for step in (1, 2))
-    result = linear.copy()
-    result[rows, :, axis] = np.cross(first, second) / lengths[rows].max(axis=1)[:, None]
-    return result
 
 
 def transformed_points(points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:

@@ -5,11 +5,10 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, aabbs_from_groups, obb_from_points
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
@@ -51,12 +50,6 @@ class PlacedGeometry(NamedTuple):
         """Select subjects."""
         placements = Placement(*(values[rows] for values in self.placements))
         return PlacedGeometry(self.geometry.taken(rows), placements)
-
-    def for_search(self) -> Iterator[tuple[NDArray[Any], Floats]]:
-        """Yield the vertices (n, 3) and linear map (3, 3) of each subject in which scans search its fit."""
-        geometry = self.geometry if self.geometry.frame is None else in_bone_space(self.geometry)
-        for matrix in geometry.matrices:
-            yield geometry.points, matrix[:3, :3]
 
 
 class FittedRows(NamedTuple):
@@ -109,7 +102,13 @@ def fit_many(
     """
     count = sum(source.size for source in sources)
     try:
-        return [FittedRows(np.arange(count), *_fit_together(sources, shapes))], {}
+        frames, settings = _Frames.of(sources), sources[0].geometry.fit
+        points = _Points.of(sources, frames)
+        pairs = [
+            _finished(*_fit_points(points, frames, shape, settings), frames, settings) for shape in shapes
+        ]
+        local, world = (tuple(pair[k] for pair in pairs) for k in (0, 1))
+        return [FittedRows(np.arange(count), local, world)], {}
     except CollisionBoundsError as error:
         if count == 1:
             return [], {0: error}
@@ -129,16 +128,6 @@ def _single_shapes(batches: Sequence[Shape], rows: Ints) -> list[tuple[Shape, ..
     if not batches:
         return [()] * len(rows)
     return list(zip(*(batch.to_list() for batch in batches), strict=True))
-
-
-def _fit_together(
-    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
-) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-    """Fit all subjects in one batch; raises the error of any of them."""
-    frames, settings = _Frames.of(sources), sources[0].geometry.fit
-    points = _Points.of(sources, frames)
-    fits = [_finished(*_fit_points(points, frames, shape, settings), frames, settings) for shape in shapes]
-    return tuple(local for local, _ in fits), tuple(world for _, world in fits)
 
 
 def fit_repeated(
@@ -276,8 +265,11 @@ def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings)
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, points.offsets)
     if settings.axes == "smallest":
-        # The same axes as in scans.
-        axes = [smallest_box_axes(*each) for source in points.sources for each in source.for_search()]
+        axes = []
+        for geometry in (source.geometry for source in points.sources):
+            # The same axes as in scans.
+            piece = geometry if geometry.frame is None else in_bone_space(geometry)
+            axes += [smallest_box_axes(piece.points, matrix[:3, :3]) for matrix in piece.matrices]
         groups = np.split(points.local, points.offsets[1:-1])
         return stacked(map(obb_from_points, groups, axes)), None
     return boxes_in_frame(points.local, points.offsets), None

@@ -123,10 +123,13 @@ def leaf_vertices(
     nodes = tree.leaves if most is None or len(tree.leaves) <= most else _largest_split(tree, most)
     parts = _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
     groups = np.split(parts.rows, parts.offsets[1:-1])
-    centers = tree.center[nodes]
-    rows = [_farthest_first(points, each, center) for each, center in zip(groups, centers, strict=True)]
+    for number, (group, center) in enumerate(zip(groups, tree.center[nodes], strict=True)):
+        # The quarter that is farthest from the center comes first.
+        offset, quarter = points[group] - center, -(-len(group) // 4)
+        if quarter < len(group):
+            groups[number] = group[np.argpartition(-dot(offset, offset), quarter)]
     children = tree.children if len(nodes) == len(tree.leaves) else None
-    return parts._replace(rows=np.concatenate(rows), children=children)
+    return parts._replace(rows=np.concatenate(groups), children=children)
 
 
 def _tree_of(corners: Floats, depth: int) -> SphereTree:
@@ -204,15 +207,6 @@ def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> t
     tree = _tree_of(points[triangles].astype(np.float64), depth)
     nodes = np.arange(len(tree.children))
     return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
-
-
-def _farthest_first(points: NDArray[Any], group: Ints, center: Floats) -> Ints:
-    """Order a group (k,) of points (n, 3) so that the quarter farthest from a center (3,) comes first."""
-    offset = points[group] - center
-    quarter = -(-len(group) // 4)
-    if quarter == len(group):
-        return group
-    return np.asarray(group[np.argpartition(-dot(offset, offset), quarter)])
 
 
 def _vertices_of_nodes(

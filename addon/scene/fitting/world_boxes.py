@@ -128,17 +128,13 @@ class VertexStacks:
         ends = np.concatenate([begin, end])
         # Intervals that follow each other have one end in common.
         first, place = distinct_rows(np.column_stack([owners, ends.reshape(-1, 9)]))
-        outermost = self._outermost(owners[first], ends[first])[place]
-        of_ends = outermost[: len(changed)], outermost[len(changed) :]
+        owners, ends = owners[first], ends[first]
+        outermost = np.empty((len(owners), 3, 6))
+        for rows, points in self._chunks(owners):
+            find = outermost_points if points.ndim == 3 else outermost_of_one
+            outermost[rows] = find(points.astype(np.float32, copy=False), ends[rows])
+        of_ends = outermost[place[: len(changed)]], outermost[place[len(changed) :]]
         result[changed] = kinks_of_outermost(of_ends, begin, end, reach[changed])
-        return result
-
-    def _outermost(self, subjects: Ints, linear: Floats) -> Floats:
-        """Find the outermost vertices (m, 3, 6) of subjects (m,) as `outermost_points`."""
-        result = np.empty((len(subjects), 3, 6))
-        for rows, points in self._chunks(subjects):
-            outermost = outermost_points if points.ndim == 3 else outermost_of_one
-            result[rows] = outermost(points.astype(np.float32, copy=False), linear[rows])
         return result
 
     def _chunks(self, subjects: Ints) -> Iterator[tuple[Ints, NDArray[np.float32]]]:

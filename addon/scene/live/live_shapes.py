@@ -332,7 +332,14 @@ class LiveSubjects:
             subject = self._subjects[index]
             if self._sweeps.holds(subject):
                 source = self._sweeps.swept(source, subject)
-            elif _is_in_bone_space(subject, source):
+            elif (
+                subject.bone
+                and not subject.key[2]
+                and source.frame is not None
+                and source.fit.modifiers == "evaluated"
+                and source.bone_scale >= LEAST_SCALE
+            ):
+                # Shapes are along the bone, as in a scan.
                 source = in_bone_space(source)
             yield source._replace(subjects=np.array([index]))
 
@@ -408,9 +415,3 @@ def _whole_source(index: int, now: LiveReading, evaluated: bpy.types.Object, mat
     is_bent = now.fit.vertex_group is None and may_deform(evaluated.original, now.fit.modifiers)
     of_triangle = MeshFaces(*now.faces).of_triangle if is_bent else None
     return _Source(source._replace(triangles=triangles), of_triangle)
-
-
-def _is_in_bone_space(subject: Subject, source: SubjectGeometry) -> bool:
-    """Return whether shapes of a subject are along its bone, as in a scan."""
-    is_bone = bool(subject.bone) and not subject.key[2] and source.frame is not None
-    return is_bone and source.fit.modifiers == "evaluated" and source.bone_scale >= LEAST_SCALE

@@ -269,7 +269,16 @@ def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver
     if expression is None:
         return None
     if not len(curve.keyframe_points):
-        return FrameDriver(expression, None) if all(map(_is_identity, curve.modifiers)) else None
+        # Blender adds a modifier that changes nothing.
+        modifiers: Any = curve.modifiers
+        is_identity = all(
+            modifier.type == "GENERATOR"
+            and modifier.mode == "POLYNOMIAL"
+            and tuple(modifier.coefficients) == (0, 1)
+            and not (modifier.use_additive or modifier.use_influence or modifier.use_restricted_range)
+            for modifier in modifiers
+        )
+        return FrameDriver(expression, None) if is_identity else None
     if len(curve.modifiers) or keys is None or not np.array_equal(keys.keys.points, _ENDS):
         return None
     # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
@@ -281,16 +290,6 @@ def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver
         and (segments.slope[outside] == 1).all()
     )
     return FrameDriver(expression, keys) if is_diagonal else None
-
-
-def _is_identity(modifier: Any) -> bool:
-    """Return whether a modifier of a driver is the one that Blender adds, which changes nothing."""
-    return bool(
-        modifier.type == "GENERATOR"
-        and modifier.mode == "POLYNOMIAL"
-        and tuple(modifier.coefficients) == (0, 1)
-        and not (modifier.use_additive or modifier.use_influence or modifier.use_restricted_range)
-    )
 
 
 class Visibility:

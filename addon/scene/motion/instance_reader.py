@@ -159,7 +159,15 @@ class InstanceMatrices:
                 return self._multiplied(depsgraph, factors)
         matrices = self._read_all(depsgraph)
         if self._is_product and matrices is not None:
-            self._is_product = self._has_same(depsgraph, factors, matrices)
+            if self._is_instance is None:
+                self._is_instance = np.empty(self._count, dtype=bool)
+                depsgraph.object_instances.foreach_get("is_instance", self._is_instance)
+            count = sum(len(transforms) for _, transforms in factors)
+            self._is_product = (
+                count == np.count_nonzero(self._is_instance)
+                and len(depsgraph.objects) == self._count - count
+                and np.array_equal(self._multiplied(depsgraph, factors), matrices)
+            )
             self._tested.add(pattern)
         return matrices
 
@@ -171,20 +179,6 @@ class InstanceMatrices:
         except (RuntimeError, TypeError):
             return None
         return matrices
-
-    def _has_same(
-        self, depsgraph: bpy.types.Depsgraph, factors: _Factors, matrices: NDArray[np.float32]
-    ) -> bool:
-        """Return whether the products are the matrices (count, 4, 4) of Blender."""
-        if self._is_instance is None:
-            self._is_instance = np.empty(self._count, dtype=bool)
-            depsgraph.object_instances.foreach_get("is_instance", self._is_instance)
-        count = sum(len(transforms) for _, transforms in factors)
-        if count != np.count_nonzero(self._is_instance):
-            return False
-        if len(depsgraph.objects) != self._count - count:
-            return False
-        return np.array_equal(self._multiplied(depsgraph, factors), matrices)
 
     def _multiplied(self, depsgraph: bpy.types.Depsgraph, factors: _Factors) -> NDArray[np.float32]:
         """Compute all matrices (count, 4, 4)."""

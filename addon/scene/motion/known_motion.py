@@ -34,8 +34,6 @@ _ROUNDING = 2.0**-20
 """Difference of matrices, relative to their largest number, that single precision may cause."""
 _BEYOND = 1.0
 """Frames before the first and after the last one in which motion is known too, for limits there."""
-_COMPARED = 5
-"""Times at which curves are compared with the scene."""
 
 
 _OBJECTS_PER_STEP = 256
@@ -131,16 +129,6 @@ class CurvePoses:
         return world[:, self.rows[subjects]].astype(np.float64)
 
 
-def times_to_compare(times: list[float]) -> list[float]:
-    """Choose times at which curves are compared with a scene: the first, the last, and some in between."""
-    rows = np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int))
-    chosen = [times[row] for row in rows.tolist()]
-    if len(chosen) > 2:
-        # Between frames too.
-        chosen[1] = (chosen[1] + times[rows[1] + 1]) / 2
-    return chosen
-
-
 def read_curve_poses(
     scene_uid: int,
     uids: Ints,
@@ -234,8 +222,18 @@ class KnownShapes:
             poses.transforms, poses.rows[subjects[simple]], begin[simple], end[simple]
         )
         if len(turning):
-            chords = poses.chords(subjects[turning], begin[turning], end[turning])
-            result[turning] = self._bounds(subjects[turning], chords)
+            turned = subjects[turning]
+            chords, reach = poses.chords(turned, begin[turning], end[turning]), self._reach[turned]
+            if self._bound_surface is None:
+                linear = chords.begin[:, :3, :3], chords.end[:, :3, :3]
+                kinks = self._fit_of_part.kinks(turned, reach, *linear)
+                result[turning] = chords.offset + chords.linear * reach + kinks
+            else:
+                # Corners of boxes and centers of spheres are in a cube around the origin that holds all
+                # vertices. So are the ends of axes of capsules: tests/core/fitting/test_axial.py.
+                reach *= np.sqrt(3)
+                points = chords.offset + chords.linear * reach
+                result[turning] = self._bound_surface(points, chords, reach)
         if is_bent.any():
             result[is_bent] = poses.skins.deviations(subjects[is_bent], begin[is_bent], end[is_bent])
         return result
@@ -244,19 +242,6 @@ class KnownShapes:
         """See `KnownMotion`."""
         jumps = self._poses.next_jumps(self._owner_of_part[shapes], begin)
         return np.where(jumps < end, jumps, np.inf)
-
-    def _bounds(self, subjects: Ints, chords: TransformChords) -> Floats:
-        """Deviation (m,) of surfaces of subjects' shapes (m,) from linear motion, by that of all in reach."""
-        if self._bound_surface is None:
-            begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
-            reach = self._reach[subjects]
-            kinks = self._fit_of_part.kinks(subjects, reach, begin, end)
-            return np.asarray(chords.offset + chords.linear * reach + kinks)
-        # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices. So
-        # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
-        reach = np.sqrt(3) * self._reach[subjects]
-        points = chords.offset + chords.linear * reach
-        return self._bound_surface(points, chords, reach)
 
 
 def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:

@@ -365,7 +365,11 @@ class SceneBounds:
             if found:
                 boxes = of_boxes.sample_between(time, subjects, is_current=True)
             spheres = of_spheres.sample_between(time, subjects, is_current=True)
-            found.append(_merged(boxes, spheres))
+            box, ball = boxes.shapes, spheres.shapes
+            assert isinstance(box, Aabb), "boxes are along the world's axes"
+            assert isinstance(ball, Sphere)
+            assert boxes.present is not None and spheres.present is not None
+            found.append(BoundsSample(box, ball, boxes.present & spheres.present))
         return found
 
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
@@ -385,15 +389,6 @@ class SceneBounds:
                 ball = Sphere.unchecked(numbers[:, 6:9], numbers[:, 9]) if "sphere" in shapes else None
                 tracks.append(Track(id, times[present], ball, box))
         return tuple(tracks)
-
-
-def _merged(boxes: Sample, spheres: Sample) -> BoundsSample:
-    """Boxes and spheres as one sample; subjects are present that have both."""
-    box, ball = boxes.shapes, spheres.shapes
-    assert isinstance(box, Aabb), "boxes are along the world's axes"
-    assert isinstance(ball, Sphere)
-    assert boxes.present is not None and spheres.present is not None
-    return BoundsSample(box, ball, boxes.present & spheres.present)
 
 
 def _concatenated(parts: Sequence[BoundsSample]) -> BoundsSample:

@@ -22,7 +22,7 @@ from ..blender.names import full_name_of
 from ..blender.private_scene import PrivateScene, go_to_within_step
 from ..blender.simulation import Simulations, dependents_of, tree_has_node
 from .frame_reader import EvaluatedSubject, FramePoses, FrameReader, Reading
-from .known_motion import CurvePoses, read_curve_poses, times_to_compare
+from .known_motion import CurvePoses, read_curve_poses
 from .transform_curves import may_show_more, read_visibility
 
 _CAMERA_CONSTRAINTS = frozenset({"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"})
@@ -133,6 +133,9 @@ def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Fl
 _FRAMES, _MATRICES = 8, 1 << 12
 """Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
 
+_COMPARED = 5
+"""Times at which curves are compared with the scene."""
+
 _Steps = Generator[None, None, None]
 
 
@@ -230,7 +233,12 @@ class PoseSources:
         curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, may_be_skinned & is_own)
         shown: list[_Shown] = []
         objects = ObjectReader(reader.uids)
-        for time in times_to_compare(list(times)):
+        # The first, the last, and some in between, one of them between frames.
+        rows = np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int)).tolist()
+        compared = [times[row] for row in rows]
+        if len(compared) > 2:
+            compared[1] = (compared[1] + times[rows[1] + 1]) / 2
+        for time in compared:
             scene = scene_by_uid(self._uid)
             go_to_within_step(scene, time)
             _, is_shown, matrices = objects.read(scene, self._all)

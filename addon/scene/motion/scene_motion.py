@@ -120,7 +120,13 @@ class SceneMotion(KnownShapes):
         reader.shared = []
         self._unfitted = {row: with_size(source) for row, source in unfitted.items()}
         self.arrived: set[InstanceKey] = set()
-        self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
+        may_be_owner = instance_owner_filter(scene, selection)
+        self.may_have_late_instances = any(
+            isinstance(block, bpy.types.Object)
+            and may_be_owner(full_name_of(block.original))
+            and may_have_instances(block.original)
+            for block in depsgraph.ids
+        )
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys
         for index in obstacles.indices.tolist():
@@ -472,16 +478,3 @@ class SceneMotion(KnownShapes):
             errors = self._fits.fit(list(refits), list(refits.values()), is_wanted)
             self.skips.log(Skip(subject, time, describe_error(error)) for subject, error in errors.items())
         return reading.poses
-
-
-def _may_have_late_instances(
-    scene: bpy.types.Scene, selection: Selection, depsgraph: bpy.types.Depsgraph
-) -> bool:
-    """Decide whether an object of the selection may show instances at some frame."""
-    may_be_owner = instance_owner_filter(scene, selection)
-    return any(
-        isinstance(block, bpy.types.Object)
-        and may_be_owner(full_name_of(block.original))
-        and may_have_instances(block.original)
-        for block in depsgraph.ids
-    )

@@ -65,10 +65,6 @@ class _Rig:
         self.hierarchy = transforms.hierarchy_of(np.concatenate([skin.rows for skin in skins]))
         self.skins = [(skin, np.searchsorted(self.hierarchy.objects, skin.rows)) for skin in skins]
 
-    def members(self, subjects: Ints) -> Ints:
-        """Rows of those of `subjects` (m,) that are among its skins."""
-        return np.flatnonzero(np.isin(subjects, [skin.subject for skin, _ in self.skins]))
-
 
 class _Moments(NamedTuple):
     """Distinct times or intervals of some of the wanted rows.
@@ -178,7 +174,7 @@ class SkinPoses:
         """Distinct values (m, ...) of the subjects (m,) of each rig that has any."""
         found = []
         for rig in self._rigs:
-            mine = rig.members(subjects)
+            mine = np.flatnonzero(np.isin(subjects, [skin.subject for skin, _ in rig.skins]))
             if len(mine):
                 distinct, row_of = np.unique(values[mine], axis=0, return_inverse=True)
                 found.append(_Moments(rig, mine, distinct, row_of.reshape(-1)))

@@ -257,7 +257,7 @@ class TransformCurves:
         added[uid] = item, channels
         return True
 
-    def _index(self, item: bpy.types.Object, sources: Sequence[_Source], times: tuple[float, float]) -> None:
+    def _index(self, item: Any, sources: Sequence[_Source], times: tuple[float, float]) -> None:
         """Index an object after its parent, if the source of each of its channels is known."""
         uid, parent = item.session_uid, -1
         inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
@@ -265,9 +265,8 @@ class TransformCurves:
             self.read_bones(item.parent, times)
             parent = self.index_of.get((item.parent.session_uid, item.parent_bone), _UNKNOWN_PARENT)
             # From the tail of the bone to its head.
-            armature: Any = item.parent.data
             from_tail = np.eye(4, dtype=np.float32)
-            from_tail[1, 3] = armature.bones[item.parent_bone].length
+            from_tail[1, 3] = item.parent.data.bones[item.parent_bone].length
             inverse = from_tail @ inverse
         elif item.parent is not None:
             parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
@@ -276,10 +275,18 @@ class TransformCurves:
         ):
             self._unknown.add(uid)
             return
+        mode = ROTATION_MODES[item.rotation_mode]
+        values = _rest_values(item, mode)
+        source_of_location: Any = _source_of_location(item)
+        values[LOCATION] = source_of_location.location
+        values[DELTA_LOCATION] = source_of_location.delta_location
+        values[DELTA_SCALE] = item.delta_scale
+        if mode == QUATERNION:
+            values[DELTA_ROTATION] = item.delta_rotation_quaternion
+        elif mode != AXIS_ANGLE:
+            values[DELTA_ROTATION][:3] = item.delta_rotation_euler
         self.index_of[uid] = len(self._rows)
-        self._append(
-            _rest_values_of_object(item), inverse, ROTATION_MODES[item.rotation_mode], parent, sources
-        )
+        self._append(values, inverse, mode, parent, sources)
 
     def _append(
         self, rest: Singles, inverse: Singles, mode: int, parent: int, sources: Sequence[_Source]
@@ -388,17 +395,3 @@ def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
     is_alone = item.parent is None and target.parent is None
     is_free = all(other.mute for other in target.constraints) and not _is_moved_by_others(target)
     return target if is_alone and is_free else None
-
-
-def _rest_values_of_object(item: Any) -> Singles:
-    """Return the values (CHANNELS,) of all channels of an object now."""
-    mode = ROTATION_MODES[item.rotation_mode]
-    values = _rest_values(item, mode)
-    source: Any = _source_of_location(item)
-    values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
-    values[DELTA_SCALE] = item.delta_scale
-    if mode == QUATERNION:
-        values[DELTA_ROTATION] = item.delta_rotation_quaternion
-    elif mode != AXIS_ANGLE:
-        values[DELTA_ROTATION][:3] = item.delta_rotation_euler
-    return values

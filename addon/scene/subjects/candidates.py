@@ -80,7 +80,11 @@ def find_subject_candidates(
             alone.append((subject, role.parts))
         else:
             merged[role.merged].append(subject)
-    singles = [*_with_parts(alone), *(_merged(name, each) for (*_, name), each in merged.items())]
+    singles = _with_parts(alone)
+    for (*_, name), members in merged.items():
+        # The members' own settings do not count.
+        keys = tuple(sorted(member.key for member in members))
+        singles.append(Subject(keys[0], "", name, "COLLECTION", None, members=keys))
     return SubjectCandidates(singles, _instance_groups(table, groups[table.kind_of]), table)
 
 
@@ -170,12 +174,6 @@ def _with_parts(alone: Sequence[tuple[Subject, Sequence[MeshPart] | None]]) -> l
             of_part = subject._replace(name=f"{name}/{part.name}", part=part.number, override=part.override)
             found.append(of_part._replace(bone=part.bone, bone_weight=part.bone_weight))
     return found
-
-
-def _merged(name: str, members: Sequence[Subject]) -> Subject:
-    """Make the subject of a merged collection from its members, whose own settings do not count."""
-    keys = tuple(sorted(member.key for member in members))
-    return Subject(keys[0], "", name, "COLLECTION", None, members=keys)
 
 
 def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
