@@ -6,8 +6,6 @@ after the last key the curve is extrapolated.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
@@ -27,19 +25,6 @@ from .segments import (
 
 NEAR_KEY = np.float32(1e-4)
 """Distance in frames from a key within which Blender returns the key's value."""
-
-
-class Layouts(NamedTuple):
-    """Groups of curves whose keys and handles are at equal times, so that they share what depends on time.
-
-    curves : (l,) int64. One curve of each group.
-    of_curve : (m,) int64. Group of each wanted curve.
-    shift : (m,) int64. Difference between the first segments of each curve and of its group's curve.
-    """
-
-    curves: Ints
-    of_curve: Ints
-    shift: Ints
 
 
 class Curves:
@@ -89,12 +74,6 @@ class Curves:
             layout_of[curve] = seen[key]
         return layout_of, np.array(layouts, dtype=np.int64)
 
-    def layouts(self, curves: Ints) -> Layouts:
-        """Group curves (m,) by the kinds of their segments, and the times of their keys and handles."""
-        used, of_curve = np.unique(self._layout_of[curves], return_inverse=True)
-        first = self.segments.first
-        return Layouts(self._layouts[used], of_curve, first[curves] - first[self._layouts[used]][of_curve])
-
     def values_at(self, times: Floats) -> Singles:
         """Compute the values of all curves at times.
 
@@ -105,20 +84,20 @@ class Curves:
         result = np.empty((len(self), len(t)), dtype=np.float32)
         result[:] = self.segments.start[self.segments.first[:-1], 1][:, None]
         moving = np.flatnonzero(~self.is_constant)
-        layouts = self.layouts(moving)
-        segments, nearest, parameters = self._located(
-            np.repeat(layouts.curves, len(t)), np.tile(t, len(layouts.curves))
-        )
-        shape = (len(layouts.curves), len(t))
-        segments = segments.reshape(shape)[layouts.of_curve] + layouts.shift[:, None]
-        near = nearest.reshape(shape)[layouts.of_curve]
+        # What depends on time is located once for curves whose keys and handles are at equal times.
+        used, of_curve = np.unique(self._layout_of[moving], return_inverse=True)
+        curves, first = self._layouts[used], self.segments.first
+        segments, nearest, parameters = self._located(np.repeat(curves, len(t)), np.tile(t, len(curves)))
+        shape = (len(curves), len(t))
+        segments = segments.reshape(shape)[of_curve] + (first[moving] - first[curves][of_curve])[:, None]
+        near = nearest.reshape(shape)[of_curve]
         # A curve has as many keys more than the one before as it has segments more, less one.
-        key_shift = self.starts[moving] - self.starts[layouts.curves][layouts.of_curve]
+        key_shift = self.starts[moving] - self.starts[curves][of_curve]
         near = np.where(near >= 0, near + key_shift[:, None], -1)
         values = self._values(
             segments.ravel(),
             np.broadcast_to(t, segments.shape).ravel(),
-            parameters.reshape(shape)[layouts.of_curve].ravel(),
+            parameters.reshape(shape)[of_curve].ravel(),
             near.ravel(),
         )
         result[moving] = values.reshape(segments.shape)

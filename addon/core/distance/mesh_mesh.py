@@ -379,16 +379,11 @@ def _posed(
     posed = []
     for mesh, matrix, name in ((a, matrix_a, "a"), (b, matrix_b, "b")):
         require_type(mesh, TriangleMesh, name)
-        posed.append(PosedMesh.of(mesh, None if matrix is None else _as_matrix(matrix, f"matrix_{name}")))
+        pose = None if matrix is None else as_floats(matrix, f"matrix_{name}", (4, 4))
+        if pose is not None and pose.ndim != 2:
+            raise InvalidShapeError(f"matrix_{name}: one (4, 4) is needed, not {pose.shape}")
+        posed.append(PosedMesh.of(mesh, pose))
     return posed[0], posed[1]
-
-
-def _as_matrix(matrix: ArrayLike, name: str) -> Floats:
-    """Convert to one finite affine matrix (4, 4); errors name the argument."""
-    array = as_floats(matrix, name, (4, 4))
-    if array.ndim != 2:
-        raise InvalidShapeError(f"{name}: one (4, 4) is needed, not {array.shape}")
-    return array
 
 
 def _closest_triangles(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]:

@@ -104,12 +104,8 @@ class _Interval(NamedTuple):
     depth: int
     before: Floats
 
-    def deviations(self) -> Floats:
-        """Estimate the deviation (g,) of the points of each group from linear motion."""
-        return np.array([self._deviation(group) for group in self.groups.tolist()])
-
-    def _deviation(self, group: int) -> float:
-        """Largest deviation of the points of a group; 0 where the points differ in number."""
+    def deviation(self, group: int) -> float:
+        """Estimate the deviation of a group from linear motion; 0 where its points differ in number."""
         every = [points.get(group) for _, points in self.samples]
         first, last = every[self.place], every[self.place + 1]
         if first is None or last is None or first.shape != last.shape:
@@ -200,12 +196,13 @@ def _add_interval(
     waiting = [_Interval(*_around(window, place), every, 0, np.full(len(swept), np.inf))]
     while waiting:
         interval = waiting.pop()
-        deviations = interval.deviations()
-        sizes = np.array([swept[group].size for group in interval.groups.tolist()])
+        groups = interval.groups.tolist()
+        deviations = np.array([interval.deviation(group) for group in groups])
+        sizes = np.array([swept[group].size for group in groups])
         is_jump = (interval.depth >= _JUMP_HALVINGS) & (deviations > _JUMP_RATIO * interval.before)
         is_open = (deviations > _TOLERANCE * sizes) & ~is_jump & (interval.depth < _MOST_HALVINGS)
         for row in np.flatnonzero(~is_open & ~is_jump).tolist():
-            group = swept[interval.groups[row]]
+            group = swept[groups[row]]
             group.between = max(group.between, float(deviations[row]))
         if is_open.any():
             (start, _), (end, _) = interval.samples[interval.place], interval.samples[interval.place + 1]

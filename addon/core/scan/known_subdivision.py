@@ -7,7 +7,7 @@ estimate from neighbors. So what a round settles is proven.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -234,77 +234,65 @@ class KnownSubdivision(Subdivision):
         has_jump = jumps < end
         cuts[has_jump] = np.nan
         cuts[has_jump, 0] = jumps[has_jump]
-        parts = _parts_between(begin, end, cuts)
-        # One of them is counted already.
-        np.add.at(self._samples, pair, (~np.isnan(cuts)).sum(axis=1) - 1)
-        motion = self._motion_of_parts(intervals.motion.take(rows), pair, parts, has_jump)
-        pair = pair[parts.row]
+        is_cut = ~np.isnan(cuts)
+        of_cut, time, count = np.nonzero(is_cut)[0], cuts[is_cut], is_cut.sum(axis=1)
+        # One of the parts is counted already.
+        np.add.at(self._samples, pair, count - 1)
+        # The first parts of all rows, then the second ones, and so on.
+        place, row = np.nonzero(np.arange(cuts.shape[1] + 1)[:, None] <= count)
+        # The cuts before and after each part; -1 for an end of the interval.
+        after = np.cumsum(count)[row] - count[row] + place
+        before, after = np.where(place == 0, -1, after - 1), np.where(place == count[row], -1, after)
+        begin = np.where(before < 0, begin[row], time[before])
+        end = np.where(after < 0, end[row], time[after])
+        whole = intervals.motion.take(rows)
+        motion = self._motion_of_parts(whole, pair[of_cut], time, has_jump[of_cut], row, (before, after))
+        pair = pair[row]
         movers = self._movers(pair)
-        times = (np.tile(side, len(movers)) for side in (parts.begin, parts.end))
+        times = (np.tile(side, len(movers)) for side in (begin, end))
         split = PairIntervals(
             pair,
             motion,
             self._motion.deviations(movers.ravel(), *times).reshape(movers.shape).sum(axis=0),
-            parts.begin,
-            parts.end,
-            self._first_contact[pair] < parts.begin,
-            parts.end - parts.begin > KNOWN_SHORTEST,
+            begin,
+            end,
+            self._first_contact[pair] < begin,
+            end - begin > KNOWN_SHORTEST,
             None,
         )
-        return split, parts.place
+        return split, place
 
-    def _motion_of_parts(self, whole: PairMotion, pair: Ints, parts: _Parts, has_jump: Bools) -> PairMotion:
-        """Linear motion of parts, between the ends of whole intervals (r,) of pairs (r,) and the cuts.
+    def _motion_of_parts(
+        self,
+        whole: PairMotion,
+        pair: Ints,
+        times: Floats,
+        has_jump: Bools,
+        row: Ints,
+        cuts: tuple[Ints, Ints],
+    ) -> PairMotion:
+        """Linear motion of parts (p,), between the ends of whole intervals (r,) and cuts (k,) in these.
 
-        has_jump : (r,) whether a pair jumps at its cut, where a part ends with the limit before that
+        pair, times, has_jump : (k,) of the cuts; where a pair jumps, a part ends with the limit before that
+        row, cuts : (p,) interval of each part, and the cuts before and after it; -1 for an end of that
         """
-        movers, times = self._movers(pair)[:, parts.of_cut], parts.time
+        movers = self._movers(pair)
         sides = len(movers)
-        cuts = movers.ravel(), np.tile(times, sides)
-        before = after = self._motion.shapes_of(*cuts)
+        at = movers.ravel(), np.tile(times, sides)
+        before = after = self._motion.shapes_of(*at)
         if has_jump.any():
-            limit = self._motion.shapes_of(*cuts, is_before=True)
-            before = where_shapes(np.tile(has_jump[parts.of_cut], sides), limit, after)
+            limit = self._motion.shapes_of(*at, is_before=True)
+            before = where_shapes(np.tile(has_jump, sides), limit, after)
         ends: Any = tuple(whole)
         shapes: list[Any] = []
         for side in range(sides):
             of_side = slice(side * len(times), (side + 1) * len(times))
             for shape, at_cuts, cut in (
-                (ends[2 * side], after[of_side], parts.cut_before),
-                (ends[2 * side + 1], before[of_side], parts.cut_after),
+                (ends[2 * side], after[of_side], cuts[0]),
+                (ends[2 * side + 1], before[of_side], cuts[1]),
             ):
-                shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, parts.row, len(pair) + cut)])
+                shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, row, shape.shape[0] + cut)])
         return PairMotion(*shapes, *ends[2 * sides :])
-
-
-class _Parts(NamedTuple):
-    """Parts (p,) of intervals (r,) between cuts (k,): the first ones of all, then the second ones, and so on.
-
-    of_cut, time : (k,). Interval and time of each cut.
-    row, place : (p,) int64. Interval of each part, and its place within it.
-    cut_before, cut_after : (p,) int64. Cuts at both ends of each part; -1 for an end of the interval.
-    begin, end : (p,) float64. Times of both ends.
-    """
-
-    of_cut: Ints
-    time: Floats
-    row: Ints
-    place: Ints
-    cut_before: Ints
-    cut_after: Ints
-    begin: Floats
-    end: Floats
-
-
-def _parts_between(begin: Floats, end: Floats, cuts: Floats) -> _Parts:
-    """Parts of intervals (r,) from begin to end between cuts (r, c), which increase; NaN for none."""
-    is_cut = ~np.isnan(cuts)
-    of_cut, time, count = np.nonzero(is_cut)[0], cuts[is_cut], is_cut.sum(axis=1)
-    place, row = np.nonzero(np.arange(cuts.shape[1] + 1)[:, None] <= count)
-    after = np.cumsum(count)[row] - count[row] + place
-    before, after = np.where(place == 0, -1, after - 1), np.where(place == count[row], -1, after)
-    begins = np.where(before < 0, begin[row], time[before])
-    return _Parts(of_cut, time, row, place, before, after, begins, np.where(after < 0, end[row], time[after]))
 
 
 def _joined(chunks: list[tuple[PairIntervals, Ints]]) -> PairIntervals:

@@ -289,21 +289,19 @@ class PairCache:
         self.pairs.touched[rows[touched]] = True
         self._close(joined, until)
 
-    def history_of(self, keys: Ints) -> tuple[Floats, Bools]:
-        """Least separation (m,) of pairs so far, inf for new ones; whether they have touched (m,)."""
-        row, is_known = _found(self.pairs.keys, keys)
-        least = np.full(len(keys), np.inf)
-        least[is_known] = self.pairs.least[row]
+    def history_of(self, keys: Ints) -> tuple[Floats, Bools, Floats]:
+        """Least separation (m,) of pairs so far, inf for new ones; whether they have touched (m,).
+
+        Also returns the least separation (m,) within open contacts; inf for pairs without one.
+        """
+        (row, is_known), (open_row, is_open) = (
+            _found(table.keys, keys) for table in (self.pairs, self._open)
+        )
+        least, open_least = np.full((2, len(keys)), np.inf)
+        least[is_known], open_least[is_open] = self.pairs.least[row], self._open.least[open_row]
         touched = np.zeros(len(keys), dtype=bool)
         touched[is_known] = self.pairs.touched[row]
-        return least, touched
-
-    def open_least(self, keys: Ints) -> Floats:
-        """Least separation (m,) within the open contacts of pairs so far; inf for pairs without one."""
-        row, is_open = _found(self._open.keys, keys)
-        least = np.full(len(keys), np.inf)
-        least[is_open] = self._open.least[row]
-        return least
+        return least, touched, open_least
 
     def doubt(self, keys: Ints, since: Floats) -> None:
         """Take in times (m,) from which pairs may touch without a record; inf for none."""

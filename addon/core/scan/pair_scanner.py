@@ -278,7 +278,7 @@ class PairScanner:
         subjects = self._subject_of[pairs]
         keys = self._plan.pair_filter.keys(*subjects.T)
         size = np.minimum(*self._sizes.of_subject[subjects].T)
-        return Candidates(pairs, keys, size, *self._cache.history_of(keys), self._cache.open_least(keys))
+        return Candidates(pairs, keys, size, *self._cache.history_of(keys))
 
     def _solve_candidates(
         self, block: IntervalBlock, candidates: Candidates, near: Ints, pieces: SolvedPieces

@@ -279,12 +279,11 @@ def _method(
         method = methods.get((type(motion[0]), type(motion[2])))
         if method is not None:
             batch = require_common_batch(a_start, a_end, b_start, b_end)
-            return method, [_broadcast(shape, batch) for shape in motion]
+            # A mesh has no batch.
+            return method, [
+                shape
+                if isinstance(shape, TriangleMesh) or shape.shape == batch
+                else shape.broadcast_to(batch)
+                for shape in motion
+            ]
     raise unsupported_pair(query, a_start, b_start, ("a_start", "b_start"))
-
-
-def _broadcast(shape: Solid, batch: tuple[int, ...]) -> Solid:
-    """Broadcast a shape to a batch; a mesh is returned as it is, because it has no batch."""
-    if isinstance(shape, TriangleMesh) or shape.shape == batch:
-        return shape
-    return shape.broadcast_to(batch)

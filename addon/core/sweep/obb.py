@@ -112,7 +112,11 @@ def advance(
     """
     a0, a1, b0, b1 = boxes
     times, status = np.full(a0.shape, np.nan), np.full(a0.shape, ImpactStatus.EXACT, dtype=np.int64)
-    begin = _begin_times(boxes, radius_start, radius_end)
+    # The times of impact of the bounding spheres, and slightly earlier, because these are rounded.
+    begin = time_of_impact_sphere_sphere(
+        *_bounding_spheres(a0, a1, radius_start, radius_end), *_bounding_spheres(b0, b1, 0.0, 0.0)
+    )
+    begin = np.maximum(begin - CHAIN_ROUNDING, 0.0)
     near = np.flatnonzero(~np.isnan(begin))
     if not len(near):
         return times, status
@@ -153,16 +157,6 @@ def _step(
     # The next contact is expected about one step ahead or farther.
     ahead = np.minimum(2 * np.where(crosses, np.maximum(step, 1e-9), stretch), 1 - later)
     return touching, continues, later, ahead
-
-
-def _begin_times(boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats) -> Floats:
-    """Compute times (n,) of impact of the bounding spheres, never later than of the boxes; NaN for never."""
-    a0, a1, b0, b1 = boxes
-    begin = time_of_impact_sphere_sphere(
-        *_bounding_spheres(a0, a1, radius_start, radius_end), *_bounding_spheres(b0, b1, 0.0, 0.0)
-    )
-    # Slightly earlier, because the time of impact of the spheres is rounded.
-    return np.maximum(begin - CHAIN_ROUNDING, 0.0)
 
 
 def _bounding_spheres(

@@ -15,7 +15,6 @@ one, and are exact like that. For a mesh that moves as a whole, move the spheres
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -381,9 +380,14 @@ def closest_time_sphere_mesh(
     b_start.require_same(b_end)
     a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
     best, least = np.zeros(a0.shape), np.full(a0.shape, np.inf)
-    for i, t in _closest_candidates(a0, a1, b_start):
-        time, value = minimum_separation_sphere_triangle(a0[i], a1[i], b_start.triangles[t])
-        scatter_min(best, least, i, time, value)
+    bounds = _bounds(a0, a1, b_start)
+    for begin in range(0, len(best), _CHUNK_SPHERES):
+        spheres = np.arange(begin, min(begin + _CHUNK_SPHERES, len(best)))
+        near, triangles = b_start.parts.candidates(spheres, bounds)
+        for start in range(0, len(near), CLOSEST_CHUNK_PAIRS):
+            i, t = (each[start : start + CLOSEST_CHUNK_PAIRS] for each in (near, triangles))
+            time, value = minimum_separation_sphere_triangle(a0[i], a1[i], b_start.triangles[t])
+            scatter_min(best, least, i, time, value)
     return best.reshape(a_start.shape)
 
 
@@ -401,16 +405,6 @@ def _first_triangles(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> tupl
         time[starts] = separation_sphere_triangle(a0[i[starts]], mesh.triangles[t[starts]])
         scatter_min(first, earliest, i, t, time)
     return earliest.reshape(a_start.shape), first.reshape(a_start.shape)
-
-
-def _closest_candidates(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Iterator[tuple[Ints, Ints]]:
-    """Pairs of spheres (n,) and triangles that include the closest, as indices, a chunk at a time."""
-    bounds = _bounds(a0, a1, mesh)
-    for begin in range(0, len(a0.radius), _CHUNK_SPHERES):
-        spheres = np.arange(begin, min(begin + _CHUNK_SPHERES, len(a0.radius)))
-        i, t = mesh.parts.candidates(spheres, bounds)
-        for start in range(0, len(i), CLOSEST_CHUNK_PAIRS):
-            yield i[start : start + CLOSEST_CHUNK_PAIRS], t[start : start + CLOSEST_CHUNK_PAIRS]
 
 
 def _bounds(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> NodePairBounds:
