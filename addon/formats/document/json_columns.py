@@ -147,7 +147,13 @@ def _texts_of(column: Column, rows: Ints, count: int, indent: str) -> _Texts | _
         texts, lengths = rows_of_numbers(column.values.reshape(len(rows), -1), column.decimals)
     else:
         if isinstance(column, ValueColumn):
-            texts = list(_value_texts(column.values, indent))
+            # The text of the last value is kept, because tracks can have the same frames.
+            texts, last, text = [], None, "null"
+            for value in column.values:
+                if value is not last:
+                    text = _string_text(value) if type(value) is str else value_text(value, indent)
+                    last = value
+                texts.append(text)
         else:
             texts = lists_of_numbers(column.values, column.decimals, column.counts)
             texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
@@ -160,16 +166,6 @@ def _texts_of(column: Column, rows: Ints, count: int, indent: str) -> _Texts | _
         every[rows] = lengths
         lengths = every
     return _Texts(texts, lengths, brackets, is_present)
-
-
-def _value_texts(values: Sequence[Any], indent: str) -> Iterator[str]:
-    """Yield the text of each value; that of the last one is kept, because tracks can have the same frames."""
-    last, text = None, "null"
-    for value in values:
-        if value is not last:
-            text = _string_text(value) if type(value) is str else value_text(value, indent)
-            last = value
-        yield text
 
 
 def _patterns(flags: Sequence[Bools]) -> tuple[list[int], Ints]:

@@ -53,7 +53,14 @@ def _parts(document: Mapping[str, Any]) -> Iterator[str]:
         if texts := getattr(value, "texts", None):  # of `WrittenEntries`
             yield from _list_of_texts(texts("  "))
         elif isinstance(value, list):
-            yield from _list_parts(value)
+            width = 0
+            for item in value:
+                width += len(compact_json(item)) + 2
+                if width > WIDTH and isinstance(item, (dict, list)):
+                    yield from _list_of_texts(value_text(each, "  ") for each in value)
+                    break
+            else:
+                yield value_text(value, " ")
         else:
             yield value_text(value, " ")
     yield "\n}\n"
@@ -123,17 +130,6 @@ def broken_text(brackets: str, entries: Iterable[str], indent: str) -> str:
 
 def _has_scalars(value: list[Any]) -> bool:
     return not any(isinstance(item, (dict, list)) for item in value)
-
-
-def _list_parts(value: list[Any]) -> Iterator[str]:
-    """Yield the text of a list, entry by entry if it is too long for a line."""
-    width = 0
-    for item in value:
-        width += len(compact_json(item)) + 2
-        if width > WIDTH and isinstance(item, (dict, list)):
-            yield from _list_of_texts(value_text(item, "  ") for item in value)
-            return
-    yield value_text(value, " ")
 
 
 def _list_of_texts(texts: Iterator[str]) -> Iterator[str]:

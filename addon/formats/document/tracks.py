@@ -32,10 +32,16 @@ class WrittenTracks(WrittenEntries[Track]):
         self._frames, self._numbers = np.zeros(0), list[float]()
 
     def _members(self, entries: Sequence[Track], space: Space) -> ObjectColumn:
+        numbers = []
+        for track in entries:
+            # The same list while the frames are the same.
+            if not np.array_equal(self._frames, track.frames):
+                self._frames, self._numbers = track.frames, list(map(json_number, track.frames.tolist()))
+            numbers.append(self._numbers)
         members: dict[str, Column] = {
             "object": ValueColumn([track.id for track in entries]),
             "space": ValueColumn(["world"] * len(entries)),
-            "frames": ValueColumn(list(map(self._numbers_of_frames, entries))),
+            "frames": ValueColumn(numbers),
         }
         for key in TRACK_SHAPES:
             shapes = [getattr(track, key) for track in entries]
@@ -47,12 +53,6 @@ class WrittenTracks(WrittenEntries[Track]):
                 lists = {TRACK_MEMBERS[name]: ListColumn(*each, counts) for name, each in fields.items()}
                 members[key] = ObjectColumn(lists, np.array(rows))
         return ObjectColumn(members)
-
-    def _numbers_of_frames(self, track: Track) -> list[float]:
-        """Return the frames of a track, as the same list while they are the same."""
-        if not np.array_equal(self._frames, track.frames):
-            self._frames, self._numbers = track.frames, list(map(json_number, track.frames.tolist()))
-        return self._numbers
 
 
 def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:

@@ -189,7 +189,8 @@ def _nodes(
 
     for entry in bounded:
         try:
-            node = _node(entry)
+            translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
+            node = Collider(nearest_float32(translation), nearest_float32(rotation), np.ones(3), {})
             colliders = _colliders(node, entry)
             volume = _local_envelope(entry) if is_over_frames else next(_volumes(entry), None)
             visible = None if volume is None else _collider(node, volume)
@@ -252,12 +253,6 @@ def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
         else _collider(node, _volume(entry, key, numbers))
         for key, numbers in preferred_shapes(entry, _COLLIDER_SHAPES)
     ]
-
-
-def _node(entry: dict[str, Any]) -> Collider:
-    """Transform of an object's node, without a shape."""
-    translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
-    return Collider(nearest_float32(translation), nearest_float32(rotation), np.ones(3), {})
 
 
 def _collider(node: Collider, volume: ColliderVolume) -> Collider:

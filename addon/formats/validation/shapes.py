@@ -250,15 +250,23 @@ def _plain_problems(
         wrong[:, row, column] = _contradicts(plain[name], plain[other], plain[name].slack(step))
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
         yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T, names)}"
-    for index in np.flatnonzero(_is_askew(plain, local.rotation.swapaxes(1, 2))).tolist():
-        yield f"objects[{index}].world.obb.rotation: is not that of local.obb, the object or the world"
+    if "world.obb" in plain:
+        box, axes_of_objects = plain["world.obb"], local.rotation.swapaxes(1, 2)
+        allowed = (plain["local.obb"].axes, axes_of_objects, np.eye(3))
+        is_along = np.any([_are_parallel(box.axes, axes) for axes in allowed], axis=0)
+        for index in np.flatnonzero(np.isfinite(box.center[:, 0]) & ~is_along).tolist():
+            yield f"objects[{index}].world.obb.rotation: is not that of local.obb, the object or the world"
     identity = _Frames.identity(len(objects))
     envelopes = _plain_shapes([entry.get("envelope", {}) for entry in objects], identity)
     is_contradictory = _is_contradictory(envelopes, step, _ENVELOPE_TOLERANCE)
     for index in np.flatnonzero(is_contradictory).tolist():
         yield f"objects[{index}].envelope: its box and sphere cannot enclose the same object"
     if _is_envelope_frame(document["time"]):
-        yield from _local_envelope_problems(objects, step)
+        around = _plain_shapes([entry.get("envelope", {}).get("local", {}) for entry in objects], identity)
+        inside = _plain_shapes([entry["local"] for entry in objects], identity) if around else {}
+        inside.pop(_ROOT, None)
+        for index in np.flatnonzero(_is_outside(inside, around, step)).tolist():
+            yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
         world = {key: plain[f"world.{key}"] for key in _PLAIN if f"world.{key}" in plain}
         # Shapes around a bone at all frames are larger than the bone at one, around which the envelope is.
         is_at_frame = np.array([not entry.get("allFrames") for entry in objects])
@@ -268,27 +276,6 @@ def _plain_problems(
             # A simulated object can be elsewhere when its frame is evaluated a second time.
             if not isinstance(linear_ids, Collection) or objects[index]["id"] not in linear_ids:
                 yield f"objects[{index}].envelope: does not enclose the world shapes at one of its frames"
-
-
-def _local_envelope_problems(objects: Sequence[Mapping[str, Any]], step: float) -> Iterator[str]:
-    """Local shapes at one of the frames that are not in the envelope in their axes."""
-    frames = _Frames.identity(len(objects))
-    envelopes = _plain_shapes([entry.get("envelope", {}).get("local", {}) for entry in objects], frames)
-    local = _plain_shapes([entry["local"] for entry in objects], frames) if envelopes else {}
-    local.pop(_ROOT, None)
-    for index in np.flatnonzero(_is_outside(local, envelopes, step)).tolist():
-        yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
-
-
-def _is_askew(plain: Mapping[str, _Plain], axes_of_objects: Floats) -> Bools:
-    """Return which oriented boxes (n,) in world space have other axes than all of these: the box in local
-    space, the object, the world.
-    """
-    if "world.obb" not in plain:
-        return np.zeros(len(axes_of_objects), dtype=bool)
-    box, allowed = plain["world.obb"], (plain["local.obb"].axes, axes_of_objects, np.eye(3))
-    is_along = np.any([_are_parallel(box.axes, axes) for axes in allowed], axis=0)
-    return np.asarray(np.isfinite(box.center[:, 0]) & ~is_along)
 
 
 def _track_problems(document: Mapping[str, Any], step: float) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,10 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
     parents = _parents([each for _, each in objects])
     frames: dict[int, LinkFrame] = {}
     for row in _parents_first(parents):
-        frames[row] = _frame(entries[row], parents[row], frames)
+        transform, parent = entries[row]["transform"], parents[row]
+        pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
+        with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
+            frames[row] = root_frame(*pose) if parent is None else child_frame(frames[parent], *pose)
     links, has_shapes = [], False
     names = link_names(name for name, _ in objects)
     for row, (name, (object_name, of_object)) in enumerate(zip(names, objects, strict=True)):
@@ -159,13 +162,6 @@ def _objects_with_entries(entries: Iterable[dict[str, Any]]) -> list[tuple[str, 
             name = _CUSTOM_SHAPE.sub("", name)
         groups.setdefault(key, (name, []))[1].append(entry)
     return list(groups.values())
-
-
-def _frame(entry: dict[str, Any], parent: int | None, frames: Mapping[int, LinkFrame]) -> LinkFrame:
-    transform = entry["transform"]
-    pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
-    with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
-        return root_frame(*pose) if parent is None else child_frame(frames[parent], *pose)
 
 
 def _parents(objects: Sequence[Sequence[dict[str, Any]]]) -> list[int | None]:
