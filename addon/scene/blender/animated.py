@@ -144,7 +144,11 @@ def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
         is_cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
         frames, values = keys.astype(np.float64).T
         if is_cyclic:
-            times = _repeated(frames, float(frames[-1] - frames[0]), span)
+            # Repeated as far as the span reaches.
+            cycle = float(frames[-1] - frames[0])
+            first, last = (math.floor((edge - frames[0]) / cycle) for edge in span) if cycle > 0 else (0, 0)
+            cycles = np.arange(first - 1, last + 2) if last - first <= _MOST else np.zeros(1)
+            times = (frames + cycle * cycles[:, None]).ravel()
         else:
             # Keys between two that do not go on in the same direction.
             rises = np.sign(np.diff(values))
@@ -157,11 +161,3 @@ def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
             count = min(math.ceil(user.repeat), _MOST)
             times = user.frame_start + user.scale * (inside + length * np.arange(count)[:, None]).ravel()
         yield times
-
-
-def _repeated(times: Floats, duration: float, span: tuple[float, float]) -> Floats:
-    """Repeat times in cycles, as far as a span reaches."""
-    first, last = (math.floor((edge - times[0]) / duration) for edge in span) if duration > 0 else (0, 0)
-    if last - first > _MOST:
-        return times
-    return (times + duration * np.arange(first - 1, last + 2)[:, None]).ravel()

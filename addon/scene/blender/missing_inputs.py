@@ -67,7 +67,13 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
         if not Path(bpy.path.abspath(path, library=owner.library)).exists():
             text = f"needs the file {valid_text(path)}, which does not exist"
             found.append(InputWarning("missingFile", name_of(owner), text))
-    found += _missing_caches(ids)
+    for item in ids:
+        for owner in (*item.modifiers, *item.particle_systems) if item.id_type == "OBJECT" else ():
+            cache = getattr(owner, "point_cache", None)
+            # Without its files Blender shows the object at rest. The text begins with their number of frames.
+            if cache and cache.is_baked and cache.use_disk_cache and cache.info.startswith("0 "):
+                text = f"needs the files of the cache of {name_of(owner)}"
+                found.append(InputWarning("missingFile", name_of(item), text))
     # The viewport shows their surfaces with the scene.
     if names := [name_of(item) for item in background_objects(depsgraph)]:
         text = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
@@ -179,18 +185,6 @@ def _node_inputs(modifier: bpy.types.Modifier) -> list[Any]:
 def _image_file(image: bpy.types.Image | None) -> Iterator[tuple[bpy.types.ID, str]]:
     if image is not None and image.source in _IMAGE_SOURCES and image.packed_file is None:
         yield image, image.filepath
-
-
-def _missing_caches(ids: list[Any]) -> Iterator[InputWarning]:
-    """Warn of baked simulations without their files: Blender shows the objects at rest."""
-    for item in ids:
-        for owner in (*item.modifiers, *item.particle_systems) if item.id_type == "OBJECT" else ():
-            cache = getattr(owner, "point_cache", None)
-            # The text begins with the number of frames in the files.
-            if cache and cache.is_baked and cache.use_disk_cache and cache.info.startswith("0 "):
-                yield InputWarning(
-                    "missingFile", name_of(item), f"needs the files of the cache of {name_of(owner)}"
-                )
 
 
 def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:

@@ -219,7 +219,18 @@ def _fit_parts(
 
     The boxes also hold triangles that were cut.
     """
-    world = _placed_parts(points, linear, groups)
+    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
+    chosen = [each.take(parts.rows, axis=0) for parts, each in zip(groups, with_cuts, strict=True)]
+    sizes = np.array([len(each) for each in chosen])
+    # Laid out by coordinates.
+    if sizes.sum() > _MANY_POINTS * len(sizes):
+        # One by one, because a map for each point would take three times the memory of the points.
+        columns = [np.ascontiguousarray(each.T, dtype=np.float64) for each in chosen]
+        moved = [transform_columns(map_, each) for map_, each in zip(linear, columns, strict=True)]
+        world = (moved[0] if len(moved) == 1 else np.concatenate(moved, axis=1)).T
+    else:
+        together = np.ascontiguousarray(np.concatenate(chosen).T, dtype=np.float64)
+        world = transform_columns(np.moveaxis(linear, 0, -1).repeat(sizes, axis=-1), together).T
     offsets = np.append(0, np.cumsum(np.concatenate([np.diff(each.offsets) for each in groups])))
     if frames is None:
         return spheres_from_groups(world, offsets, is_sorted=True)
@@ -232,22 +243,6 @@ def _fit_parts(
         ]
     )
     return Obb(boxes.center, boxes.half_extents + margins.repeat(counts)[:, None], boxes.rotation)
-
-
-def _placed_parts(
-    points: Sequence[NDArray[np.float32]], linear: Floats, groups: Sequence[PartVertices]
-) -> Floats:
-    """Vertices (n, 3) of all parts of subjects (g,) under their linear maps, laid out by coordinates."""
-    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
-    chosen = [each.take(parts.rows, axis=0) for parts, each in zip(groups, with_cuts, strict=True)]
-    counts = np.array([len(each) for each in chosen])
-    if counts.sum() > _MANY_POINTS * len(counts):
-        # One by one, because a map for each point would take three times the memory of the points.
-        columns = [np.ascontiguousarray(each.T, dtype=np.float64) for each in chosen]
-        moved = [transform_columns(map_, each) for map_, each in zip(linear, columns, strict=True)]
-        return (moved[0] if len(moved) == 1 else np.concatenate(moved, axis=1)).T
-    together = np.ascontiguousarray(np.concatenate(chosen).T, dtype=np.float64)
-    return transform_columns(np.moveaxis(linear, 0, -1).repeat(counts, axis=-1), together).T
 
 
 _MANY_POINTS = 1000

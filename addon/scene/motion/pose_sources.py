@@ -178,7 +178,18 @@ class PoseSources:
         may_be_skinned : (n,) bool. Subjects of which boxes at any time are enough, as curves of bones give
             them.
         """
-        is_own = self._find_own()
+        is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
+        # Objects that may be read elsewhere; all others are refused, each for its reason.
+        is_own = ~(is_walked | is_simulated)
+        self._refuse(is_simulated, "it is simulated")
+        self._refuse(is_walked & ~is_simulated, "it is an instance, or several objects")
+        for needs_scene, reason in (
+            (self._simulations.first_frame is not None, "the scene has a simulation that is not baked"),
+            (bool(self._reader.animated_paddings), "a padding is animated"),
+        ):
+            if needs_scene:
+                self._refuse(is_own, reason)
+                return
         if not is_own.any():
             return
         curves, shown = yield from self._compare_curves(times, is_own, may_be_skinned)
@@ -202,21 +213,6 @@ class PoseSources:
             )
         )
         self.follow_curves = not self.is_played and bool(curves.is_known.all())
-
-    def _find_own(self) -> Bools:
-        """Mask (n,) of objects that may be read elsewhere; all others are refused, each for its reason."""
-        is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
-        is_own = ~(is_walked | is_simulated)
-        self._refuse(is_simulated, "it is simulated")
-        self._refuse(is_walked & ~is_simulated, "it is an instance, or several objects")
-        for needs_scene, reason in (
-            (self._simulations.first_frame is not None, "the scene has a simulation that is not baked"),
-            (bool(self._reader.animated_paddings), "a padding is animated"),
-        ):
-            if needs_scene:
-                self._refuse(is_own, reason)
-                return np.zeros(len(self._all), dtype=bool)
-        return is_own
 
     def _refuse(self, mask: Bools, reason: str) -> None:
         self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)

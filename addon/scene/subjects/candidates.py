@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from itertools import chain, count
+from itertools import count
 from typing import Any, NamedTuple
 
 import bpy
@@ -42,19 +42,6 @@ class SubjectCandidates(NamedTuple):
     singles: list[Subject]
     groups: list[InstanceGroup]
     table: InstanceTable[Any]
-
-    def names(self) -> list[str]:
-        """Names of the single candidates, then of all instances."""
-        of_groups = (
-            f"{template.name}.{number}" for template, indices in self.groups for number in range(len(indices))
-        )
-        return [*(each.name for each in self.singles), *of_groups]
-
-    def owners(self) -> list[tuple[str, ...]]:
-        """Full names of the owners of each single candidate, then of each instance; one per member."""
-        of_singles = [tuple(key[0] for key in each.members or (each.key,)) for each in self.singles]
-        of_groups = ([(template.key[0],)] * len(indices) for template, indices in self.groups)
-        return [*of_singles, *chain.from_iterable(of_groups)]
 
 
 def find_subject_candidates(

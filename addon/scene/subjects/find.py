@@ -73,7 +73,14 @@ def find_in_parts(
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
     candidates = yield from find_subject_candidates(scene, depsgraph, selection.weight_of_bones)
-    names, owners = candidates.names(), candidates.owners()
+    # Of the single candidates, then of all instances.
+    names, owners = list[str](), list[tuple[str, ...]]()
+    for single in candidates.singles:
+        names.append(single.name)
+        owners.append(tuple(key[0] for key in single.members or (single.key,)))
+    for template, indices in candidates.groups:
+        names += [f"{template.name}.{number}" for number in range(len(indices))]
+        owners += [(template.key[0],)] * len(indices)
     is_selected_by = {each: any(map(is_owner_selected, each)) for each in set(owners)}
     is_selected: Bools = np.fromiter(map(is_selected_by.__getitem__, owners), bool, len(owners))
     for row in np.flatnonzero(is_selected).tolist() if selection.patterns else ():

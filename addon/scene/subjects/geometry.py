@@ -145,7 +145,20 @@ class SubjectAssembler:
         """Read the parts of an instance; a member of a merged subject is kept for `merged_geometries`."""
         group = self._member_of.get(item.key)
         if group is not None:
-            self._gathered[group].append(self._member(item, group in self._triangles))
+            shown, fit = item.instance.object, self._fit
+            overrides: tuple[Override, ...] = ()
+            if not is_made_by_nodes(item.key):
+                fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+            if overrides and fit.vertex_group is None:
+                points = np.concatenate([each.enclosing_points for each in overrides])
+                triangles = NO_TRIANGLES
+            else:
+                points, triangles = read_vertices_of_fit(shown, fit, group in self._triangles)
+            matrix = world_matrix(item)
+            if np.linalg.det(matrix[:3, :3]) < 0:
+                triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
+            # In world space, in double precision as for other subjects.
+            self._gathered[group].append((transform_points(matrix, points), triangles))
         elif item.key in self._parts:
             parts, original = self._parts[item.key], item.instance.object.original
             fit, overrides = object_fit_settings(original, self._fit), read_overrides(original)
@@ -191,24 +204,6 @@ class SubjectAssembler:
             frame, scale = frames.get(subject.bone or "", (None, 1.0))
             whole = SubjectGeometry.of(index, Geometry(points[of_part], matrix), fit, triangles)
             yield whole._replace(frame=frame, bone_scale=scale)
-
-    def _member(
-        self, item: VisibleInstance, needs_triangles: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Vertices (n, 3) in world space, in double precision as for other subjects, and triangles (t, 3)."""
-        shown = item.instance.object
-        fit = self._fit
-        overrides: tuple[Override, ...] = ()
-        if not is_made_by_nodes(item.key):
-            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
-        if overrides and fit.vertex_group is None:
-            points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
-        else:
-            points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
-        matrix = world_matrix(item)
-        if np.linalg.det(matrix[:3, :3]) < 0:
-            triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
-        return transform_points(matrix, points), triangles
 
 
 def _faces_of_parts(

@@ -67,8 +67,17 @@ class ParentFinder:
         if not any(_parent_bone(item) for item in scene.objects):
             return
         for subject in sorted(selected, key=lambda subject: subject.id):
-            bone = self._bone_of(subject)
-            if bone is not None and not subject.bone:
+            if subject.bone or subject.key[2] or subject.members:
+                continue
+            # The bone that it is below, directly or by objects that are not selected.
+            bone: _Bone | None = None
+            item = self._objects.get(subject.key[0])
+            while item is not None and item.parent is not None:
+                bone, name = _parent_bone(item), full_name_of(item.parent)
+                if bone is not None or (name, name, ()) in self._whole:
+                    break
+                item = item.parent
+            if bone is not None:
                 self._of_bone.setdefault(bone, self._whole[subject.key])
 
     def parent_of(self, subject: Subject) -> str | None:
@@ -79,7 +88,14 @@ class ParentFinder:
             for _, name in self._above(armature, subject.bone):
                 if (subject.key, name) in self._of_mesh:
                     return self._of_mesh[subject.key, name]
-        found = self._first_of(self._bones_above_skin(subject), subject) if self._of_bone else None
+        found = None
+        item = None if subject.key[2] or subject.members else self._objects.get(subject.key[0])
+        if self._of_bone and item is not None and (armature := armature_of(item)) is not None:
+            # Bones above all bones that may deform its vertices, the nearest first.
+            names = [subject.bone] if subject.bone else deform_bones(item)
+            chains = [self._above(armature, name) for name in names] or [()]
+            common = [bone for bone in chains[0] if all(bone in chain for chain in chains[1:])]
+            found = self._first_of(common, subject)
         found = self._parent_of_object(subject) if found is None else found
         return None if found == subject.id else found  # its own: a member of the subject itself
 
@@ -102,27 +118,6 @@ class ParentFinder:
             if (name, name, ()) in self._whole:
                 return self._whole[name, name, ()]
         return None
-
-    def _bone_of(self, subject: Subject) -> _Bone | None:
-        """Bone that an object is below, directly or by objects that are not selected; None without one."""
-        item = None if subject.key[2] or subject.members else self._objects.get(subject.key[0])
-        while item is not None and item.parent is not None:
-            bone = _parent_bone(item)
-            name = full_name_of(item.parent)
-            if bone is not None or (name, name, ()) in self._whole:
-                return bone
-            item = item.parent
-        return None
-
-    def _bones_above_skin(self, subject: Subject) -> list[_Bone]:
-        """Bones above all bones that may deform the vertices of a subject, the nearest first."""
-        item = None if subject.key[2] or subject.members else self._objects.get(subject.key[0])
-        armature = None if item is None else armature_of(item)
-        if item is None or armature is None:
-            return []
-        names = [subject.bone] if subject.bone else deform_bones(item)
-        chains = [self._above(armature, name) for name in names]
-        return [bone for bone in chains[0] if all(bone in chain for chain in chains[1:])] if chains else []
 
     @cached_property
     def _armature_of_mesh(self) -> dict[str, bpy.types.Object]:
