@@ -47,22 +47,10 @@ class Curves:
         self.keys, self.starts = keys, starts
         self.segments = segments = Segments(keys, starts, is_extrapolated)
         self._times = np.ascontiguousarray(keys.points[:, 0])
-        self._layout_of, self._layouts = self._group_layouts()
-        first = segments.first[:-1]
-        value = np.repeat(segments.start[first, 1], np.diff(segments.first))
-        is_flat = (segments.kind == CONSTANT) & (segments.start[:, 1] == value)
-        self.is_constant: Bools = np.logical_and.reduceat(is_flat, first) if len(first) else is_flat
-
-    def __len__(self) -> int:
-        """Return the number of curves."""
-        return len(self.starts) - 1
-
-    def _group_layouts(self) -> tuple[Ints, Ints]:
-        """Group curves whose segments have the same kinds and times: group of each, and a curve of each."""
+        # Curves whose segments have the same kinds and times: the group of each, and one curve of each group.
         seen: dict[bytes, int] = {}
         layouts: list[int] = []
-        layout_of = np.empty(len(self), dtype=np.int64)
-        segments = self.segments
+        self._layout_of = np.empty(len(self), dtype=np.int64)
         times = (segments.controls[:, :, 0], segments.start[:, 0], segments.end[:, 0], segments.kind)
         columns = np.vstack([np.asarray(rows, dtype=np.float32) for rows in times]).T
         columns = np.ascontiguousarray(columns)
@@ -71,8 +59,16 @@ class Curves:
             if key not in seen:
                 seen[key] = len(layouts)
                 layouts.append(curve)
-            layout_of[curve] = seen[key]
-        return layout_of, np.array(layouts, dtype=np.int64)
+            self._layout_of[curve] = seen[key]
+        self._layouts = np.array(layouts, dtype=np.int64)
+        first = segments.first[:-1]
+        value = np.repeat(segments.start[first, 1], np.diff(segments.first))
+        is_flat = (segments.kind == CONSTANT) & (segments.start[:, 1] == value)
+        self.is_constant: Bools = np.logical_and.reduceat(is_flat, first) if len(first) else is_flat
+
+    def __len__(self) -> int:
+        """Return the number of curves."""
+        return len(self.starts) - 1
 
     def values_at(self, times: Floats) -> Singles:
         """Compute the values of all curves at times.

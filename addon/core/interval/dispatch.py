@@ -198,27 +198,6 @@ def with_minimum_separation(
     return _with_search(pairs, contacts, rows[is_open], known[is_open])
 
 
-def with_raised_bounds(
-    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, wanted: Floats
-) -> IntervalContacts:
-    """Raise lower bounds of separations for pairs that stay apart.
-
-    Oriented boxes, capsules, and spheres with a mesh, have bounds that prove no more than that they do not
-    touch. For spheres and boxes along the axes the bounds are exact.
-
-    pairs : PairMotion, batch (m,). In one space and unit.
-    contacts : IntervalContacts, (m,). Result of both passes.
-    rows : (r,) int64. Pairs that do not touch.
-    wanted : (r,) float64. Bounds to prove.
-    Returns contacts : IntervalContacts, (m,). `low` is raised where a pair stays farther apart than wanted.
-    """
-    if not len(rows) or isinstance(pairs.b_start, (Sphere, Aabb)):
-        return contacts
-    low = contacts.low.copy()
-    low[rows] = raised_lower_bounds(pairs.take(rows), contacts.enter[rows], low[rows], 0.0, wanted)
-    return contacts.replaced(low=low)
-
-
 def _with_search(
     pairs: PairMotion, contacts: IntervalContacts, rows: Ints, cutoff: Floats
 ) -> IntervalContacts:

@@ -362,12 +362,6 @@ class ObstacleSpaceMotion:
         return self._space.to_local(sample, present)
 
 
-def rotation_between(start: Floats, end: Floats) -> Floats:
-    """Rotation vectors (m, 3) in the world from one pose (m, 4, 4) to another, along the shorter arc."""
-    path = RotationPath.between(start[:, :3, :3], end[:, :3, :3])
-    return np.asarray(path.axis * path.angle[:, None])
-
-
 def to_world(
     start: Floats, end: Floats, time: Floats, point: Floats, normal: Floats
 ) -> tuple[Floats, Floats]:

@@ -18,7 +18,8 @@ from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, leng
 from ..numeric.spans import span_runs
 from ..numeric.table import Table
 from ..shapes import Sphere
-from .motion import rotation_between, to_world
+from ..sweep.interpolation import RotationPath
+from .motion import to_world
 from .records import LINEAR, ContactSpans, IntervalRecords, PairRecords, is_run_start, time_within
 from .refinement import PairIntervals, Subdivision
 
@@ -145,14 +146,16 @@ class SolvedPieces:
                     touch = pieces.motion.take(early).time_within(self._clearance)
                     enter[early] = np.fmax(enter[early], touch)
             impact = pieces.motion.impact_at(enter)
-            vectors = impact.normal, self._velocities(pieces, impact)
-            point, normal, velocity = pieces.to_world(enter, impact.point, *vectors)
+            point, normal, velocity = pieces.to_world(
+                enter, impact.point, impact.normal, self._velocities(pieces, impact)
+            )
             if pieces.poses is not None:
                 # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
                 spheres, _ = pieces.motion.at(pieces.enter)
                 assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
+                path = RotationPath.between(*pieces.poses[..., :3, :3])
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    turning = rotation_between(*pieces.poses) / pieces.steps[:, None]
+                    turning = path.axis * path.angle[:, None] / pieces.steps[:, None]
                 velocity += cross(turning, normal * spheres.radius[:, None])
             uncertainty = _uncertainty(pieces, enter, found.uncertainty[rows])
             found.assign(rows, SpanStarts(uncertainty, point, normal, velocity))

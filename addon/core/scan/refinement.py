@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..curves.transform_bounds import SHORT
-from ..interval.dispatch import with_minimum_separation, with_raised_bounds
-from ..interval.pair_motion import IntervalContacts, PairMotion, rotation_sagitta
+from ..interval.dispatch import with_minimum_separation
+from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds, rotation_sagitta
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import CutLines, Spans, span_runs
+from ..shapes import Aabb, Sphere
 from .interval_block import (
     IntervalBlock,
     IntervalPart,
@@ -372,8 +373,12 @@ class Subdivision:
             least[touching] = self._least_of_contacts(*piece)
         is_doubtful = is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
-        wanted = (deviation + least - tolerance)[apart]
-        contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
+        if len(apart) and not isinstance(intervals.motion.b_start, (Sphere, Aabb)):
+            # The lower bounds of others than these prove no more than that pairs do not touch.
+            pairs, wanted = intervals.motion.take(apart), (deviation + least - tolerance)[apart]
+            low = contacts.low.copy()
+            low[apart] = raised_lower_bounds(pairs, contacts.enter[apart], low[apart], 0.0, wanted)
+            contacts = contacts.replaced(low=low)
         is_doubtful &= _may_be_deeper(deviation, contacts.low, least, tolerance)
         is_kept = ~is_doubtful[touching]
         self._pieces = [np.append(old, new[is_kept]) for old, new in zip(self._pieces, piece, strict=True)]
