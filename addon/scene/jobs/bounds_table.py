@@ -323,13 +323,23 @@ def _chunks(
         if source.size == 1:
             alone.append(source)
             continue
-        linear = source.geometry.matrices[:, :3, :3].reshape(-1, 9)
-        _, kind_of = distinct_rows(linear)
+        _, kind_of = distinct_rows(source.geometry.matrices[:, :3, :3].reshape(-1, 9))
         is_repeated = np.bincount(kind_of)[kind_of] > 1
         if not is_repeated.all():
             alone.append(source.taken(np.flatnonzero(~is_repeated)))
-        if is_repeated.any():
-            yield from _repeated_chunks(source, np.flatnonzero(is_repeated), kind_of)
+        if not is_repeated.any():
+            continue
+        # Each chunk of repeated instances has few linear parts.
+        rows = np.flatnonzero(is_repeated)
+        rows = rows[np.argsort(kind_of[rows], kind="stable")]
+        kinds_at_once = max(1, POINTS_AT_ONCE // len(source.geometry.points))
+        number = np.cumsum(np.diff(kind_of[rows], prepend=kind_of[rows[0]]) != 0)
+        starts = np.searchsorted(number, np.arange(0, number[-1] + 1, kinds_at_once)).tolist()
+        for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+            for begin in range(start, stop, CHUNK_ROWS):
+                inside = slice(begin, min(begin + CHUNK_ROWS, stop))
+                _, first, kinds = np.unique(number[inside], return_index=True, return_inverse=True)
+                yield [source.taken(rows[inside])], (first, kinds)
     for chunk in in_batches(_limited(alone), lambda each: _point_count(each.geometry)):
         yield chunk, None
 
@@ -343,21 +353,6 @@ def _limited(sources: Iterable[PlacedGeometry]) -> Iterator[PlacedGeometry]:
             continue
         for start in range(0, source.size, step):
             yield source.taken(slice(start, start + step))
-
-
-def _repeated_chunks(
-    source: PlacedGeometry, rows: Ints, kind_of: Ints
-) -> Iterator[tuple[list[PlacedGeometry], tuple[Ints, Ints]]]:
-    """Split instances into chunks with few linear parts each."""
-    rows = rows[np.argsort(kind_of[rows], kind="stable")]
-    kinds_at_once = max(1, POINTS_AT_ONCE // len(source.geometry.points))
-    number = np.cumsum(np.diff(kind_of[rows], prepend=kind_of[rows[0]]) != 0)
-    starts = np.searchsorted(number, np.arange(0, number[-1] + 1, kinds_at_once)).tolist()
-    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
-        for begin in range(start, stop, CHUNK_ROWS):
-            inside = slice(begin, min(begin + CHUNK_ROWS, stop))
-            _, first, kinds = np.unique(number[inside], return_index=True, return_inverse=True)
-            yield [source.taken(rows[inside])], (first, kinds)
 
 
 def _fit_chunk(

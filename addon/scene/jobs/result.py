@@ -31,6 +31,7 @@ from ...formats import (
     make_document,
     space_for,
 )
+from ...formats.document.model import ObjectColumns
 from ...formats.wording import pluralized, valid_text
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
@@ -192,7 +193,8 @@ class Result(DocumentContents):
         )
         confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
         accepted = tuple(self.scanned.accepted[index] for index in kept) if self.scanned.accepted else ()
-        dropped = {frozenset((i, j)) for i in _rows(owners, a) for j in _rows(owners, b) if i != j}
+        of_a, of_b = ([row for row, owner in enumerate(owners) if owner == name] for name in (a, b))
+        dropped = {frozenset((i, j)) for i in of_a for j in of_b if i != j}
         # Those of one row were tested; instances of one object hardly differ in this.
         count = self.skipped_pairs.get(SkippedPairs.IGNORED, 0) + len(dropped)
         skipped = {**self.skipped_pairs, SkippedPairs.IGNORED.value: count}
@@ -226,7 +228,14 @@ class Result(DocumentContents):
             table.scanned = scanned
             objects = table
         elif scanned is not None:
-            objects = scanned.added_to(objects)
+            columns = ObjectColumns.of(objects)
+            local, world = scanned.columns(np.arange(len(objects)), columns.translation, columns.rotation)
+            objects = list(objects)
+            for row, *shapes in zip(local.rows.tolist(), local.shapes, world.shapes, strict=True):
+                entry = objects[row]
+                objects[row] = replace(
+                    entry, local=(*entry.local, shapes[0]), world=(*entry.world, shapes[1])
+                )
         contents: DocumentContents = replace(self, objects=objects)
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 
@@ -255,11 +264,6 @@ class Result(DocumentContents):
         """Copy with the drivers that were first evaluated after `warnings` were found, and are blocked."""
         late = blocked_drivers(bpy.context.evaluated_depsgraph_get())
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *late))))
-
-
-def _rows(values: Sequence[str], value: str) -> list[int]:
-    """Return the indices at which a value is."""
-    return [index for index, each in enumerate(values) if each == value]
 
 
 def result_of(

@@ -20,9 +20,7 @@ from ...motion.frame_reader import FrameReader
 from ...motion.posed_shapes import MeshObstacles
 from ...motion.scene_motion import SceneMotion
 from ...progress import JobProgress, converted, run_to_end
-from ...settings import (
-    SHAPES_OF_TRIANGLES,
-)
+from ...settings import SHAPES_OF_TRIANGLES
 from ...subjects.find import find_in_parts
 from ...subjects.scan_settings import make_scan_settings, obstacle_mask
 from ..bounds_table import BoundedSubjects, fit_bounds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ from ....core import Sphere, SphereTree
 from ....core.compound.convex_parts import Compound
 from ....core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ....core.shapes import concatenated
-from ....formats import ObjectBounds
-from ....formats.document.model import ObjectColumns, ShapeColumn
+from ....formats.document.model import ShapeColumn
 from ...fitting.parts import inner_spheres
 from ...motion.scene_motion import FittedShapes
 from ...settings import ShapeName
@@ -35,16 +33,6 @@ class ScannedShapes:
         self.key = shape
         self._fitted = fitted
         self._starts = np.searchsorted(fitted.owners, np.arange(count + 1))
-
-    def added_to(self, objects: Sequence[ObjectBounds]) -> Sequence[ObjectBounds]:
-        """Objects (n,) with these shapes in addition to their own."""
-        columns = ObjectColumns.of(objects)
-        local, world = self.columns(np.arange(len(objects)), columns.translation, columns.rotation)
-        found = list(objects)
-        for row, *shapes in zip(local.rows.tolist(), local.shapes, world.shapes, strict=True):
-            entry = found[row]
-            found[row] = replace(entry, local=(*entry.local, shapes[0]), world=(*entry.world, shapes[1]))
-        return found
 
     def columns(
         self, subjects: Ints, translations: Floats, rotations: Floats
