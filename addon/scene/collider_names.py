@@ -106,9 +106,9 @@ def _recognize_unreal(name: str) -> ColliderName | None:
         )
     else:
         return None
-    stripped = _without_suffix(remainder)
-    similar = (stripped, _before_last_underscore(stripped), _NUMBER.sub("", stripped))
-    sources = (remainder, _before_last_underscore(remainder))
+    stripped = _SUFFIX.sub("", remainder)
+    similar = (stripped, stripped.rpartition("_")[0], _NUMBER.sub("", stripped))
+    sources = (remainder, remainder.rpartition("_")[0])
     kind = _KINDS[prefix.lower()]
     return ColliderName("unreal", kind, _distinct(sources), _distinct(similar), defect, is_certain=not defect)
 
@@ -128,7 +128,7 @@ def _recognize_unity(name: str) -> ColliderName | None:
         defect = message(
             "has no number after {found!r}: the Unity pattern has one, such as _00", found=component
         )
-    similar = _distinct((base, _without_suffix(base)))
+    similar = _distinct((base, _SUFFIX.sub("", base)))
     return ColliderName("unity", kind, () if suffix else (base,), similar, defect)
 
 
@@ -139,16 +139,9 @@ def _recognize_godot(name: str) -> ColliderName | None:
     base, hint = match.group(1), match.group(2).lower()
     kind: CheckedKind = "hull" if hint.startswith("conv") else "triangles"
     names = _distinct((base, _NUMBER.sub("", base)))
-    similar = _distinct([*map(_without_suffix, names), _NUMBER.sub("", _without_suffix(base))])
+    stripped = [_SUFFIX.sub("", name) for name in names]
+    similar = _distinct([*stripped, _NUMBER.sub("", _SUFFIX.sub("", base))])
     return ColliderName("godot", kind, names, similar, is_separate=hint.endswith("only"))
-
-
-def _before_last_underscore(text: str) -> str:
-    return text.rpartition("_")[0]
-
-
-def _without_suffix(text: str) -> str:
-    return _SUFFIX.sub("", text)
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Over a frame range, these are swept bounds (envelopes), and bounds at each frame
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -37,7 +37,6 @@ from ..subjects.find import find_in_parts
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.reader import SubjectReader
 from ..subjects.selection import matches_pattern
-from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundedSubjects, fit_bounds
 from .result import Result, result_of
 
@@ -139,9 +138,8 @@ def _bound(
             finding, lambda seen: progress(_FINDING_SHARE * min(seen / total, 1.0), "reading")
         )
     with_triangles = range(len(subjects)) if SHAPES_OF_TRIANGLES.intersection(settings.shapes) else ()
-    pieces: Iterable[SubjectGeometry] = SubjectReader(subjects, fit, with_triangles).geometries(
-        depsgraph, table
-    )
+    reader = SubjectReader(subjects, fit, with_triangles)
+    pieces: Iterable[SubjectGeometry] = reader.geometries(depsgraph, table)
     if is_swept or may_change:
         pieces = list(pieces)
     begin, sweeps = _FINDING_SHARE, NO_SWEEPS
@@ -151,7 +149,14 @@ def _bound(
             sweep_bones(scene, subjects, fit, span),
             lambda done: done._replace(part=_FINDING_SHARE + width * done.share),
         )
-        pieces = _with_swept(pieces, subjects, sweeps)
+        read, pieces = pieces, []
+        for piece in read:
+            # The vertices of bones at one frame give way to their points at all frames, if there are any.
+            subject = subjects[int(piece.subjects[0])]
+            if sweeps.holds(subject):
+                pieces += (sweeps.swept(single, subject) for single in piece.singles())
+            else:
+                pieces.append(piece)
     elif may_change:
         yield progress(begin, "reading")
     bounded = yield from converted(
@@ -162,18 +167,6 @@ def _bound(
         held = (subject.id for _, subject in bounded.subjects.singles() if sweeps.holds(subject))
         bounded.objects.all_frames = frozenset(held)
     return bounded, sweeps
-
-
-def _with_swept(
-    pieces: Iterable[SubjectGeometry], subjects: SubjectList, sweeps: BoneSweeps
-) -> Iterator[SubjectGeometry]:
-    """Replace the vertices of bones at one frame by their points at all frames, if there are any."""
-    for piece in pieces:
-        subject = subjects[int(piece.subjects[0])]
-        if sweeps.holds(subject):
-            yield from (sweeps.swept(single, subject) for single in piece.singles())
-        else:
-            yield piece
 
 
 def require_active_scene(scene: bpy.types.Scene) -> None:
@@ -276,19 +269,15 @@ def _local_envelope(entry: ObjectBounds, shapes: Sequence[Shape]) -> tuple[Shape
     result: list[Shape] = []
     for shape in shapes:
         assert isinstance(shape, Aabb | Sphere)
+        box = shape if isinstance(shape, Aabb) else shape.aabb()
+        largest = float(np.abs([box.min, box.max]).max())
         local = known.get(type(shape))
         is_constant = local is not None and all(
-            np.allclose(getattr(local, name), getattr(shape, name), rtol=0, atol=_SAME * _reach(shape))
+            np.allclose(getattr(local, name), getattr(shape, name), rtol=0, atol=_SAME * largest)
             for name in shape.field_shapes
         )
-        result.append(local if is_constant and local is not None else shape.padded(_ROUNDING * _reach(shape)))
+        result.append(local if is_constant and local is not None else shape.padded(_ROUNDING * largest))
     return tuple(result)
-
-
-def _reach(shape: Aabb | Sphere) -> float:
-    """Largest coordinate of a shape."""
-    box = shape if isinstance(shape, Aabb) else shape.aabb()
-    return float(np.abs([box.min, box.max]).max())
 
 
 def _never_there(times: Sequence[float]) -> str:

@@ -180,23 +180,21 @@ class BoundsColumns:
 
     def shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
         """Shapes of rows (m,), in their own frames and in world space."""
-        local, world = (self._plain_shapes(group, self.kind[rows], rows) for group in _GROUPS)
+        local: dict[str, ShapeColumn] = {}
+        world: dict[str, ShapeColumn] = {}
+        codes = self.kind[rows]
+        kinds = [self._kinds[code] for code in np.unique(codes).tolist()]
+        for kind in dict.fromkeys(itertools.chain(*kinds)):  # in the order in which they were fitted
+            has_kind = np.array([kind in each for each in self._kinds], dtype=bool)
+            places = np.flatnonzero(has_kind[codes])
+            for group, columns in zip(_GROUPS, (local, world), strict=True):
+                numbers = (self._numbers[group, kind, name][rows[places]] for name in kind.field_shapes)
+                columns[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*numbers))
         if self._detailed:
             detailed = [self._detailed.get(row, ((), ())) for row in rows.tolist()]
             local |= shape_columns([shapes for shapes, _ in detailed])
             world |= shape_columns([shapes for _, shapes in detailed])
         return local, world
-
-    def _plain_shapes(self, group: str, codes: NDArray[np.uint8], rows: Ints) -> dict[str, ShapeColumn]:
-        """Plain shapes of rows (m,), whose kinds are `codes` (m,), in the order in which they were fitted."""
-        columns: dict[str, ShapeColumn] = {}
-        kinds = [self._kinds[code] for code in np.unique(codes).tolist()]
-        for kind in dict.fromkeys(itertools.chain(*kinds)):
-            has_kind = np.array([kind in each for each in self._kinds], dtype=bool)
-            places = np.flatnonzero(has_kind[codes])
-            numbers = (self._numbers[group, kind, name][rows[places]] for name in kind.field_shapes)
-            columns[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*numbers))
-        return columns
 
 
 NO_VERTICES = message("no vertices")

@@ -201,38 +201,6 @@ def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, cu
     too long, and for a property of this name that is driven or no number.
     """
     shown = valid_text(name_of(item))
-    _check(item, name, shown)
-    path = f'["{bpy.utils.escape_identifier(name)}"]'
-    has_value = ~np.isnan(curve.values)
-    settings = scene.render
-    times = curve.frames[has_value] * (settings.frame_map_old / settings.frame_map_new)
-    values = curve.values[has_value]
-    held: Any = item
-    held[name] = float(values[0])
-    held.id_properties_ui(name).update(description="Separation of bounds", subtype="NONE")
-    if (old := _curve_of(item, path)) is not None:
-        old.keyframe_points.clear()
-    item.keyframe_insert(path, frame=float(times[0]))
-    keyed = _curve_of(item, path)
-    if keyed is None:
-        raise SceneError(
-            message(
-                "{object} cannot be animated: remove its action, or choose the other object", object=shown
-            )
-        )
-    points: Any = keyed.keyframe_points
-    points.add(len(times) - len(points))
-    points.foreach_set("co", np.stack([times, values], axis=1).astype(np.float32).ravel())
-    for point in points:
-        point.interpolation = "LINEAR"
-    keyed.update()
-    # Otherwise the evaluated copy of an object that was animated before has no such property.
-    item.update_tag(refresh={"OBJECT"})
-    return len(points)
-
-
-def _check(item: bpy.types.Object, name: str, shown: str) -> None:
-    """Raise SceneError unless a property of this name can be keyed on the object."""
     if item.library is not None:
         raise SceneError(
             message("{object} is linked: make a library override, or choose the other object", object=shown)
@@ -243,32 +211,38 @@ def _check(item: bpy.types.Object, name: str, shown: str) -> None:
         )
     held: Any = item
     if name in held and not isinstance(held[name], (int, float)):
-        raise SceneError(
-            message(
-                "{object} has a property {name!r} that is no number: choose another name",
-                object=shown,
-                name=name,
-            )
-        )
-    animation: Any = item.animation_data
-    if animation is None:
-        return
+        text = "{object} has a property {name!r} that is no number: choose another name"
+        raise SceneError(message(text, object=shown, name=name))
     path = f'["{bpy.utils.escape_identifier(name)}"]'
-    if any(curve.data_path == path for curve in animation.drivers):
-        raise SceneError(
-            message(
-                "{object} has a driver on {name!r}: delete the driver, or choose another name",
-                object=shown,
-                name=name,
-            )
-        )
-    if animation.action is not None and animation.action.library is not None:
-        raise SceneError(
-            message(
-                "{object} has a linked action: make the action local, or choose the other object",
-                object=shown,
-            )
-        )
+    animation: Any = item.animation_data
+    if animation is not None and any(curve.data_path == path for curve in animation.drivers):
+        text = "{object} has a driver on {name!r}: delete the driver, or choose another name"
+        raise SceneError(message(text, object=shown, name=name))
+    if animation is not None and animation.action is not None and animation.action.library is not None:
+        text = "{object} has a linked action: make the action local, or choose the other object"
+        raise SceneError(message(text, object=shown))
+    has_value = ~np.isnan(curve.values)
+    settings = scene.render
+    times = curve.frames[has_value] * (settings.frame_map_old / settings.frame_map_new)
+    values = curve.values[has_value]
+    held[name] = float(values[0])
+    held.id_properties_ui(name).update(description="Separation of bounds", subtype="NONE")
+    if (old := _curve_of(item, path)) is not None:
+        old.keyframe_points.clear()
+    item.keyframe_insert(path, frame=float(times[0]))
+    keyed = _curve_of(item, path)
+    if keyed is None:
+        text = "{object} cannot be animated: remove its action, or choose the other object"
+        raise SceneError(message(text, object=shown))
+    points: Any = keyed.keyframe_points
+    points.add(len(times) - len(points))
+    points.foreach_set("co", np.stack([times, values], axis=1).astype(np.float32).ravel())
+    for point in points:
+        point.interpolation = "LINEAR"
+    keyed.update()
+    # Otherwise the evaluated copy of an object that was animated before has no such property.
+    item.update_tag(refresh={"OBJECT"})
+    return len(points)
 
 
 def _curve_of(item: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
