@@ -80,9 +80,10 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
         found.append(InputWarning("backgroundScene", name_of(depsgraph.scene.background_set), text))
     found += _blocked_drivers(ids)
     # Texts that should be run when the file is opened.
-    text = "was not run, because scripts are blocked"
-    blocked = [each for each in bpy.data.texts if each.use_module] if bpy.app.autoexec_fail else []
-    found += [InputWarning("blockedScript", name_of(each), text) for each in blocked]
+    for script in bpy.data.texts if bpy.app.autoexec_fail else ():
+        if script.use_module:
+            reason = "was not run, because scripts are blocked"
+            found.append(InputWarning("blockedScript", name_of(script), reason))
     return tuple(dict.fromkeys(found))
 
 
