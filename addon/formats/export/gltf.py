@@ -16,7 +16,7 @@ import numpy as np
 from ...core import Capsule, Cylinder, Obb, Sphere
 from ...core.messages import message
 from ...core.numeric.arguments import require_texts
-from ...core.numeric.arrays import Floats
+from ...core.numeric.arrays import Floats, cross, perpendicular
 from ...core.numeric.floating_point import nearest_float32
 from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionResponse, response_of
 from ..shape_members import preferred_shapes, read_normalized_shape, read_shape
@@ -30,7 +30,6 @@ from .gltf_collider_nodes import (
     NodeFrame,
     collider_node_name,
     fit_collider,
-    frame_along,
     node_matrix,
     unit_length_error,
 )
@@ -264,7 +263,11 @@ def _collider(node: Collider, volume: ColliderVolume) -> Collider:
         if np.abs(relative - np.eye(3)).max() > 1e-6:
             frame = NodeFrame(nearest_float32(quaternion_from_matrix(relative)), np.ones(3))
     if isinstance(volume, Capsule | Cylinder):
-        frame = frame_along(parent[:3, :3].T @ volume.axis)
+        # The Y axis of the node is that of the shape.
+        axis = parent[:3, :3].T @ volume.axis
+        side = perpendicular(axis)
+        axes = np.stack([side, axis, cross(side, axis)], axis=-1)
+        frame = NodeFrame(nearest_float32(quaternion_from_matrix(axes)), np.ones(3))
     return fit_collider(parent, frame, volume, unit_length_error(node.rotation))
 
 

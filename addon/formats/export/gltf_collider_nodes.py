@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere
 from ...core.messages import message
-from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, cross, perpendicular
+from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import to_lists
 from ..spaces import matrix_from_quaternion, quaternion_from_matrix
@@ -120,13 +120,6 @@ def compensating_frame(linear: Floats) -> NodeFrame:
 
 ColliderVolume: TypeAlias = Obb | Sphere | Capsule | Cylinder
 """Shapes that a collider can have."""
-
-
-def frame_along(axis: Floats) -> NodeFrame:
-    """Return the frame of a node whose Y axis is a unit vector (3,): that of its capsule or cylinder."""
-    side = perpendicular(axis)
-    axes = np.stack([side, axis, cross(side, axis)], axis=-1)
-    return NodeFrame(nearest_float32(quaternion_from_matrix(axes)), np.ones(3))
 
 
 def fit_collider(

@@ -368,7 +368,12 @@ def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _
     of_balls = in_frames.take(owner)
     centers, radii, normals = (np.concatenate(each) for each in zip(*balls, strict=True))
     normals = transform_vectors(of_balls.rotation, normals)
-    flat = [(owner, _box_of_faces(part)) for owner, part in parts if isinstance(part, Obb | Cylinder)]
+    flat = [(body, part) for body, part in parts if isinstance(part, Obb)]
+    for body, part in parts:
+        if isinstance(part, Cylinder):
+            # Its ends, as the only faces of a box.
+            sizes = np.array([float(part.half_length), -np.inf, -np.inf])
+            flat.append((body, Obb.unchecked(part.center, sizes, np.outer(part.axis, [1, 0, 0]))))
     faces = None
     if flat:
         of_faces = np.array([owner for owner, _ in flat])
@@ -391,14 +396,6 @@ def _balls_of(shape: Any) -> tuple[Floats, Floats, Floats]:
         points = np.stack([shape.start, shape.end])
         normal = shape.axis if isinstance(shape, Cylinder) else normal
     return points, np.broadcast_to(radius, len(points)), np.broadcast_to(normal, points.shape)
-
-
-def _box_of_faces(shape: Obb | Cylinder) -> Obb:
-    """Box itself, or the ends of a cylinder as the only faces of a box."""
-    if isinstance(shape, Obb):
-        return shape
-    sizes = np.array([float(shape.half_length), -np.inf, -np.inf])
-    return Obb.unchecked(shape.center, sizes, np.outer(shape.axis, [1, 0, 0]))
 
 
 def _is_short_of(body: _Bodies, shape: _Plain, is_sphere: bool, step: float) -> Bools:

@@ -76,11 +76,6 @@ class _Source(NamedTuple):
     owner: str | None
     bone: str = ""
 
-    @property
-    def collider_name(self) -> str:
-        """Name of the source within the names of its colliders."""
-        return f"{self.name}_{self.bone}" if self.bone else self.name
-
 
 def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
     """Create colliders as `colliders_in_parts` does, without pauses."""
@@ -181,7 +176,8 @@ def _requests(
     for source, shapes in meshes.items():
         before = existing.get(source, [])
         try:
-            assigned = names.assign(source.collider_name, [kind for kind, _ in shapes])
+            name = f"{source.name}_{source.bone}" if source.bone else source.name
+            assigned = names.assign(name, [kind for kind, _ in shapes])
         except CollisionBoundsError as error:
             names.reserve(map(name_of, before))
             skipped.append(Skipped(source.name, error.message))

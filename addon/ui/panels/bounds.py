@@ -37,7 +37,12 @@ class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
         objects.use_property_split, objects.use_property_decorate = True, False
         objects.prop(settings, "scope")
         # A line in all cases: the buttons below stay in place when the selection changes.
-        objects.label(text=_selection_text(context), translate=False, icon="INFO")
+        text = iface_("Hidden objects are skipped")
+        if settings.scope == "SELECTED":
+            text = iface_("Nothing selected: all visible")
+            if count := len(context.view_layer.objects.selected):
+                text = iface_("{count} selected", count=count)
+        objects.label(text=text, translate=False, icon="INFO")
         # Progress of both buttons is here, where it is seen while the panel of swept bounds is folded.
         main, clear = "collision_bounds.compute_bounds", "collision_bounds.clear_results"
         job = sidebar.running_job(main, "collision_bounds.compute_envelope")
@@ -154,14 +159,6 @@ class COLLISION_BOUNDS_PT_bounds_notes(sidebar.Popover, Panel):
 def _vertex_groups(context: Context) -> Sequence[Any]:
     """Return the vertex groups of the active object."""
     return () if context.object is None else context.object.vertex_groups  # type: ignore[return-value]
-
-
-def _selection_text(context: Context) -> str:
-    """Return which objects the buttons work on, in words."""
-    if settings_of(context).scope != "SELECTED":
-        return iface_("Hidden objects are skipped")
-    count = len(context.view_layer.objects.selected)
-    return iface_("{count} selected", count=count) if count else iface_("Nothing selected: all visible")
 
 
 def _changed_texts(context: Context) -> list[str]:

@@ -63,7 +63,17 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
     if body is None:
         return
     curve, column = active_curve(settings), body.column(align=True)
-    _draw_range(column.row(align=True), context, settings)
+    line = column.row(align=True)
+    if curve is not None:
+        units = context.scene.unit_settings
+        low, high = (length_text(value, units, digits=3) for value in curve.range)
+        line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
+    else:
+        text, job = request_missing(settings), job_state.running()
+        if job is not None and job.has_partial_result is None:
+            job.draw(line)
+        else:
+            line.label(text=text, translate=False, icon="INFO")
     width = (sidebar_width(context) - _GRAPH_SURROUNDINGS) / _GRAPH_PARTS
     side = min(max(width, _LEAST_SIDE), _MOST_SIDE)
     pixels = max(round((side - _MARGIN) * context.preferences.system.ui_scale), 1)
@@ -82,21 +92,6 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
     line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
     line.operator("collision_bounds.export_separation", text="", icon="EXPORT")
     line.operator("collision_bounds.key_separation", text="", icon="KEYINGSET")
-
-
-def _draw_range(line: UILayout, context: Context, settings: SceneSettings) -> None:
-    """Draw the least and the greatest separation, or the progress, or why there is no curve."""
-    curve = active_curve(settings)
-    if curve is not None:
-        units = context.scene.unit_settings
-        low, high = (length_text(value, units, digits=3) for value in curve.range)
-        line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
-        return
-    text, job = request_missing(settings), job_state.running()
-    if job is not None and job.has_partial_result is None:
-        job.draw(line)
-    else:
-        line.label(text=text, translate=False, icon="INFO")
 
 
 def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:

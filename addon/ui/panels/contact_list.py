@@ -51,7 +51,14 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         fits, prefixes = measure_texts(context, width), prefixes_of_names(data)
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
         names = line.split(factor=0.5, align=True)
-        names.row(align=True).label(text=a, translate=False, icon=_icon_of(item))
+        icon: Any = "PINNED" if item.at_start else "RADIOBUT_ON"
+        if item.is_near_miss:
+            icon = "DRIVER_DISTANCE"
+        elif item.tunnelling:
+            icon = "GHOST_ENABLED"
+        elif item.accepted:
+            icon = "CHECKMARK"
+        names.row(align=True).label(text=a, translate=False, icon=icon)
         names.row(align=True).label(text=b, translate=False)
         # At most six characters, up to a million, as far as the frame is certain.
         decimals = 2 if abs(item.frame) < 100 else 1 if abs(item.frame) < 1000 else 0
@@ -146,14 +153,3 @@ def _value_text(value: float) -> str:
     """Format a depth or gap in at most five characters. The details have more digits."""
     limits = ((1, ".3f"), (10, ".2f"), (999.5, ".3g"), (99999.5, ".0f"))
     return format(value, next((form for limit, form in limits if value < limit), ".0e"))
-
-
-def _icon_of(row: ContactRow) -> Any:
-    """Return the icon of a row."""
-    if row.is_near_miss:
-        return "DRIVER_DISTANCE"
-    if row.tunnelling:
-        return "GHOST_ENABLED"
-    if row.accepted:
-        return "CHECKMARK"
-    return "PINNED" if row.at_start else "RADIOBUT_ON"

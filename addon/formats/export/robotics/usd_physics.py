@@ -87,7 +87,12 @@ def _group_lines(links: list[Link], root: str) -> Iterator[str]:
     members: dict[int, list[str]] = {}
     for link in links:
         if link.shapes and link.response.response == "solid":
-            members.setdefault(link.response.group, []).append(f"<{_path(link, links, root)}/{_COLLIDER}>")
+            names, above = [link.name], link.parent
+            while above is not None:
+                names.append(links[above].name)
+                above = links[above].parent
+            path = "/".join(["", root, *reversed(names), _COLLIDER])
+            members.setdefault(link.response.group, []).append(f"<{path}>")
     groups = []
     for group in sorted(members):
         apart = [other for other in sorted(members) if not meeting[group] >> other - 1 & 1]
@@ -99,15 +104,6 @@ def _group_lines(links: list[Link], root: str) -> Iterator[str]:
         schemas = f"prepend apiSchemas = {_tokens(['CollectionAPI:colliders'])}"
         groups.append(_prim("PhysicsCollisionGroup", f"Group_{group}", [schemas], relationships))
     yield from _prim("Scope", _GROUPS, [], chain.from_iterable(groups))
-
-
-def _path(link: Link, links: list[Link], root: str) -> str:
-    """Path of the prim of a link."""
-    names = [link.name]
-    while link.parent is not None:
-        link = links[link.parent]
-        names.append(link.name)
-    return "/".join(["", root, *reversed(names)])
 
 
 def _link_lines(link: Link, materials: dict[str, str]) -> Iterator[str]:
