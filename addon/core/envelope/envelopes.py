@@ -96,7 +96,7 @@ class SweptBounds:
         rows, spheres = arrays.rows[columns], arrays.spheres[:1, columns]
         supports = supports_of(arrays.boxes[:1, columns], spheres)[0]
         self._sampled[rows] = np.maximum(self._sampled[rows], supports)
-        self._merge_spheres(rows, spheres[0])
+        self.merge_spheres(rows, spheres[0])
 
     def add_moving(self, arrays: SampleArrays, columns: Ints) -> Bools:
         """Add supports of columns (c,), and of intervals between samples that do not add too much.
@@ -124,12 +124,6 @@ class SweptBounds:
         self._supports[rows] = np.maximum(self._supports[rows], largest)
         return np.asarray(accepted)
 
-    def merge_spheres_of_samples(self, arrays: SampleArrays, columns: Ints) -> None:
-        """Merge the spheres of columns (c,) at all samples."""
-        for k in range(len(arrays.times)):
-            present = columns[arrays.present[k, columns]]
-            self._merge_spheres(arrays.rows[present], arrays.spheres[k, present])
-
     def merge_spheres_between(self, arrays: SampleArrays, accepted: Bools) -> None:
         """Merge the spheres at both ends of accepted intervals (i, m), padded by the deviation in between."""
         begin, end = arrays.begin, arrays.end
@@ -140,7 +134,7 @@ class SweptBounds:
             for k in (begin + interval, begin + interval + 1):
                 padded = arrays.spheres[k, columns]
                 padded[:, 3] += deviation[interval, columns]
-                self._merge_spheres(arrays.rows[columns], padded)
+                self.merge_spheres(arrays.rows[columns], padded)
 
     def boxes(self) -> Aabb:
         """Boxes (n,) around everything so far; zero for subjects that were never present."""
@@ -164,7 +158,7 @@ class SweptBounds:
         tolerance: Floats = _TOLERANCE * size + _SINGLE_PRECISION * np.abs(supports).max(axis=1)
         return tolerance
 
-    def _merge_spheres(self, rows: Ints, spheres: Floats) -> None:
+    def merge_spheres(self, rows: Ints, spheres: Floats) -> None:
         """Merge spheres (r, 4) into those of subjects (r,), unless they are inside already."""
         radius = self.radius[rows]
         is_first = radius == -np.inf
@@ -403,7 +397,9 @@ def _add_samples(swept: SweptBounds, arrays: SampleArrays) -> Generator[None, No
             yield
         columns = moving[start : start + chunk]
         accepted[:, columns] = swept.add_moving(arrays, columns)
-    swept.merge_spheres_of_samples(arrays, moving)
+    for sample in range(len(arrays.times)):
+        present = moving[arrays.present[sample, moving]]
+        swept.merge_spheres(arrays.rows[present], arrays.spheres[sample, present])
     if moving.size and len(accepted):
         swept.merge_spheres_between(arrays, accepted)
     is_present = arrays.present[arrays.begin : arrays.end] & arrays.present[arrays.begin + 1 : arrays.end + 1]

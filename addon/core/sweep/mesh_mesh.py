@@ -169,8 +169,15 @@ def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> Triang
         gap, step = _safe_steps(now, _feature_axes(now), remaining)
         close = np.flatnonzero((gap <= part.contact_gap) | (step_number >= _SLOW_STEPS))
         if len(close):
-            along_line = _safe_steps_by_closest_points(now.take(close), remaining[close])
-            gap[close], step[close] = np.maximum((gap[close], step[close]), along_line)
+            # The gap along the line of closest points: -inf, which counts as contact, where these are too
+            # close for a direction.
+            near = now.take(close)
+            triangles = (triangles_from_corners(corners.T) for corners in (near.p, near.q))
+            along = closest_points_triangle_triangle(*triangles).normal.T[:, None]
+            axis = _Axes(along, np.zeros_like(along), np.zeros_like(along))
+            gap[close], step[close] = np.maximum(
+                (gap[close], step[close]), _safe_steps(near, axis, remaining[close])
+            )
         touching = gap <= part.contact_gap
         ends = touching | ((step_number == _MAX_STEPS) & (remaining > 0))
         ended = np.flatnonzero(ends)
@@ -213,17 +220,6 @@ def _feature_axes(now: _TrianglePairs) -> _Axes:
         cross_first(left, right_change) + cross_first(left_change, right),
         cross_first(left_change, right_change),
     )
-
-
-def _safe_steps_by_closest_points(now: _TrianglePairs, remaining: Floats) -> tuple[Floats, Floats]:
-    """Distance (m,), and the time (m,) in which the gap along the line of closest points stays open."""
-    witness = closest_points_triangle_triangle(
-        *(triangles_from_corners(corners.T) for corners in (now.p, now.q))
-    )
-    along = witness.normal.T[:, None]
-    zero = np.zeros_like(along)
-    # Closest points that are too close for a direction give a gap of -inf, which counts as contact.
-    return _safe_steps(now, _Axes(along, zero, zero), remaining)
 
 
 def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Floats, Floats]:
