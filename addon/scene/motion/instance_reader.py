@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import bpy
@@ -153,7 +153,19 @@ class InstanceMatrices:
     def read(self, depsgraph: bpy.types.Depsgraph) -> NDArray[np.float32] | None:
         """Read all matrices (count, 4, 4), by columns; None if there are more or fewer instances now."""
         if self._is_product:
-            factors = list(_factors_of(depsgraph))
+            # Of the instances that geometry nodes make, as far as they are products of two.
+            factors: _Factors = []
+            for item in depsgraph.scene.collection.all_objects:
+                if not any(modifier.type == "NODES" for modifier in item.modifiers):
+                    continue
+                evaluated: Any = item.evaluated_get(depsgraph)
+                # A hidden object is not evaluated.
+                if not evaluated.is_evaluated:
+                    continue
+                geometry = evaluated.evaluated_geometry()
+                transforms = _transforms(geometry.instances_pointcloud())
+                if len(transforms) and all(_is_single(each) for each in geometry.instance_references()):
+                    factors.append((np.array(evaluated.matrix_world, dtype=np.float32).T, transforms))
             pattern = b"".join(_pattern(each) for pair in factors for each in pair)
             if pattern in self._tested:
                 return self._multiplied(depsgraph, factors)
@@ -197,21 +209,6 @@ class InstanceMatrices:
 
 _Factors: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 """World matrix (4, 4) of each object that shows instances, and the transforms (n, 4, 4) of these."""
-
-
-def _factors_of(depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Yield the factors of the instances that geometry nodes make, as far as they are two."""
-    for item in depsgraph.scene.collection.all_objects:
-        if not any(modifier.type == "NODES" for modifier in item.modifiers):
-            continue
-        evaluated: Any = item.evaluated_get(depsgraph)
-        # A hidden object is not evaluated.
-        if not evaluated.is_evaluated:
-            continue
-        geometry = evaluated.evaluated_geometry()
-        transforms = _transforms(geometry.instances_pointcloud())
-        if len(transforms) and all(_is_single(each) for each in geometry.instance_references()):
-            yield np.array(evaluated.matrix_world, dtype=np.float32).T, transforms
 
 
 def _transforms(cloud: Any) -> NDArray[np.float32]:

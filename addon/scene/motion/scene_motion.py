@@ -26,7 +26,7 @@ from ..fitting.moved_fits import new_fits
 from ..fitting.parts import TreeVertices, part_vertices
 from ..progress import run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
-from ..subjects.geometry import SubjectGeometry, with_size
+from ..subjects.geometry import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading
@@ -118,7 +118,14 @@ class SceneMotion(KnownShapes):
         self.reader = reader
         unfitted = reader.first_geometries() | reader.include(late)
         reader.shared = []
-        self._unfitted = {row: with_size(source) for row, source in unfitted.items()}
+        for row, source in list(unfitted.items()):
+            if not source.matrices[0, :3, :3].any():
+                # A subject without size may grow from nothing. Of a point no axes and parts of its shape
+                # could be found, so it gets the size of its vertices in its own space.
+                matrices = source.matrices.copy()
+                matrices[0, :3, :3] = np.eye(3)
+                unfitted[row] = source._replace(matrices=matrices)
+        self._unfitted = unfitted
         self.arrived: set[InstanceKey] = set()
         may_be_owner = instance_owner_filter(scene, selection)
         self.may_have_late_instances = any(

@@ -242,18 +242,6 @@ def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
     return piece.with_geometry(moved_to_frame(piece.geometry, piece.frame))
 
 
-def with_size(piece: SubjectGeometry) -> SubjectGeometry:
-    """Give a subject without size, which may grow from nothing, that of its vertices in its own space.
-
-    Of a point no axes and parts of the subject's shape could be found.
-    """
-    if piece.matrices[0, :3, :3].any():
-        return piece
-    matrices = piece.matrices.copy()
-    matrices[0, :3, :3] = np.eye(3)
-    return piece._replace(matrices=matrices)
-
-
 def moved_to_frame(geometry: Geometry, frame: Floats) -> Geometry:
     """Convert vertices to a frame, a world matrix (4, 4)."""
     points, matrix, radius = geometry
