@@ -89,20 +89,21 @@ class Space:
         if isinstance(shape, SphereTree):
             spheres = self.shape(shape.spheres)
             return SphereTree(spheres.center, spheres.radius, shape.children)
-        fields = [self._field(name, getattr(shape, name)) for name in shape.field_shapes]
+        fields = []
+        for name in shape.field_shapes:
+            values = getattr(shape, name)
+            if name == "axis":
+                fields.append(self.directions(values))
+            elif name == "rotation":
+                fields.append(self.axes @ values @ self.axes.T)
+            elif name in _LENGTHS:
+                in_order = self.scale_factors(values) if name == "half_extents" else values
+                fields.append(self._lengths(in_order, name))
+            else:
+                fields.append(self.vectors(values))
         if isinstance(shape, Aabb):
             fields = [np.minimum(*fields), np.maximum(*fields)]
         return type(shape).unchecked(*fields)
-
-    def _field(self, name: str, values: Floats) -> Floats:
-        """Convert the field of a shape; fields that are no lengths or directions are points."""
-        if name == "axis":
-            return self.directions(values)
-        if name == "rotation":
-            return self.axes @ values @ self.axes.T
-        if name == "half_extents":
-            values = self.scale_factors(values)
-        return self._lengths(values, name) if name in _LENGTHS else self.vectors(values)
 
     def _lengths(self, values: Floats, name: str) -> Floats:
         """Convert lengths from Blender units."""

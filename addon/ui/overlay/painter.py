@@ -6,7 +6,6 @@ Blender before 5.2 has no graphics in background.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import gpu
@@ -163,26 +162,20 @@ class Painter:
                     if mesh in self._faces:
                         _draw(self._face_shader, self._faces[mesh][size], texture)
                 gpu.state.face_culling_set("NONE")
-            self._draw_lines(calls, style, view, width)
+            for mesh, size, texture in calls:
+                shader, batch = self._line_shader, self._lines[mesh][size]
+                # A square does not have the depth of the lines on it, so objects would hide the wrong parts.
+                if size == 0 and style.in_front and mesh in self._small:
+                    shader, batch = self._small[mesh], self._square
+                # Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
+                if line_width := width * (style.line_width or (mesh == "edges")):
+                    _bind(shader, style.line_opacity, view, line_width)
+                    _draw(shader, batch, texture)
         gpu.state.depth_test_set("NONE")
         if len(data.marker):
             _bind(self._line_shader, style.line_opacity, view, max(2.0, style.line_width))
             _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
-
-    def _draw_lines(self, calls: Sequence[_Call], style: Style, view: _View, width: float) -> None:
-        """Draw lines, `width` times as wide as plain ones.
-
-        Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
-        """
-        for mesh, size, texture in calls:
-            shader, batch = self._line_shader, self._lines[mesh][size]
-            # A square does not have the depth of the lines on it, so objects would hide the wrong parts.
-            if size == 0 and style.in_front and mesh in self._small:
-                shader, batch = self._small[mesh], self._square
-            if line_width := width * (style.line_width or (mesh == "edges")):
-                _bind(shader, style.line_opacity, view, line_width)
-                _draw(shader, batch, texture)
 
 
 def _bind(shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0) -> None:
