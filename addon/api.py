@@ -18,6 +18,7 @@ from typing import Any
 import bpy
 
 from .core import CollisionBoundsError, Progress
+from .core.progress import run_to_end
 from .formats import CONVENTIONS, InputWarning, dumps
 from .formats.document.model import MISSING_INPUTS
 from .scene.blender.missing_inputs import input_warnings
@@ -31,7 +32,6 @@ from .scene.jobs.contacts import find_contacts
 from .scene.jobs.result import Result
 from .scene.motion.over_time import preserve_unkeyed_values
 from .scene.options import choice, completed_keywords, with_options
-from .scene.progress import run_to_end
 from .scene.settings import (
     ALLOWED_INPUTS,
     JOB_OPTIONS,

@@ -1,8 +1,13 @@
-"""Progress of scans and of other long jobs, and the kinds of motion between samples; imports nothing."""
+"""Progress of scans and of other long jobs, which are generators, and the kinds of motion between samples."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Generator
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+_Part = TypeVar("_Part")
+_Progress = TypeVar("_Progress")
+_Result = TypeVar("_Result")
 
 MotionKind: TypeAlias = Literal["adaptive", "linear"]
 """Motion between samples: "adaptive" evaluates the scene as often as necessary, "linear" interpolates."""
@@ -37,3 +42,26 @@ class Progress(NamedTuple):
     def share(self) -> float:
         """Part of the job that is done, from 0 to 1."""
         return self.done / self.total if self.part is None else self.part
+
+
+def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
+    """Run a job without pauses and return its result."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
+
+
+def converted(
+    parts: Generator[_Part, None, _Result], progress_of: Callable[[_Part], _Progress]
+) -> Generator[_Progress, None, _Result]:
+    """Run a job, yield the progress that a function returns after each part, and return its result."""
+    while True:
+        try:
+            part = next(parts)
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
+        yield progress_of(part)

@@ -1,41 +1,16 @@
-"""Helpers for jobs that are generators: run one to its end, or convert its progress."""
+"""Progress of jobs that are made of others: phases, one of several, or one that may be stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from ..core import Progress
+from ..core.progress import Progress, converted
 
-_Part = TypeVar("_Part")
-_Progress = TypeVar("_Progress")
 _Result = TypeVar("_Result")
 
 _STEP = 0.05
 """Part of what is left of a phase that one of its steps does, where their number is unknown."""
-
-
-def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
-    """Run a job without pauses and return its result."""
-    while True:
-        try:
-            next(parts)
-        except StopIteration as stop:
-            result: _Result = stop.value
-            return result
-
-
-def converted(
-    parts: Generator[_Part, None, _Result], progress_of: Callable[[_Part], _Progress]
-) -> Generator[_Progress, None, _Result]:
-    """Run a job, yield the progress that a function returns after each part, and return its result."""
-    while True:
-        try:
-            part = next(parts)
-        except StopIteration as stop:
-            result: _Result = stop.value
-            return result
-        yield progress_of(part)
 
 
 class JobProgress:

@@ -14,6 +14,7 @@ from ..fitting.convex_hull import ConvexHull
 from ..numeric.arguments import as_length, as_whole_number
 from ..numeric.arrays import Floats, Ints, dot
 from ..numeric.geodesic import geodesic_directions
+from ..progress import run_to_end
 from ..shapes import Capsule, Obb, Sphere, Triangle
 from ..trees.builder import as_corners
 from .hull_estimate import (
@@ -101,13 +102,7 @@ def convex_parts(triangles: Triangle | ArrayLike, count: int, tolerance: float =
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    steps = convex_parts_in_steps(triangles, count, tolerance)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            parts: list[Floats] = stop.value
-            return parts
+    return run_to_end(convex_parts_in_steps(triangles, count, tolerance))
 
 
 def convex_parts_in_steps(
@@ -116,7 +111,7 @@ def convex_parts_in_steps(
     """Split a mesh as `convex_parts` does, in steps of about a tenth of the time for eight parts.
 
     triangles, count, tolerance. See `convex_parts`, also for errors.
-    share : Part of the largest possible number of splits that is done.
+    Yields share : Part of the largest possible number of splits that is done.
     Returns parts : list of (k, 3) float64
     """
     corners = as_corners(triangles)

@@ -17,7 +17,7 @@ In reading order:
 - `private_scene`: a scene with some objects alone, which exists only while a job takes a step.
 - `depsgraph_updates`: edits that an update of the dependency graph reports.
 
-The room may import `core` and the settings, errors and progress of `scene`.
+The room may import `core` and the settings and errors of `scene`.
 
 Decisions:
 

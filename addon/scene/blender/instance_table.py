@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..progress import run_to_end
+from ...core.progress import run_to_end
 from .instances import (
     CURVE_LIKE,
     MESH_LIKE,

@@ -18,8 +18,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core.messages import message
+from ...core.progress import converted
 from ..errors import SceneError
-from ..progress import converted
 from .frames import LAST_FRAME, go_to, may_lose_drivers, playhead, scene_by_uid
 from .parts.known_rows import HANDLERS
 

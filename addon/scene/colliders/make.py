@@ -10,6 +10,7 @@ import bpy
 
 from ...core import CollisionBoundsError, Progress
 from ...core.messages import message
+from ...core.progress import run_to_end
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..blender.frames import scene_by_uid
@@ -27,7 +28,6 @@ from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
 from ..fitting.parts import convex_pieces
 from ..motion.over_time import BoneSweeps, sweep_bones
-from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, in_bone_space

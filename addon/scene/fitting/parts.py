@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...core import Sphere, SphereTree, obb_from_points, sphere_tree_from_triangles, spheres_from_groups
 from ...core.compound.convex_parts import convex_parts_in_steps
 from ...core.numeric.arrays import Floats, Ints, dot, length, require_finite, transform_vectors
-from ..progress import run_to_end
+from ...core.progress import run_to_end
 from ..settings import DrawnShape, FitSettings
 from ..subjects.geometry import SubjectGeometry
 from .fit import PartVertices, points_for_search

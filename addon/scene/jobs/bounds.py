@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
 from ...core.messages import message
+from ...core.progress import converted, run_to_end
 from ...formats import ObjectBounds, Skipped
 from ...formats.wording import valid_text
 from ..blender.animated import turning_times
@@ -31,7 +32,6 @@ from ..blender.private_scene import keeping_open
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sweep_bones
-from ..progress import converted, run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
 from ..subjects.find import find_in_parts
 from ..subjects.geometry import SubjectGeometry

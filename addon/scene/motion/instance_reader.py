@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools
+from ...core.progress import run_to_end
 from ..blender.instance_table import InstanceTable, read_instance_table
 from ..blender.instances import MESH_LIKE, VisibleInstance
-from ..progress import run_to_end
 
 _T = TypeVar("_T")
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...core import Sample
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.progress import run_to_end
 from ...core.scan.scan import probed_times
 from ..blender.frames import advance_to, scene_by_uid
 from ..blender.instances import InstanceKey
@@ -24,7 +25,6 @@ from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.moved_fits import new_fits
 from ..fitting.parts import TreeVertices, part_vertices
-from ..progress import run_to_end
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter

@@ -12,7 +12,7 @@ In reading order:
 - `reader`: finds subjects among all instances by arrays, and reads the geometry of each mesh once.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 
-The room may import `core`, `formats`, `scene.blender` and the settings, errors and progress of `scene`.
+The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
 
 Decisions:
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.messages import message
 from ...core.numeric.arrays import Bools
+from ...core.progress import run_to_end
 from ...formats import Skipped
 from ..blender.instance_table import InstanceTable
 from ..blender.instances import (
@@ -25,7 +26,6 @@ from ..blender.missing_inputs import missing_reason
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import collider_owner, is_collider, is_marked_collider
 from ..errors import SceneError
-from ..progress import run_to_end
 from ..settings import Selection
 from .candidates import SubjectCandidates, find_subject_candidates
 from .parents import ParentFinder

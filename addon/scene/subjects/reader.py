@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
+from ...core.progress import run_to_end
 from ..blender.instance_table import NO_INDEX, InstanceTable, instances_at, read_instance_table, rows_by_mesh
 from ..blender.instances import InstanceKey
-from ..progress import run_to_end
 from ..settings import FitSettings
 from .geometry import SubjectAssembler, SubjectGeometry
 from .subject import Subject

@@ -12,8 +12,8 @@ import bpy
 from bpy.types import Context, Event, Header
 
 from ...core import CollisionBoundsError, Progress
+from ...core.progress import run_to_end
 from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
-from ...scene.progress import run_to_end
 from .. import job_state
 from ..overlay import handlers as overlay
 from ..overlay.state import redraw

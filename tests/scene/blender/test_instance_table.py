@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.blender.instance_table import instances_at, read_instance_table
 from addon.scene.blender.instances import (
     CURVE_LIKE,
@@ -16,7 +17,6 @@ from addon.scene.blender.instances import (
     shown_objects,
 )
 from addon.scene.blender.mesh_data import vertex_positions
-from addon.scene.progress import run_to_end
 from tests.scene.building import CUBE, add_vertices, open_empty_file
 from tests.scene.jobs.test_many_instances import MAKERS
 

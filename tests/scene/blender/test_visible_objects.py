@@ -10,9 +10,9 @@ from itertools import product
 import bpy
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.blender.instance_table import read_instance_table, visible_instances
 from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.progress import run_to_end
 from addon.scene.settings import BoundsSettings
 from addon.scene.subjects.find import IN_BACKGROUND
 from tests.scene.building import CUBE, add_vertices, key_location

@@ -16,10 +16,10 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.blender.frames import advance_to
 from addon.scene.blender.simulation import Simulations
 from addon.scene.jobs.bounds import compute_bounds, play_bounds
-from addon.scene.progress import run_to_end
 from addon.scene.settings import BoundsSettings
 from tests.cli.command_line import run
 from tests.scene.building import CUBE, add_vertices, open_empty_file

@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.pair_separation import separation_over_time
-from addon.scene.progress import run_to_end
 from addon.scene.settings import ContactSettings
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene

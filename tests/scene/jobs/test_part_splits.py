@@ -8,10 +8,10 @@ import pytest
 
 from addon.core import convex_parts
 from addon.core.compound.convex_parts import convex_parts_in_steps
+from addon.core.progress import run_to_end
 from addon.scene.colliders.make import make_colliders
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.part_splits import split_meshes
-from addon.scene.progress import run_to_end
 from addon.scene.settings import ColliderSettings, ContactSettings, FitSettings, Selection
 from tests.core.compound.meshes_with_notches import ring
 

@@ -13,6 +13,7 @@ import bpy
 
 from ....core import Progress
 from ....core.messages import message, template
+from ....core.progress import run_to_end
 from ....formats import InputWarning, ObjectBounds, Skipped
 from ...blender.frames import scene_by_uid
 from ...blender.instances import MESH_LIKE
@@ -23,7 +24,6 @@ from ...blender.private_scene import PrivateScene
 from ...blender.simulation import may_deform
 from ...motion.frame_reader import FrameReader
 from ...motion.scene_motion import SceneMotion
-from ...progress import run_to_end
 from ...settings import Modifiers
 from ...subjects.find import find_in_parts
 from ...subjects.reader import SubjectReader

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ....core import Progress, ScanSettings
+from ....core.progress import converted, run_to_end
 from ...blender.animated import turning_times
 from ...blender.frames import advance_to, playhead, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
@@ -19,7 +20,7 @@ from ...blender.simulation import Simulations
 from ...motion.frame_reader import FrameReader
 from ...motion.posed_shapes import MeshObstacles
 from ...motion.scene_motion import SceneMotion
-from ...progress import JobProgress, converted, run_to_end
+from ...progress import JobProgress
 from ...settings import SHAPES_OF_TRIANGLES
 from ...subjects.find import find_in_parts
 from ...subjects.scan_settings import make_scan_settings, obstacle_mask

@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 import numpy as np
 
+from addon.core.progress import run_to_end
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
-from addon.scene.progress import run_to_end
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.building import CUBE, add_vertices, curves, key_location, open_empty_file
 from tests.scene.sampling import go_to, world_points

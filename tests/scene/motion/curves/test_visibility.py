@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.motion.known_motion import read_curve_poses
-from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
 from tests.scene.building import add_vertices, curves, key_location
 from tests.scene.sampling import contacts_by_names, go_to, scan_scene

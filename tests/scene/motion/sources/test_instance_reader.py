@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.blender.instance_table import read_instance_table
 from addon.scene.motion.instance_reader import InstanceMatrices, InstanceReader
-from addon.scene.progress import run_to_end
 from tests.scene.building import CUBE, add_vertices, open_empty_file
 
 pytestmark = pytest.mark.smoke

@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.formats import dumps
 from addon.scene.blender.private_scene import keeping_open
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
-from addon.scene.progress import run_to_end
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.building import open_empty_file
 from tests.scene.independent.files import load, sample_files
