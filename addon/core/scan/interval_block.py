@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from ..interval.pair_motion import (
 )
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..numeric.batch import Batched
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
+
+_Shape = TypeVar("_Shape", bound=Batched)
 
 _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
@@ -127,7 +130,7 @@ class IntervalBlock:
         shape = (len(self), self.present.shape[1])
         self.jumps: Bools = np.zeros(shape, dtype=bool)
         self._known: KnownMotion | None = None
-        self._jump_lengths: Floats | None = None
+        self._jump_lengths: Floats = np.zeros(shape)
         # Number of shapes that are no bounds of an obstacle.
         self._movers = self.present.shape[1] - bool(mesh)
         self.has_limit: Bools = np.zeros(shape, dtype=bool)
@@ -194,13 +197,12 @@ class IntervalBlock:
         # Where a shape is absent at an end, the samples do not show how far it turns.
         absent = ~(self.present[begin, shape] & self.present[end - 1, shape]) & (shape < self._movers)
         if absent.any():
-            first = _assigned(first, absent, motion.shapes_of(shape[absent], self.times[begin[absent]]))
+            first = assigned(first, absent, motion.shapes_of(shape[absent], self.times[begin[absent]]))
             limits = motion.shapes_of(shape[absent], self.times[end[absent]], is_before=True)
-            last = _assigned(last, absent, limits)
+            last = assigned(last, absent, limits)
         coarse += rotation_sagitta(first, last)
         self.deviation[:, known] = coarse.reshape(len(starts), -1)[np.arange(len(self)) // _COARSE]
-        if self._jump_lengths is not None:
-            self.deviation += self._jump_lengths
+        self.deviation += self._jump_lengths
 
     def _find_limits(self, motion: KnownMotion, known: Ints) -> None:
         """Find the endings of known shapes (m,) that jump or disappear at the end of an interval."""
@@ -219,19 +221,16 @@ class IntervalBlock:
             return
         interval, shape = np.nonzero(self.has_limit)
         limits = motion.shapes_of(shape, self.times[interval + 1], is_before=True)
-        self.ending = _assigned(self.ending, (interval, shape), limits)
+        self.ending = assigned(self.ending, (interval, shape), limits)
         self.ending_boxes = self.ending.aabb()
         after, before = self.boxes[interval + 1, shape], self.ending_boxes[interval, shape]
         moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
-        self._jump_lengths = np.zeros(self.deviation.shape)
         self._jump_lengths[interval, shape] = np.where(vanishes[interval, shape], 0.0, moved)
 
     def refine(self, interval: Ints, shapes: Ints) -> Generator[float, None, None]:
         """Bound the deviations of known shapes (m,) in their intervals (m,)."""
         deviations = yield from self._bounded(shapes, interval, interval + 1)
-        if self._jump_lengths is not None:
-            deviations += self._jump_lengths[interval, shapes]
-        self.deviation[interval, shapes] = deviations
+        self.deviation[interval, shapes] = deviations + self._jump_lengths[interval, shapes]
 
     def _bounded(self, shapes: Ints, begin: Ints, end: Ints) -> Generator[float, None, Floats]:
         """Deviations (m,) of known shapes (m,) between two frames (m,) of each; yields the part done."""
@@ -295,7 +294,7 @@ class IntervalBlock:
         )
         return np.asarray(np.minimum(first, second) + away)
 
-    def swept_boxes(self, margin: Floats, rows: tuple[Ints, Ints] | None = None) -> Aabb:
+    def swept_boxes(self, margin: Floats, rows: tuple[Ints, ...] | None = None) -> Aabb:
         """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation.
 
         rows : Intervals and shapes (m,), for which the boxes (m,) are; all without them.
@@ -315,7 +314,7 @@ class IntervalBlock:
             return np.zeros((len(self), len(shapes)))
         around, present = self._around.shapes[:, shapes], self._around.present[:, shapes]
         steps = np.diff(self._around.times)[:, None]
-        speed = velocities(around[:-1], around[1:], np.broadcast_to(steps, (len(steps), present.shape[1])))
+        speed = velocities(around[:-1], around[1:], steps)
         is_known = present[:-2] & present[1:-1] & present[2:]
         changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
         return interval_deviations(changes, steps, np.nan)[self._first : self._first + len(self)]
@@ -330,7 +329,7 @@ def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:
     return type(first).unchecked(*fields)
 
 
-def _assigned(shapes: Shape, rows: Any, values: Shape) -> Shape:
+def assigned(shapes: _Shape, rows: Any, values: _Shape) -> _Shape:
     """Copy a batch of shapes, with others at some rows."""
     fields = {name: getattr(shapes, name).copy() for name in shapes.field_shapes}
     for name, column in fields.items():

@@ -1,8 +1,8 @@
 """Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle.
 
 The scanner cuts work into chunks of about 50 ms, or of one sample, and yields between them, so the caller can
-keep a window responsive. `IntervalBlock.use_known` and `PairCache.record` take longer, and yield too;
-everything else that it calls is a plain function.
+keep a window responsive. `PairCache.record` takes longer, and so do `use_known` and `refine` of an
+`IntervalBlock`: these yield too. Everything else that it calls is a plain function.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..distance.dispatch import overlaps
 from ..interval.dispatch import SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
 from ..interval.rotating import interval_contacts_of_rotating, may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints, largest_component
+from ..progress import converted
 from ..shapes import Aabb, Capsule, Obb, Sphere
-from .interval_block import Frames, IntervalBlock
+from .interval_block import Frames, IntervalBlock, assigned
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
 from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows
@@ -260,18 +262,13 @@ class PairScanner:
         self, block: IntervalBlock, boxes: Aabb, pairs: Ints, near: Ints, margin: Floats
     ) -> Generator[float, None, Ints]:
         """Select rows (r, 2) of intervals and pairs whose boxes still overlap with refined deviations."""
-        interval, count = near[:, 0], len(self._is_known)
-        first, second = (interval * count + shape for shape in pairs[near[:, 1]].T)
-        is_wanted = np.zeros(len(block) * count, dtype=bool)
-        is_wanted[first] = is_wanted[second] = True
-        rows = np.divmod(np.flatnonzero(is_wanted & np.tile(self._is_known, len(block))), count)
+        interval, (first, second) = near[:, 0], pairs[near[:, 1]].T
+        is_near = np.zeros(boxes.shape, dtype=bool)
+        is_near[interval, first] = is_near[interval, second] = True
+        rows = np.nonzero(is_near & self._is_known)
         yield from _scaled(block.refine(*rows), 0.7 * _BROAD_PHASE, 0.9 * _BROAD_PHASE)
-        low, high = boxes.min.copy(), boxes.max.copy()
-        refined = block.swept_boxes(margin, rows)
-        low[rows], high[rows] = refined.min, refined.max
-        low, high = low.reshape(-1, 3), high.reshape(-1, 3)
-        overlap = (low[first] <= high[second]) & (low[second] <= high[first])
-        return np.asarray(near[overlap.all(axis=1)])
+        boxes = assigned(boxes, rows, block.swept_boxes(margin, rows))
+        return np.asarray(near[overlaps(boxes[interval, first], boxes[interval, second])])
 
     def _candidates(self, pairs: Ints) -> Candidates:
         """Pairs (m, 2) of shapes, with what the cache holds of them."""
@@ -418,10 +415,4 @@ def _scaled(
     parts: Generator[float, None, _Result], begin: float, end: float
 ) -> Generator[float, None, _Result]:
     """Run a generator of parts from 0 to 1, and yield them as parts from `begin` to `end`."""
-    while True:
-        try:
-            part = next(parts)
-        except StopIteration as stop:
-            result: _Result = stop.value
-            return result
-        yield begin + (end - begin) * part
+    return converted(parts, lambda part: begin + (end - begin) * part)
