@@ -3,9 +3,9 @@
 Exact for any layout and any sizes: the same pairs as brute force, boxes that only touch included. The cost
 grows with the number of boxes and pairs, not with its square.
 
-The grid is chosen from a sample. Boxes too wide for it are searched separately, with each
-other and with the rest, each time in a grid that suits them, so that sizes of many scales need few searches.
-Memory holds the pairs found and one chunk of candidates.
+The grid is chosen from a sample. Boxes too wide for it are searched separately, with each other and with the
+rest, each time in a grid that suits them, so that sizes of many scales need few searches. Memory holds the
+pairs found and one chunk of candidates.
 """
 
 from __future__ import annotations

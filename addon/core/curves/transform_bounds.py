@@ -1,6 +1,6 @@
 """Objects over intervals of time: matrices at both ends, and bounds of the deviation of points in between.
 
-Times at which objects jump, because a curve of theirs goes from one value to another at once.
+Also the times at which objects jump, because a curve of theirs goes from one value to another at once.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _are_equal(one: NDArray[Any], two: NDArray[Any]) -> bool:
 class _Views(Sequence[_View]):
     """Rows of tables as a sequence of objects, each of which is made on access.
 
-    Two are equal if all their columns are, and if both are empty.
+    Two of one kind are equal if all their columns are, and two of any kinds if both are empty.
     """
 
     @abstractmethod

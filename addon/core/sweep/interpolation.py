@@ -3,7 +3,7 @@
 Rotations turn about one axis at a constant rate, as slerp of quaternions does (Shoemake 1985); they are
 evaluated by Rodrigues' formula.
 
-Results of sweeps: the first impact of two moving shapes, and how certain its time is.
+Also the results of sweeps: the first impact of two moving shapes, and how certain its time is.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Sweep of two triangles, and of two meshes, whose corners move in straight lines.
 
-Best-first simultaneous traversal of both BVHs: the swept bounding spheres of two nodes bound the time of
-impact of their triangles from below. Pairs of triangles are solved by conservative advancement, see
-`triangle_triangle`.
+Two triangles are solved by conservative advancement (Mirtich 1996). They are disjoint as long as an axis
+shows a gap between them: a face normal or the cross product of two edges, which move with the triangles, or
+the line between their closest points. The gap along such an axis is a cubic polynomial in time. A lower bound
+of that polynomial gives a time before which the gap cannot close. Advance to that time, choose the axes
+again, and repeat.
 
-Sweep of two triangles whose corners move in straight lines: conservative advancement (Mirtich 1996).
-
-Two triangles are disjoint as long as an axis shows a gap between them: a face normal or the cross product of
-two edges, which move with the triangles, or the line between their closest points. The gap along such an axis
-is a cubic polynomial in time. A lower bound of that polynomial gives a time before which the gap cannot
-close. Advance to that time, choose the axes again, and repeat.
+Two meshes are solved by a best-first simultaneous traversal of both BVHs: the swept bounding spheres of two
+nodes bound the time of impact of their triangles from below.
 """
 
 from __future__ import annotations
