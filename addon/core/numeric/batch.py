@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from .arguments import as_batch_shape
-from .arrays import Floats, Ints, as_floats
+from .arrays import Bools, Floats, Ints, as_floats
 
 _Self = TypeVar("_Self", bound="Batched")
 _Method = TypeVar("_Method")
@@ -154,6 +154,32 @@ def gathered(parts: Iterable[tuple[_Self, Ints]]) -> _Self:
     kind = listed[0][0]
     columns = ([getattr(shape, name)[rows] for shape, rows in listed] for name in kind.field_shapes)
     return type(kind).unchecked(*map(np.concatenate, columns))
+
+
+def where_shapes(condition: Bools, first: _Self, second: _Self) -> _Self:
+    """Select shape by shape from two batches of one kind, as `numpy.where` does. Exact."""
+    fields = []
+    for name, tail in first.field_shapes.items():
+        mask = condition.reshape(condition.shape + (1,) * len(tail))
+        fields.append(np.where(mask, getattr(first, name), getattr(second, name)))
+    return type(first).unchecked(*fields)
+
+
+def assigned(shapes: _Self, rows: Any, values: _Self) -> _Self:
+    """Copy a batch, with other shapes of its kind at some rows. Exact."""
+    fields = {name: getattr(shapes, name).copy() for name in shapes.field_shapes}
+    for name, column in fields.items():
+        column[rows] = getattr(values, name)
+    return type(shapes).unchecked(*fields.values())
+
+
+def differences(first: _Self, second: _Self) -> Bools:
+    """Return a mask (...) of shapes of two batches (...) of one kind that differ in any number. Exact."""
+    result = np.zeros(first.shape, dtype=bool)
+    for name, tail in first.field_shapes.items():
+        is_other = getattr(first, name) != getattr(second, name)
+        result |= is_other.any(axis=tuple(range(is_other.ndim - len(tail), is_other.ndim)))
+    return result
 
 
 def stacked(shapes: Iterable[_Self]) -> _Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from ..interval.pair_motion import (
 )
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
-from ..numeric.batch import Batched
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Shape, concatenated, gathered
+from ..shapes import Aabb, Shape, assigned, concatenated, differences, gathered, where_shapes
 from ..sweep.interpolation import at
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
-
-_Shape = TypeVar("_Shape", bound=Batched)
 
 _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
@@ -267,19 +264,12 @@ class IntervalBlock:
         """Mask (n,) of shapes that appear, disappear or move within the block, or whose subjects do."""
         result = (self.present[1:] != self.present[:-1]).any(axis=0) | self._moves_unseen
         result |= (self._moved[1:] & self.present[1:]).any(axis=0)
-        for name, tail in self.shapes.field_shapes.items():
-            values = getattr(self.shapes, name)
-            axes = tuple(range(2, 2 + len(tail)))
-            result |= ((values[1:] != values[:-1]).any(axis=axes) & self.present[1:]).any(axis=0)
+        result |= (differences(self.shapes[1:], self.shapes[:-1]) & self.present[1:]).any(axis=0)
         return np.asarray(result)
 
     def moves_last(self) -> Bools:
         """Mask (n,) of shapes that move within the last interval."""
-        result = np.zeros(self.present.shape[1], dtype=bool)
-        for name, tail in self.shapes.field_shapes.items():
-            values = getattr(self.shapes, name)
-            result |= (values[-1] != values[-2]).any(axis=tuple(range(1, 1 + len(tail))))
-        return result
+        return differences(self.shapes[-1], self.shapes[-2])
 
     def contact_coordinates(self, interval: Ints, pairs: Ints) -> Floats:
         """Largest coordinate (m,) in the world where pairs (m, 2) may touch in their intervals (m,).
@@ -318,23 +308,6 @@ class IntervalBlock:
         is_known = present[:-2] & present[1:-1] & present[2:]
         changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
         return interval_deviations(changes, steps, np.nan)[self._first : self._first + len(self)]
-
-
-def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:
-    """Select shape by shape from two batches, as `numpy.where` does."""
-    fields = []
-    for name, tail in first.field_shapes.items():
-        mask = condition.reshape(condition.shape + (1,) * len(tail))
-        fields.append(np.where(mask, getattr(first, name), getattr(second, name)))
-    return type(first).unchecked(*fields)
-
-
-def assigned(shapes: _Shape, rows: Any, values: _Shape) -> _Shape:
-    """Copy a batch of shapes, with others at some rows."""
-    fields = {name: getattr(shapes, name).copy() for name in shapes.field_shapes}
-    for name, column in fields.items():
-        column[rows] = getattr(values, name)
-    return type(shapes).unchecked(*fields.values())
 
 
 class Timeline:

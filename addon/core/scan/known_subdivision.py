@@ -15,9 +15,9 @@ from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import concatenated
+from ..shapes import concatenated, where_shapes
 from ..sweep.dispatch import time_of_impact
-from .interval_block import IntervalBlock, where_shapes
+from .interval_block import IntervalBlock
 from .motion import KnownMotion
 from .pair_filter import Candidates
 from .records import PROVEN

@@ -20,8 +20,8 @@ from ..interval.rotating import interval_contacts_of_rotating, may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints, largest_component
 from ..progress import converted
-from ..shapes import Aabb, Capsule, Obb, Sphere
-from .interval_block import Frames, IntervalBlock, assigned
+from ..shapes import Aabb, Capsule, Obb, Sphere, assigned
+from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
 from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows

@@ -19,14 +19,8 @@ from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bo
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import CutLines, Spans, span_runs
-from ..shapes import Aabb, Sphere
-from .interval_block import (
-    IntervalBlock,
-    IntervalPart,
-    Timeline,
-    linear_motion_of_parts,
-    where_shapes,
-)
+from ..shapes import Aabb, Sphere, where_shapes
+from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
 from .pair_filter import Candidates
 from .records import LINEAR, SAMPLED, time_within

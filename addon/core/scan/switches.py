@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
-from ..shapes import Aabb
-from .interval_block import where_shapes
+from ..shapes import Aabb, differences, where_shapes
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
 _FOUND = 2.0**-16
@@ -126,12 +125,9 @@ class SwitchFinder:
     def _sampled(self, time: float, before: Sample, after: Sample) -> Sample:
         """Sample all subjects at a time between two samples of one time each."""
         sample = as_sample(self._motion.sample_between(time, self._every), f"sample at {time}").as_batch()
-        shapes, is_still = sample.shapes, np.ones(before.shapes.shape, dtype=bool)
-        for name, tail in shapes.field_shapes.items():
-            differs = getattr(before.shapes, name) != getattr(after.shapes, name)
-            is_still &= ~differs.any(axis=tuple(range(2, 2 + len(tail))))
         # To the bit, so that what is at rest counts as that.
-        shapes = where_shapes(is_still, before.shapes, shapes)
+        moves = differences(before.shapes, after.shapes)
+        shapes = where_shapes(moves, sample.shapes, before.shapes)
         present = np.asarray(self._motion.are_present(time, self._every), dtype=bool)[None]
         return Sample(shapes, present, sample.poses, after.moved)
 

@@ -25,7 +25,7 @@ Decisions:
 
 from typing import TypeAlias
 
-from ..numeric.batch import concatenated, gathered, stacked
+from ..numeric.batch import assigned, concatenated, differences, gathered, stacked, where_shapes
 from .axial import Capsule, Cylinder
 from .boxes import Aabb, Obb
 from .primitives import Segment, Triangle
@@ -47,7 +47,10 @@ __all__ = [
     "Shape",
     "Sphere",
     "Triangle",
+    "assigned",
     "concatenated",
+    "differences",
     "gathered",
     "stacked",
+    "where_shapes",
 ]

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, InvalidShapeError, Obb, Segment, Sphere, Triangle
-from addon.core.numeric.batch import broadcast_fields, common_batch, first_index
+from addon.core.numeric.batch import (
+    assigned,
+    broadcast_fields,
+    common_batch,
+    differences,
+    first_index,
+    where_shapes,
+)
 from tests.core.scenes import random_shapes
 
 KINDS = [Sphere, Aabb, Obb, Segment, Triangle]
@@ -197,3 +204,25 @@ def test_common_batch_follows_numpy_broadcasting():
 def test_first_index_is_first_true_element_in_row_major_order():
     assert first_index([[False, False], [True, True]]) == (1, 0)
     assert first_index(True) == ()
+
+
+@every_kind
+def test_shapes_of_another_batch_replace_those_at_some_rows(kind):
+    shapes, replacements = batch_of(kind, 2, 3), batch_of(kind, 4, 3)[2:]
+    rows = np.array([1, 0, 1]), np.array([0, 2, 2])
+    chosen = np.array([[False, False, True], [True, False, True]])
+    by_rows, by_mask = assigned(shapes, rows, replacements[rows]), where_shapes(chosen, replacements, shapes)
+    np.testing.assert_array_equal(differences(by_rows, shapes), chosen)
+    np.testing.assert_array_equal(differences(by_mask, replacements), ~chosen)
+    assert not differences(by_rows, by_mask).any()
+
+
+@every_kind
+def test_shapes_that_differ_in_one_number_are_found(kind):
+    shapes = batch_of(kind, 2, 3)
+    for name, values in fields(shapes).items():
+        changed = values.copy()
+        last = (1, 2, *(-1,) * (values.ndim - 2))
+        changed[last] = np.nextafter(changed[last], np.inf)
+        other = type(shapes).unchecked(*(fields(shapes) | {name: changed}).values())
+        np.testing.assert_array_equal(np.argwhere(differences(shapes, other)), [[1, 2]])
