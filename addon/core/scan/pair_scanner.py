@@ -214,11 +214,10 @@ class PairScanner:
 
     def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
         """Process a block, see `_process_block`; yields the part of it that is done."""
-        plan, source = self._plan, self._source
         # Where all motion is known, nothing is assumed.
-        is_assumed = source is not None and not self._is_known.all()
-        block = IntervalBlock(frames, first, last, self._mesh, is_linear=not is_assumed)
-        if source is not None and is_assumed:
+        plan, source = self._plan, None if self._is_known.all() else self._source
+        block = IntervalBlock(frames, first, last, self._mesh, is_linear=source is None)
+        if source is not None:
             block.doubt(source.is_refinable)
         if self._known is not None:
             parts = block.use_known(self._known, self._is_known, self._has_jumped)
