@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import bpy
 import numpy as np
@@ -26,6 +26,7 @@ from ..blender.frames import (
     sample_times,
     scene_by_uid,
 )
+from ..blender.instance_table import InstanceTable
 from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
 from ..blender.private_scene import keeping_open
@@ -66,8 +67,8 @@ def bounds_in_parts(
 ) -> Generator[Progress, None, Result]:
     """Fit shapes as `compute_bounds` does, and yield progress up to BOUNDS_SHARE.
 
-    may_change : Whether the scene may change at a yield: then all geometry is read before the first one.
-        Otherwise each batch is read and fitted before the next, so that memory stays small.
+    may_change : Whether the scene may change at a yield: then all geometry is read in one step. Otherwise
+        each batch is read and fitted before the next, so that memory stays small.
     """
     require_active_scene(scene)
     if settings.frame is not None:
@@ -121,7 +122,7 @@ def _bound(
 ) -> Generator[Progress, None, tuple[BoundedSubjects, BoneSweeps]]:
     """Find, read and fit the selection at the current frame; some bones are fitted to their points at all.
 
-    Where bones are, or the scene may change at a yield, all geometry is read before the first yield.
+    Where bones are, or the scene may change at a yield, all geometry is read in one step.
     """
     depsgraph, time, fit = bpy.context.evaluated_depsgraph_get(), playhead(scene), settings.fit
 
@@ -130,8 +131,14 @@ def _bound(
 
     is_swept = may_sweep(fit) and fit.vertex_group is None
     finding = find_in_parts(scene, depsgraph, settings.selection)
-    if is_swept or may_change:
+    table: InstanceTable[Any] | None
+    if is_swept:
         subjects, skipped, table = run_to_end(finding)
+    elif may_change:
+        subjects, skipped, _ = run_to_end(finding)
+        yield progress(_FINDING_SHARE, "reading")
+        # Another table is read, because objects may have been deleted.
+        depsgraph, table = bpy.context.evaluated_depsgraph_get(), None
     else:
         total = len(depsgraph.object_instances)
         subjects, skipped, table = yield from converted(

@@ -198,6 +198,7 @@ class BoundsColumns:
 
 
 NO_VERTICES = message("no vertices")
+_DELETED = message("was deleted during the computation")
 
 _SUBJECTS_AT_ONCE = CHUNK_ROWS
 """Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
@@ -221,6 +222,7 @@ def fit_bounds(
 
     A parent without bounds is replaced by the nearest ancestor that has bounds.
 
+    pieces : Geometry of subjects; those of none have been deleted since they were found.
     skipped : Objects that are no subjects; subjects without geometry or bounds are added.
     """
     columns, done = BoundsColumns(len(subjects)), 0
@@ -254,7 +256,7 @@ def _fit_batches(
 
     Bounds are stored in `columns`; subjects without geometry or bounds are appended to `skipped`.
     """
-    missing = reasons_without_vertices()
+    missing, is_read = reasons_without_vertices(), np.zeros(len(subjects), dtype=bool)
 
     def skip(index: int, reason: str) -> None:
         skipped.append(Skipped(subjects[index].name, reason))
@@ -266,6 +268,7 @@ def _fit_batches(
         for piece in batch:
             part = slice(start, start + len(piece.subjects))
             start = part.stop
+            is_read[piece.subjects] = True
             is_placed = is_valid[part]
             every = PlacedGeometry(piece, Placement(*(values[part] for values in placements)))
             if not len(piece.points):
@@ -291,6 +294,8 @@ def _fit_batches(
                     for index, error in _fit_chunk(chunk, first, shapes, columns).items():
                         skip(index, describe_error(error))
                     yield sum(each.size for each in chunk)
+    for index in np.flatnonzero(~is_read).tolist():
+        skip(index, _DELETED)
 
 
 def _split(pieces: Iterable[SubjectGeometry]) -> Iterator[SubjectGeometry]:

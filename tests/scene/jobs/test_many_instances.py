@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.formats import dumps
+from addon.formats import Skipped, dumps
 from addon.scene.jobs import bounds_table
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings
@@ -180,9 +180,22 @@ def test_objects_that_are_deleted_between_batches_have_bounds_if_the_scene_may_c
     whole = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
     job = bounds_in_parts(bpy.context.scene, BoundsSettings(), may_change=True)
     assert next(job).phase == "reading"
+    assert next(job).phase == "reading"
     bpy.data.batch_remove([*bpy.data.objects, *bpy.data.meshes])
     bpy.context.view_layer.update()
     assert dumps(finished(job).document()) == whole
+
+
+def test_object_that_is_deleted_between_finding_and_reading_is_skipped_if_the_scene_may_change():
+    open_empty_file()
+    for name in ("Early", "Late"):
+        add_points(name, CUBE)
+    job = bounds_in_parts(bpy.context.scene, BoundsSettings(), may_change=True)
+    assert next(job).phase == "reading"
+    bpy.data.objects.remove(bpy.data.objects["Early"])
+    result = finished(job)
+    assert [entry.name for entry in result.objects] == ["Late"]
+    assert result.skipped == (Skipped("Early", "was deleted during the computation"),)
 
 
 Peaks = Callable[[str, int], tuple[int, int, Path]]

@@ -174,13 +174,14 @@ def _bound_first_frame(
     settings, depsgraph = request.settings, bpy.context.evaluated_depsgraph_get()
     scene = scene_by_uid(request.uid)
     found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
+    yield request.begun
     shapes, fit = request.shapes_of(found.representatives())
     with_triangles: Container[int] = range(len(found))
     if settings.shape not in SHAPES_OF_TRIANGLES:
-        mask = obstacle_mask(scene, found, settings.obstacles)
+        mask = obstacle_mask(scene_by_uid(request.uid), found, settings.obstacles)
         with_triangles = frozenset(np.flatnonzero(mask).tolist())
     reader = FrameReader(found, fit, with_triangles)
-    reader.read_first(depsgraph)
+    reader.read_first(bpy.context.evaluated_depsgraph_get())
     yield request.begun
     fitting = fit_bounds(reader.shared, found, shapes, skipped)
     return reader, (yield from converted(fitting, lambda _: request.begun))

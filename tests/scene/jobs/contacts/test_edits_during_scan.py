@@ -13,7 +13,7 @@ import bpy
 import pytest
 
 from addon.core import CollisionBoundsError
-from addon.formats import dumps, parse_document
+from addon.formats import Skipped, dumps, parse_document
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.result import Result
 from addon.scene.settings import ContactSettings, Selection
@@ -148,6 +148,15 @@ def test_edits_before_first_frame_are_reported(objects, edit, pause):
     skipped = {entry.name for entry in result.skipped}
     # An object that was deleted before the scan found its subjects is not a subject.
     assert affected - skipped <= (affected - known if pause == 0 else set())
+
+
+def test_object_deleted_between_finding_and_reading_of_scan_is_skipped_with_the_reason(objects):
+    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 21, 1)))
+    next(job), next(job)
+    bpy.data.objects.remove(bpy.data.objects["Soft"])
+    result = finish_with_edit(job, lambda: None, 0)
+    assert_dot_touches_block(result, "aabb")
+    assert Skipped("Soft", "was deleted during the computation") in result.skipped
 
 
 @pytest.mark.parametrize("when", [1, *(pytest.param(when, marks=pytest.mark.long) for when in (5, 12, 20))])
