@@ -156,14 +156,8 @@ def _bound(
             sweep_bones(scene, subjects, fit, span),
             lambda done: done._replace(part=_FINDING_SHARE + width * done.share),
         )
-        read, pieces = pieces, []
-        for piece in read:
-            # The vertices of bones at one frame give way to their points at all frames, if there are any.
-            subject = subjects[int(piece.subjects[0])]
-            if sweeps.holds(subject):
-                pieces += (sweeps.swept(single, subject) for single in piece.singles())
-            else:
-                pieces.append(piece)
+        # Each bone has a piece of its own, as all parts have.
+        pieces = [sweeps.swept(piece, subjects[int(piece.subjects[0])]) for piece in pieces]
     elif may_change:
         yield progress(begin, "reading")
     bounded = yield from converted(
