@@ -49,14 +49,8 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     Raises SceneError: if the file is missing, of an unknown format, or cannot be read; the message names
         it.
     """
-    try:
-        is_folder, is_file = path.is_dir(), path.is_file()
-    except OSError as error:  # the name is too long, for example
-        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
-    if is_folder:
-        raise SceneError(f"{path}: is a folder; name a file in it")
-    if not is_file:
-        raise SceneError(f"{path}: does not exist")
+    if reason := unreadable_reason(path):
+        raise SceneError(f"{path}: {reason}")
     suffix = path.suffix.lower()
     is_blend = suffix == ".blend" or _COPY.fullmatch(suffix) is not None
     if not is_blend and suffix not in SCENE_SUFFIXES:
@@ -72,6 +66,16 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     if not bpy.data.objects:
         raise SceneError(f"{path}: no objects could be imported from it")
     return problems
+
+
+def unreadable_reason(path: Path) -> str:
+    """Return why there is no file to read at a path; empty if there is one."""
+    try:
+        if path.is_dir():
+            return "is a folder; name a file in it"
+        return "" if path.is_file() else "does not exist"
+    except OSError as error:  # the name is too long, for example
+        return f"cannot be read ({error.strerror})"
 
 
 def _open_blend(path: Path, runs_scripts: bool) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from addon.cli.main import main
 from tests.cli.command_line import Run, run, start
 
 
@@ -110,6 +112,24 @@ def check_bad_input(run: Run, scene: Path, tmp_path: Path, arguments: tuple[str,
     assert done.stderr.startswith("collision_bounds: ")
     assert named in done.stderr
     assert target.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("gone.blend", "gone.blend: does not exist"),
+        ("broken.blend", "broken.blend: Blender has no scene file open"),
+        ("9" * 5000 + ".glb", "9.glb: cannot be read (File name too long)"),
+        (None, "SCENE.blend: Blender has no scene file open"),
+    ],
+)
+def test_scene_that_blender_has_not_opened_is_named(empty_file, tmp_path, monkeypatch, capsys, name, reason):
+    monkeypatch.chdir(tmp_path)
+    Path("broken.blend").write_text("not a scene")
+    scene = [] if name is None else [name]
+    monkeypatch.setattr(sys, "argv", ["blender", "-b", *scene, "-c", "collision_bounds", "contacts"])
+    assert main(["contacts"], opens_file=False) == 2
+    assert capsys.readouterr().err.endswith(f"{reason}\n")
 
 
 def test_unsupported_request_names_file_or_format(scene, tmp_path):
