@@ -103,7 +103,8 @@ def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
         if isinstance(column, ObjectColumn):
             values = object_values(column, len(rows))
         elif isinstance(column, ValueColumn):
-            values = column.values
+            # Tracks with the same frames share a list, which a caller may change in one of them.
+            values = [list(value) if isinstance(value, list) else value for value in column.values]
         elif isinstance(column, ListColumn):
             values = [to_lists(each) for each in np.split(column.values, np.cumsum(column.counts)[:-1])]
         else:

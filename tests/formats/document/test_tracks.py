@@ -110,6 +110,20 @@ def test_tracks_are_written_one_at_a_time():
     assert len(holding) == 2
 
 
+def test_change_of_the_frames_of_one_track_changes_no_other():
+    (track,) = many_tracks([3])["tracks"]._entries
+    tracks = [replace(track, id=id) for id in ("first", "second")]
+    document = samples.document_of([], space_for("blender"), tracks=tracks)
+    before = dumps(document)
+    for track in document["tracks"]:
+        track["frames"].clear()
+    assert [len(track["frames"]) for track in document["tracks"]] == [3, 3]
+    first, second = document["tracks"][:]
+    first["frames"].clear()
+    assert len(second["frames"]) == 3
+    assert dumps(document) == before
+
+
 def test_document_without_tracks_has_empty_list():
     document = samples.document()
     assert document["tracks"] == []
