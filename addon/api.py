@@ -21,8 +21,8 @@ from .core import CollisionBoundsError, Progress
 from .core.progress import run_to_end
 from .formats import CONVENTIONS, InputWarning, dumps
 from .formats.document.model import MISSING_INPUTS
+from .scene.blender.instances import full_name_of, name_of
 from .scene.blender.missing_inputs import input_warnings
-from .scene.blender.names import full_name_of, name_of
 from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
 from .scene.errors import SceneError

@@ -165,9 +165,9 @@ def _print_refusal(*refusals: str) -> None:
 def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `check-colliders`: check collider objects, and the meshes that they enclose."""
     scene, _ = _open_scene(options)
+    from ..scene.blender.animated import Simulations
     from ..scene.blender.frames import advance_to
-    from ..scene.blender.names import name_of
-    from ..scene.blender.simulation import Simulations
+    from ..scene.blender.instances import name_of
     from ..scene.colliders.check import check_colliders
     from ..scene.settings import ColliderCheckSettings
 
@@ -283,8 +283,8 @@ def _restarted(scene: Any, frame: float | None = None) -> float | None:
     Returns the frame to evaluate, by default that of the file; None to take a scene without such simulations
     as it is.
     """
+    from ..scene.blender.animated import Simulations
     from ..scene.blender.frames import playhead
-    from ..scene.blender.simulation import Simulations
 
     simulations = Simulations.of(scene)
     if simulations.first_frame is None:

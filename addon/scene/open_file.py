@@ -149,7 +149,7 @@ def activate_scene(name: str) -> None:
     """
     import bpy
 
-    from .blender.names import name_of
+    from .blender.instances import name_of
 
     scenes = sorted(bpy.data.scenes, key=lambda scene: scene.library is not None)
     found = next((scene for scene in scenes if name_of(scene) == name), None)

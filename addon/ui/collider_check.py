@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import bpy
 
-from ..scene.blender.names import full_name_of
+from ..scene.blender.instances import full_name_of
 from ..scene.blender.object_settings import is_collider
 from ..scene.colliders.check import ColliderCheck
 

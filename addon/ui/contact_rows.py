@@ -14,8 +14,8 @@ import numpy as np
 from ..core import Clearance, Contact, ContactReport
 from ..core.numeric.arrays import Bools, Ints
 from ..formats import NotVerified
+from ..scene.blender.instances import full_name_of
 from ..scene.blender.mesh_data import copied
-from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import ContactRow

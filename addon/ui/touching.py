@@ -12,8 +12,7 @@ from ..core.numeric.arrays import Bools
 from ..core.scan.pair_filter import PairFilter
 from ..scene.errors import SceneError
 from ..scene.jobs import result_store
-from ..scene.live.contact_state import LiveShapes
-from ..scene.live.touching import TouchingPairs, find_touching_pairs
+from ..scene.live.contact_state import LiveShapes, TouchingPairs, find_touching_pairs
 from ..scene.settings import ContactSettings
 from ..scene.subjects.scan_settings import make_scan_settings
 from ..scene.subjects.subject import Subject

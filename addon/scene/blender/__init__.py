@@ -2,16 +2,15 @@
 
 In reading order:
 
-- `names`: names of data-blocks, also those that are not UTF-8.
-- `instances`: all visible mesh-like objects and instances, from the dependency graph.
-- `instance_table`: the same as arrays.
+- `instances`: all visible mesh-like objects and instances of the dependency graph, as arrays; names of
+  data-blocks, also those that are not UTF-8.
 - `mesh_data`: vertices, edges, faces and triangles of evaluated objects; decomposition of world matrices.
-- `animated`: what the animation of a data-block changes, and when it turns within frames.
+- `animated`: what the animation of a data-block changes, and when it turns within frames; objects that may
+  deform, show instances, are simulated, or depend on a simulation.
 - `parts`: loose parts of a mesh, and the parts that bones deform.
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.
 - `overrides`: boxes and spheres that replace the vertices of an object.
-- `simulation`: objects that may deform, show instances, are simulated, or depend on a simulation.
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
 - `private_scene`: a scene with some objects alone, which exists only while a job takes a step.
@@ -25,8 +24,8 @@ Decisions:
   loop and meshes with the next evaluation.
 - Objects are identified by full names or session_uids, never by bpy objects, because undo and deletion make
   those invalid.
-- Instances are iterated over in `instances` and `instance_table` alone, because there their pitfalls are
-  handled, such as a curve that is followed by its own mesh.
+- Instances are iterated over in `instances` alone, because there their pitfalls are handled, such as a curve
+  that is followed by its own mesh.
 - A loop over instances in Python reads three pointers of each, because Blender copies only numbers as arrays.
 - Settings of an object are properties of the object, so they are copied, saved, undone and overridden like
   its other properties. Blender gives access to them only where they are registered: the command line

@@ -1,4 +1,4 @@
-"""Data paths that the animation of a data-block changes, and the times at which keyed values turn.
+"""Changes while a scene plays: animated properties, and objects that deform or are simulated.
 
 *Switches* are properties by which the source of a motion is chosen. Their values now are not enough, because
 they may be animated themselves: a constraint that is muted now may move bones later.
@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
 from ...core.numeric.arrays import Floats
+from ..settings import Modifiers
+from .instances import full_name_of
 from .mesh_data import copied
 
 
@@ -161,3 +164,207 @@ def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
             count = min(math.ceil(user.repeat), _MOST)
             times = user.frame_start + user.scale * (inside + length * np.arange(count)[:, None]).ravel()
         yield times
+
+
+_INSTANCING = ("Instance", "ObjectInfo", "CollectionInfo", "StringToCurves", "Import", "GreasePencil", "Bake")
+"""Parts of the names of nodes that can make instances, or read them."""
+
+
+def has_node(item: bpy.types.Modifier, is_wanted: Callable[[str], bool]) -> bool:
+    """Return whether the node tree of a modifier, or a group in it, has a node of a wanted type."""
+    waiting, seen = [getattr(item, "node_group", None)], set()
+    while waiting:
+        tree = waiting.pop()
+        if tree is None or (name := full_name_of(tree)) in seen:
+            continue
+        if tree_has_node(tree, is_wanted):
+            return True
+        seen.add(name)
+        waiting += [getattr(node, "node_tree", None) for node in tree.nodes]
+    return False
+
+
+def tree_has_node(tree: bpy.types.NodeTree, is_wanted: Callable[[str], bool]) -> bool:
+    """Return whether a node tree has a node of a wanted type, groups in it not included."""
+    return any(is_wanted(node.bl_idname) for node in tree.nodes)
+
+
+def may_have_instances(item: bpy.types.Object) -> bool:
+    """Return whether an original object may show instances at any frame. Conservative."""
+    return (
+        item.is_instancer
+        or bool(changing(item, INSTANCING))
+        or any(
+            modifier.type == "PARTICLE_SYSTEM"
+            or (
+                modifier.type == "NODES"
+                and has_node(modifier, lambda kind: any(part in kind for part in _INSTANCING))
+            )
+            for modifier in item.modifiers
+        )
+    )
+
+
+_RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
+"""Kinds of parents that move their children without deforming them."""
+_SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "EXPLODE"})
+_SIMULATION_NODES = frozenset({"GeometryNodeSimulationInput", "GeometryNodeSimulationOutput"})
+_DEPENDENCY_TYPES = frozenset(
+    {
+        "ARMATURE",
+        "COLLECTION",
+        "CURVE",
+        "CURVES",
+        "KEY",
+        "LATTICE",
+        "MESH",
+        "META",
+        "NODETREE",
+        "OBJECT",
+        "PARTICLE",
+    }
+)
+"""Types of data-blocks through which one object can depend on another."""
+
+
+def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
+    """Return whether the vertices of an original object may move in object space during the animation."""
+    if item.type != "MESH" or item.data is None or getattr(item.data, "is_editmode", False):
+        return True
+    if changing(item.data, VERTICES):
+        return True
+    if modifiers == "base":
+        return False
+    shape_keys = getattr(item.data, "shape_keys", None)
+    is_bent_by_parent = item.parent is not None and item.parent_type not in _RIGID_PARENTS
+    return bool(item.modifiers) or shape_keys is not None or is_bent_by_parent
+
+
+def physics_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
+    """Return the settings of a scene that rigid bodies depend on."""
+    world: Any = scene.rigidbody_world
+    gravity: Any = scene.gravity
+    settings: tuple[object, ...] = (tuple(gravity), scene.use_gravity)
+    if world is None:
+        return settings
+    names = ("enabled", "time_scale", "substeps_per_frame", "solver_iterations", "use_split_impulse")
+    groups = [getattr(group, "session_uid", None) for group in (world.collection, world.constraints)]
+    weights = world.effector_weights
+    forces = [] if weights is None else [getattr(weights, name, None) for name in ("all", "gravity", "wind")]
+    return (*settings, *(getattr(world, name) for name in names), *groups, *forces)
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """Simulated objects of a scene.
+
+    uids : session_uids of objects whose motion or shape comes from a simulation, or depends on one that does.
+        The set is conservative: it can contain objects that are not simulated, but misses none.
+    first_frame : Frame of the timeline at which the first simulation that is not baked begins; None if there
+        is none. Its cache fills frame by frame, so playing frames out of order would corrupt it.
+    """
+
+    uids: frozenset[int]
+    first_frame: int | None
+
+    @classmethod
+    def of(cls, scene: bpy.types.Scene) -> Simulations:
+        """Find simulations by rigid bodies, modifiers and nodes, and all objects that depend on them.
+
+        The scene must be the active one.
+        """
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        # From the dependency graph, because objects that are only instanced are not in `scene.objects`.
+        items = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
+        simulated: set[bpy.types.Object] = set()
+        starts: list[int] = []
+        world = scene.rigidbody_world
+        if world is not None and world.collection is not None and _is_enabled(scene, world, "enabled"):
+            simulated |= {item for item in items if item.rigid_body is not None}
+            if simulated and not world.point_cache.is_baked:
+                starts.append(_first_timeline_frame(scene, world.point_cache))
+        for item in items:
+            caches = [
+                _cache_of(modifier)
+                for modifier in item.modifiers
+                if (
+                    has_node(modifier, _SIMULATION_NODES.__contains__)
+                    if modifier.type == "NODES"
+                    else modifier.type in _SIMULATED
+                )
+                and _is_enabled(item, modifier, "show_viewport")
+            ]
+            if caches:
+                simulated.add(item)
+                starts += [
+                    scene.frame_start if cache is None else _first_timeline_frame(scene, cache)
+                    for cache in caches
+                    if cache is None or not cache.is_baked
+                ]
+        uids = frozenset(
+            block.session_uid for block in dependents_of(simulated) if isinstance(block, bpy.types.Object)
+        )
+        return cls(uids, min(starts) if starts else None)
+
+    def restart(self, scene: bpy.types.Scene) -> None:
+        """Let the active scene's simulations that are not baked be simulated again from their start.
+
+        That is not needed for what Blender has simulated in order. But where the playhead jumped, also to the
+        frame of a file that was just opened, it keeps what it has simulated in one long step. And it stores
+        what it interpolates at sub-frames as the frame before, if it did not simulate all frames in one go.
+        """
+        if self.first_frame is None:
+            return
+        scene.frame_set(self.first_frame)
+        world = scene.rigidbody_world
+        has_bodies = world is not None and not world.point_cache.is_baked
+        for item in [block.original for block in bpy.context.evaluated_depsgraph_get().ids]:
+            if isinstance(item, bpy.types.Object) and (
+                (has_bodies and item.rigid_body is not None)
+                or any(
+                    # Those switched on later do not pass their start, where Blender would begin again.
+                    modifier.type in _SIMULATED
+                    and modifier.show_viewport
+                    and not getattr(_cache_of(modifier), "is_baked", False)
+                    for modifier in item.modifiers
+                )
+            ):
+                # As an edit of the object does, this marks its cache as outdated.
+                item.update_tag(refresh={"DATA"})
+
+
+def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
+    """Whole frame of the timeline at or before the first frame of a cache, which counts animation frames."""
+    return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
+
+
+def _cache_of(modifier: Any) -> bpy.types.PointCache | None:
+    """Cache of a simulated modifier; None where baking is not exposed, as of nodes."""
+    system = getattr(modifier, "particle_system", None)
+    cache: bpy.types.PointCache | None
+    cache = getattr(modifier if system is None else system, "point_cache", None)
+    return cache
+
+
+def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:
+    """Return whether a switch of a part of a data-block is on, or may be at another frame."""
+    return getattr(part, switch) or part.path_from_id(switch) in animated_paths(owner)
+
+
+def dependents_of(blocks: Iterable[bpy.types.ID]) -> set[bpy.types.ID]:
+    """Return original data-blocks and all that refer to them, directly or through others.
+
+    References are parents, constraints, modifiers, drivers and instances. Sharing a scene or a material is
+    not a dependency.
+    """
+    waiting = list(blocks)
+    seen = set(waiting)
+    if not waiting:
+        return seen
+    # The type stubs of Blender 4.2 declare the other arguments as required.
+    users = bpy.data.user_map(value_types=set(_DEPENDENCY_TYPES))  # type: ignore[call-arg, unused-ignore]
+    while waiting:
+        more = users.get(waiting.pop(), set()) - seen
+        seen |= more
+        waiting += more
+    return seen

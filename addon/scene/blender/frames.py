@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
-from .simulation import Simulations
+from .animated import Simulations
 
 LAST_FRAME = 1_048_574
 

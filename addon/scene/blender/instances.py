@@ -1,4 +1,4 @@
-"""Visible mesh-like objects, and instances of objects, one entry each.
+"""Visible mesh-like objects and instances of objects, as arrays, and the names by which they are known.
 
 Objects, collection instances and geometry-nodes instances all come out of the dependency graph's
 `object_instances`. Its items are valid only during their step of the loop, so nothing here keeps one.
@@ -6,16 +6,61 @@ Objects, collection instances and geometry-nodes instances all come out of the d
 Among them are objects that the viewport does not show, because a view with local collections may show them:
 those in collections that are hidden by the eye in the outliner. Objects of background scenes are shown, but
 are not in the scene. All readers of instances ask `shown_objects`.
+
+Blender copies matrices and ids of all instances by `foreach_get`, but not the objects that they show. Those
+are found in a loop over all instances that reads three pointers each; whatever else is needed of an object is
+read once per kind of instance.
+
+Names in old or damaged files may not be UTF-8: bpy raises errors for them.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from array import array
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from ...core.messages import message
-from .names import full_name_of
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.progress import run_to_end
+
+
+def name_of(block: Any) -> str:
+    r"""Return the name of a data-block, or of a part of one, with bytes that are not UTF-8 as \xe9."""
+    try:
+        name: str = block.name
+    except UnicodeDecodeError as error:
+        name = error.object.decode("utf-8", "backslashreplace")
+    return name
+
+
+def are_names_readable(blocks: Iterable[Any]) -> bool:
+    """Return whether the names of all data-blocks, or of parts of one, are UTF-8."""
+    try:
+        for block in blocks:
+            _ = block.name
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def full_name_of(block: bpy.types.ID) -> str:
+    """Return the full name of a data-block, which identifies it among those of its type.
+
+    A byte that is not UTF-8 is a surrogate, so that different names stay different. Neither documents nor bpy
+    accept surrogates: use `formats.wording.valid_text` to show the name.
+    """
+    try:
+        return block.name_full
+    except UnicodeDecodeError as error:
+        return error.object.decode("utf-8", "surrogateescape")
+
 
 CURVE_LIKE = frozenset({"CURVE", "SURFACE", "FONT", "META"})
 MESH_LIKE = CURVE_LIKE | {"MESH"}
@@ -129,3 +174,231 @@ def key_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> InstanceKey:
 def owner_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> bpy.types.Object:
     """Return the original object that instances a visible object; the object itself if it is no instance."""
     return (instance.parent or instance.object).original
+
+
+NO_INDEX = int(np.iinfo(np.int64).min)
+"""Fills rows of persistent ids of different lengths; less than any index, so a shorter id sorts first."""
+
+_T = TypeVar("_T")
+
+_ROWS_AT_ONCE = 4096
+"""Instances between two yields."""
+
+_ID_LENGTH = 8
+"""Numbers in Blender's persistent id of an instance."""
+
+
+class InstanceKind(NamedTuple, Generic[_T]):
+    """Properties that instances share that show the same mesh of the same object for the same owner.
+
+    key : Key of the first one.
+    is_instance, is_curve : Whether it is an instance; and a curve, surface, text or metaball.
+    mesh : The same for kinds that show the same mesh of the same object.
+    details : What was read of the first one.
+    """
+
+    key: InstanceKey
+    is_instance: bool
+    is_curve: bool
+    mesh: int
+    details: _T
+
+
+@dataclass(frozen=True)
+class InstanceTable(Generic[_T]):
+    """Visible mesh-like objects and instances of a dependency graph, in its order.
+
+    kind_of : (n,) int32. Kind of each row.
+    positions : (n,) int. Position of each row in the dependency graph's instances.
+    indices : (n, k) int64. Blender's persistent ids, filled up with NO_INDEX; k is the length of the longest.
+    count : Number of the dependency graph's instances, others than mesh-like ones included.
+    without_surface : Full name of the owner, name to show, and type of all that instances or nodes show
+        without a surface.
+    """
+
+    kinds: list[InstanceKind[_T]]
+    kind_of: NDArray[np.int32]
+    positions: Ints
+    indices: NDArray[np.int64]
+    count: int
+    without_surface: tuple[tuple[str, str, str], ...]
+    _matrices: NDArray[np.float32]
+
+    def with_matrices(self, matrices: NDArray[np.float32]) -> InstanceTable[_T]:
+        """Return the same instances with others of Blender's matrices (count, 4, 4)."""
+        if len(self.positions) < self.count:
+            matrices = matrices[self.positions]
+        return replace(self, _matrices=matrices)
+
+    def matrices(self, rows: Ints) -> Floats:
+        """World matrices (m, 4, 4) of rows (m,)."""
+        # Blender stores matrices by columns.
+        return self._matrices[rows].transpose(0, 2, 1).astype(np.float64)
+
+    def sorted_rows(self, rows: Ints, groups: Ints) -> Ints:
+        """Rows (m,) sorted by their groups (m,), then by their persistent ids."""
+        order: Ints = np.lexsort((*self.indices[rows].T[::-1], groups))
+        return rows[order]
+
+    def key_of(self, row: int) -> InstanceKey:
+        """Return the key of a row."""
+        kind = self.kinds[self.kind_of[row]]
+        return (*kind.key[:2], used_indices(self.indices[row]))
+
+
+def used_indices(indices: NDArray[np.int64]) -> tuple[int, ...]:
+    """Return the persistent id (k,) of one instance without the numbers that fill it up."""
+    return tuple([index for index in indices.tolist() if index != NO_INDEX])
+
+
+class _Kinds(Generic[_T]):
+    """Kinds of instances, and what has no surface, each read from its first instance."""
+
+    def __init__(self, depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]) -> None:
+        self._shown, self._describe = shown_objects(depsgraph), describe
+        self._meshes: dict[Any, int] = {}
+        self.kinds: list[InstanceKind[_T]] = []
+        self.without_surface: dict[tuple[str, str, str], None] = {}
+
+    def add(self, item: bpy.types.DepsgraphObjectInstance) -> int:
+        """Return the number of a new kind; -1 for one that is not visible or has no surface."""
+        shown, owner = item.object, owner_of_instance(item)
+        if self._shown is not None and owner not in self._shown:
+            return -1
+        if item.is_instance and shown.type in UNSUPPORTED_REASONS:
+            # Nodes of an object show what has the name of the object.
+            names = dict.fromkeys((name_of(owner), name_of(shown.original)))
+            self.without_surface[full_name_of(owner), "/".join(names), shown.type] = None
+        if shown.type not in MESH_LIKE:
+            return -1
+        visible = VisibleInstance(key_of_instance(item), item, owner)
+        mesh = shown.original, shown.data, is_made_by_nodes(visible.key)
+        number = self._meshes.setdefault(mesh, len(self._meshes))
+        is_curve, details = shown.type in CURVE_LIKE, self._describe(visible)
+        self.kinds.append(InstanceKind(visible.key, item.is_instance, is_curve, number, details))
+        return len(self.kinds) - 1
+
+
+def read_instance_table(
+    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
+) -> Generator[int, None, InstanceTable[_T]]:
+    """Read all visible mesh-like objects and instances; yields the number seen after each few thousand.
+
+    The dependency graph must not change until the end.
+
+    depsgraph : Evaluated at the frame to read.
+    describe : Reads the details of a kind from its first instance.
+    """
+    numbers = array("i")
+    kinds = _Kinds(depsgraph, describe)
+    # By pointers, which stay valid and distinct while the dependency graph does not change.
+    number_of: dict[Any, int] = {}
+    for position, item in enumerate(depsgraph.object_instances):
+        if not position % _ROWS_AT_ONCE and position:
+            yield position
+        shown = item.object
+        pointers = shown.original, shown.data, item.parent
+        number = number_of.get(pointers)
+        if number is None:
+            number = number_of[pointers] = kinds.add(item)
+        numbers.append(number)
+    # Blender would go through all instances to count them.
+    count, kind_of = len(numbers), np.array(numbers, dtype=np.int32)
+    indices = _persistent_ids(depsgraph, kind_of, kinds.kinds)
+    is_row = (kind_of >= 0) & ~_is_converted(kind_of, indices, kinds.kinds)
+    positions = np.flatnonzero(is_row)
+    matrices = np.empty((count, 4, 4), dtype=np.float32)
+    depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
+    if len(positions) < count:
+        kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
+    without_surface = tuple(kinds.without_surface)
+    return InstanceTable(kinds.kinds, kind_of, positions, indices, count, without_surface, matrices)
+
+
+def instances_at(
+    depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Iterable[int]
+) -> Iterator[tuple[int, VisibleInstance]]:
+    """Iterate over some rows of a table, increasing, with their instances.
+
+    The dependency graph must be as it was when the table was read.
+    """
+    instances = iter(depsgraph.object_instances)
+    next_position = 0
+    for row in rows:
+        position = int(table.positions[row])
+        item = next(islice(instances, position - next_position, None))
+        next_position = position + 1
+        yield row, VisibleInstance(table.key_of(row), item, owner_of_instance(item))
+
+
+def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
+    """Iterate over all visible mesh-like objects and instances of a dependency graph, in its order."""
+    table = run_to_end(read_instance_table(depsgraph, lambda _: None))
+    return (item for _, item in instances_at(depsgraph, table, range(len(table.positions))))
+
+
+def rows_by_mesh(table: InstanceTable[Any], rows: Ints) -> dict[int, Ints]:
+    """Group increasing rows (m,) that show the same mesh, by the first of each group."""
+    if not len(rows):
+        return {}
+    meshes = np.array([kind.mesh for kind in table.kinds], dtype=np.int64)[table.kind_of[rows]]
+    order = np.argsort(meshes, kind="stable")
+    starts = np.flatnonzero(np.diff(meshes[order], prepend=-1))
+    return {int(shared[0]): shared for shared in np.split(rows[order], starts[1:])}
+
+
+def meshes_at(
+    depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Ints
+) -> Iterator[tuple[Ints, VisibleInstance]]:
+    """Iterate over the meshes that rows (m,) show: all rows of each, and the instance of the first.
+
+    The dependency graph must be as it was when the table was read, but for matrices and vertices.
+    """
+    rows_of = rows_by_mesh(table, rows)
+    for row, item in instances_at(depsgraph, table, sorted(rows_of)):
+        yield rows_of[row], item
+
+
+def _persistent_ids(
+    depsgraph: bpy.types.Depsgraph, kind_of: NDArray[np.int32], kinds: Sequence[InstanceKind[Any]]
+) -> NDArray[np.int64]:
+    """Read the persistent ids of instances, filled up with NO_INDEX; other objects have none."""
+    ids = np.empty((len(kind_of), _ID_LENGTH), dtype=np.int32)
+    depsgraph.object_instances.foreach_get("persistent_id", ids.reshape(-1))
+    is_instance = np.array([kind.is_instance for kind in kinds] + [False], dtype=bool)
+    ids[~is_instance[kind_of]] = UNUSED_INDEX
+    is_used = ids != UNUSED_INDEX
+    if (is_used[:, 1:] & ~is_used[:, :-1]).any():
+        # As a rule only the end is unused.
+        order = np.argsort(~is_used, axis=1, kind="stable")
+        ids, is_used = np.take_along_axis(ids, order, axis=1), np.take_along_axis(is_used, order, axis=1)
+    length = int(np.count_nonzero(is_used.any(axis=0)))
+    return np.where(is_used[:, :length], ids[:, :length].astype(np.int64), NO_INDEX)
+
+
+def _is_converted(
+    kind_of: NDArray[np.int32], indices: NDArray[np.int64], kinds: Sequence[InstanceKind[Any]]
+) -> Bools:
+    """Mask (n,) of the meshes that Blender converts curves to, which have the same geometry.
+
+    A curve, surface, text or metaball is followed by its mesh, as an instance with one more index.
+    """
+    is_converted = np.zeros(len(kind_of), dtype=bool)
+    curves = {kind.key[1] for kind in kinds if kind.is_curve}
+    if not curves:
+        return is_converted
+    is_related = np.array([kind.key[1] in curves for kind in kinds] + [False], dtype=bool)
+    place = np.cumsum(kind_of >= 0)
+    converted: tuple[str, tuple[int, ...]] | None = None
+    last = -1
+    for row in np.flatnonzero(is_related[kind_of]).tolist():
+        if last < 0 or place[row] != place[last] + 1:
+            converted = None
+        last = row
+        kind = kinds[kind_of[row]]
+        used = used_indices(indices[row])
+        if not kind.is_curve and converted == (kind.key[1], used[1:]):
+            is_converted[row] = True
+            continue
+        converted = (kind.key[1], used) if kind.is_curve else None
+    return is_converted

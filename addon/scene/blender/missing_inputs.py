@@ -17,8 +17,7 @@ import bpy
 from ...core.messages import message
 from ...formats import InputWarning
 from ...formats.wording import pluralized, valid_text
-from .instances import background_objects
-from .names import full_name_of, name_of
+from .instances import background_objects, full_name_of, name_of
 
 _SHADING_ONLY = frozenset({"IMAGE", "LIGHT", "LINESTYLE", "MATERIAL", "SOUND", "WORLD"})
 """Types of data-blocks that bounds do not depend on; images that displace are looked for separately."""

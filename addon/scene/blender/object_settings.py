@@ -17,7 +17,7 @@ from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
 from ...formats.wording import valid_text
 from ..collider_names import ColliderName, recognize_name
 from ..settings import FitSettings
-from .names import full_name_of, name_of
+from .instances import full_name_of, name_of
 
 SETTINGS_PROPERTY = "collision_bounds"
 """Name of the property group on objects and collections, in files and for scripts."""

@@ -14,7 +14,7 @@ from ...core import aabb_from_points, sphere_from_points
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Bools, length
 from ...core.numeric.geodesic import geodesic_directions
 from ..settings import FitSettings
-from .instance_table import visible_instances
+from .instances import visible_instances
 from .mesh_data import vertex_positions
 from .object_settings import SETTINGS_PROPERTY, object_fit_settings
 

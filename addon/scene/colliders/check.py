@@ -11,8 +11,7 @@ import bpy
 
 from ...core.messages import message, template
 from ...formats.wording import quoted, valid_text
-from ..blender.instances import MESH_LIKE
-from ..blender.names import full_name_of, name_of
+from ..blender.instances import MESH_LIKE, full_name_of, name_of
 from ..blender.object_settings import (
     COLLIDER_PROPERTY,
     is_marked_collider,

@@ -14,7 +14,7 @@ from ...core.progress import run_to_end
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..blender.frames import scene_by_uid
-from ..blender.names import full_name_of, name_of
+from ..blender.instances import full_name_of, name_of
 from ..blender.object_settings import (
     COLLIDER_PROPERTY,
     collision_response,
@@ -22,7 +22,7 @@ from ..blender.object_settings import (
     is_merged_collection,
     is_vertex_collider,
 )
-from ..blender.parts.bones import armature_of
+from ..blender.parts.mesh_parts import armature_of
 from ..blender.private_scene import keeping_open
 from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
@@ -30,8 +30,7 @@ from ..fitting.parts import convex_pieces
 from ..motion.over_time import BoneSweeps, sweep_bones
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
-from ..subjects.geometry import SubjectGeometry, in_bone_space
-from ..subjects.reader import SubjectReader
+from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Subject
 from .meshes import ColliderMesh, fit_colliders
 from .naming import ColliderNames

@@ -30,7 +30,7 @@ from ..blender.mesh_data import Geometry
 from ..fitting.fit import padding_error
 from ..fitting.inflation import inflated_points
 from ..settings import ColliderKind, FitSettings
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.reader import SubjectGeometry
 
 _IDENTITY = (0.0, 0.0, 0.0, 1.0)
 _UNIFORM = 1e-6

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ..blender.names import name_of
+from ..blender.instances import name_of
 from ..blender.object_settings import COLLIDER_PROPERTY
 from .meshes import ColliderMesh
 

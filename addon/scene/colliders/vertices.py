@@ -13,9 +13,8 @@ from ...core import CollisionBoundsError
 from ...core.fitting.convex_hull import run_hull_steps
 from ...core.messages import message
 from ...formats import Skipped
-from ..blender.instances import MESH_LIKE
+from ..blender.instances import MESH_LIKE, full_name_of, name_of
 from ..blender.mesh_data import Geometry
-from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     VERTEX_COLLIDER_PROPERTY,
     is_collider,

@@ -17,7 +17,7 @@ from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import stacked
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
-from ..subjects.geometry import SubjectGeometry, in_bone_space
+from ..subjects.reader import SubjectGeometry, in_bone_space
 from .columns import grown_by_point_radii
 from .fit import (
     boxes_in_frame,

@@ -18,7 +18,7 @@ from ...core import Aabb, CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges
 from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.reader import SubjectGeometry
 from .axial import AxialFits
 from .columns import (
     MAX_RESIDUAL,

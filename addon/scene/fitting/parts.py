@@ -17,7 +17,7 @@ from ...core.compound.convex_parts import convex_parts_in_steps
 from ...core.numeric.arrays import Floats, Ints, dot, length, require_finite, transform_vectors
 from ...core.progress import run_to_end
 from ..settings import DrawnShape, FitSettings
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.reader import SubjectGeometry
 from .fit import PartVertices, points_for_search
 from .searches import known_result, search_key, searched, store_result
 

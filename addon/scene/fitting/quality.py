@@ -17,14 +17,14 @@ from ...core.fitting.quickhull import is_closed_surface
 from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ...core.shapes.axial import axial_coordinates, distance_from_segment
+from ..blender.instances import name_of
 from ..blender.mesh_data import Geometry, decompose_matrix
-from ..blender.names import name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_overrides
 from ..blender.parts.vertex_subsets import reason_without_vertices
 from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
-from ..subjects.geometry import read_vertices_of_fit
+from ..subjects.reader import read_vertices_of_fit
 from .fit import plain_shapes
 from .local_and_world import fit_local_and_world
 from .moved_fits import new_fits

@@ -17,7 +17,7 @@ from ...core.messages import message
 from ...core.progress import converted, run_to_end
 from ...formats import ObjectBounds, Skipped
 from ...formats.wording import valid_text
-from ..blender.animated import turning_times
+from ..blender.animated import Simulations, turning_times
 from ..blender.frames import (
     advance_to,
     playhead,
@@ -26,17 +26,14 @@ from ..blender.frames import (
     sample_times,
     scene_by_uid,
 )
-from ..blender.instance_table import InstanceTable
-from ..blender.names import name_of
+from ..blender.instances import InstanceTable, name_of
 from ..blender.overrides import objects_outside_override
 from ..blender.private_scene import keeping_open
-from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sweep_bones
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
 from ..subjects.find import find_in_parts
-from ..subjects.geometry import SubjectGeometry
-from ..subjects.reader import SubjectReader
+from ..subjects.reader import SubjectGeometry, SubjectReader
 from ..subjects.selection import matches_pattern
 from .bounds_table import BoundedSubjects, fit_bounds
 from .result import Result, result_of

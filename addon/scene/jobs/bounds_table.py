@@ -27,8 +27,8 @@ from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedGeometry, fit_many, fit_repeated
 from ..settings import BoundShape, DetailedShapeName
-from ..subjects.geometry import SubjectGeometry
-from ..subjects.subject_list import SubjectList
+from ..subjects.reader import SubjectGeometry
+from ..subjects.subject import SubjectList
 from .detailed_shapes import DetailedShapes, detailed_shapes
 from .scan.scanned_shapes import ScannedShapes
 

@@ -35,7 +35,7 @@ from ..fitting.fit import cut_rounding, padded, padding_error, points_for_search
 from ..fitting.inflation import inflated_points
 from ..fitting.parts import convex_pieces, node_vertices
 from ..settings import BoundShape, DetailedShapeName, PartShape
-from ..subjects.geometry import SubjectGeometry, in_bone_space
+from ..subjects.reader import SubjectGeometry, in_bone_space
 
 DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder | Compound
 

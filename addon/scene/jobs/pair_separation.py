@@ -18,11 +18,10 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.scan.motion import ObstacleSpace
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
-from ..blender.animated import curves_of_action
+from ..blender.animated import Simulations, curves_of_action
 from ..blender.frames import advance_to, playhead, preserve_frame, sample_times
-from ..blender.names import name_of
+from ..blender.instances import name_of
 from ..blender.private_scene import without_private_scenes
-from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..motion.posed_shapes import MeshObstacles
 from ..motion.scene_motion import SceneMotion

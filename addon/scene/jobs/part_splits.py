@@ -14,8 +14,7 @@ from ..fitting.parts import split_in_steps
 from ..progress import JobProgress
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
-from ..subjects.geometry import SubjectGeometry, in_bone_space
-from ..subjects.reader import SubjectReader
+from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space
 
 _STEPS = 1000
 _SPLITTING = 0.9

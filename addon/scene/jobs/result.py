@@ -33,8 +33,8 @@ from ...formats import (
 )
 from ...formats.document.model import ObjectColumns
 from ...formats.wording import pluralized, valid_text
+from ..blender.instances import name_of
 from ..blender.missing_inputs import blocked_drivers, input_warnings
-from ..blender.names import name_of
 from ..blender.object_settings import (
     accepted_pairs,
     collision_responses,
@@ -45,8 +45,7 @@ from ..motion.over_time import NO_SWEEPS, BoneSweeps
 from ..settings import Selection, VertexGroup
 from ..subjects.find import HIDDEN, find_subjects
 from ..subjects.parents import armature_roots
-from ..subjects.subject import Subject
-from ..subjects.subject_list import SubjectList
+from ..subjects.subject import Subject, SubjectList
 from .bounds_table import BoundsTable
 from .scan.scanned_shapes import ScannedShapes
 

@@ -17,28 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.animated import may_deform
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
-from ..blender.instance_table import visible_instances
-from ..blender.instances import MESH_LIKE, is_made_by_nodes
+from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
 from ..blender.mesh_data import Geometry, MeshFaces
-from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.parts.bones import ALONG_BONE, LEAST_SCALE
-from ..blender.simulation import may_deform
+from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.moved_fits import new_fits
 from ..fitting.parts import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
-from ..subjects.geometry import (
+from ..subjects.reader import (
     NO_POINTS,
     SubjectGeometry,
+    SubjectReader,
     in_bone_space,
     read_vertices_of_fit,
 )
-from ..subjects.reader import SubjectReader
 from ..subjects.subject import Identity, Subject, with_current_names
 from .contact_state import (
     ContactTimes,

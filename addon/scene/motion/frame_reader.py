@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.animated import Simulations, may_deform
 from ..blender.frames import ObjectReader
-from ..blender.instance_table import InstanceTable, instances_at, meshes_at
-from ..blender.instances import InstanceKey, VisibleInstance
+from ..blender.instances import (
+    InstanceKey,
+    InstanceTable,
+    VisibleInstance,
+    full_name_of,
+    instances_at,
+    meshes_at,
+)
 from ..blender.mesh_data import Geometry, MeshFaces, triangle_indices, vertex_positions
-from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.parts.bones import LEAST_SCALE, bone_frame
-from ..blender.parts.mesh_parts import part_rows
-from ..blender.simulation import Simulations, may_deform
+from ..blender.parts.mesh_parts import LEAST_SCALE, bone_frame, part_rows
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space, moved_to_frame
-from ..subjects.reader import SubjectReader
+from ..subjects.reader import SubjectAssembler, SubjectGeometry, SubjectReader, in_bone_space, moved_to_frame
 from ..subjects.subject import Subject
 from .instance_reader import InstanceReader
 

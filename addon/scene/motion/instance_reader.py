@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools
 from ...core.progress import run_to_end
-from ..blender.instance_table import InstanceTable, read_instance_table
-from ..blender.instances import MESH_LIKE, VisibleInstance
+from ..blender.instances import MESH_LIKE, InstanceTable, VisibleInstance, read_instance_table
 
 _T = TypeVar("_T")
 

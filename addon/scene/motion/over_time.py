@@ -17,18 +17,15 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.shapes import concatenated
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
-from ..blender.animated import animated_paths
+from ..blender.animated import Simulations, animated_paths
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
-from ..blender.instances import InstanceKey
+from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
-from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings, weight_of_bones
-from ..blender.parts.bones import LEAST_SCALE
+from ..blender.parts.mesh_parts import LEAST_SCALE
 from ..blender.private_scene import PrivateScene, without_private_scenes
-from ..blender.simulation import Simulations
 from ..settings import BoundShape, FitSettings, Selection
-from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space
-from ..subjects.reader import SubjectReader
+from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Subject
 from .pose_sources import reasons_by_object
 from .posed_shapes import MeshObstacles

@@ -15,12 +15,11 @@ import numpy as np
 
 from ...core.curves.keyframes import NEAR_KEY
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..blender.animated import SIMPLIFICATION, changing
+from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of, tree_has_node
 from ..blender.frames import ObjectReader, go_to, scene_by_uid
+from ..blender.instances import full_name_of
 from ..blender.mesh_data import vertex_positions
-from ..blender.names import full_name_of
 from ..blender.private_scene import PrivateScene, go_to_within_step
-from ..blender.simulation import Simulations, dependents_of, tree_has_node
 from .frame_reader import EvaluatedSubject, FramePoses, FrameReader, Reading
 from .known_motion import CurvePoses, read_curve_poses
 from .transform_curves import may_show_more, read_visibility

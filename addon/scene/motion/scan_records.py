@@ -15,9 +15,9 @@ from ...core import InvalidShapeError
 from ...core.messages import message
 from ...core.scan.sections import ShareRecords, sections_of, share_as_json, share_from_json
 from ...formats import Skipped, extension_version
+from ..blender.animated import Simulations
 from ..blender.frames import sample_times
 from ..blender.instances import InstanceKey
-from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..settings import ContactSettings
 from ..subjects.subject import Subject

@@ -14,19 +14,18 @@ from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.progress import run_to_end
 from ...core.scan.scan import probed_times
+from ..blender.animated import Simulations, may_have_instances
 from ..blender.frames import advance_to, scene_by_uid
-from ..blender.instances import InstanceKey
+from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
-from ..blender.names import full_name_of
 from ..blender.object_settings import object_padding
-from ..blender.parts.bones import ALONG_BONE
-from ..blender.simulation import Simulations, may_have_instances
+from ..blender.parts.mesh_parts import ALONG_BONE
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.moved_fits import new_fits
 from ..fitting.parts import TreeVertices, part_vertices
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading

@@ -19,8 +19,8 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.blended_points import BlendedPoints
 from ..blender.animated import VERTICES, changing
 from ..blender.frames import scene_by_uid
+from ..blender.instances import are_names_readable
 from ..blender.mesh_data import vertex_positions
-from ..blender.names import are_names_readable
 from ..blender.parts.weights import GroupWeights, is_worth_a_scene, weights_of_meshes
 from .skin_poses import Skin, SkinPoses
 from .transform_curves import TransformCurves

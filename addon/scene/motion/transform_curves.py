@@ -38,7 +38,7 @@ from ..blender.animated import (
     VISIBILITY,
     changing,
 )
-from ..blender.names import are_names_readable
+from ..blender.instances import are_names_readable
 from .channels import (
     BONES,
     HIDING,

@@ -8,9 +8,8 @@ from typing import Any
 
 import bpy
 
-from ..blender.instances import InstanceKey
-from ..blender.names import full_name_of, name_of
-from ..blender.parts.bones import armature_of, deform_bones
+from ..blender.instances import InstanceKey, full_name_of, name_of
+from ..blender.parts.mesh_parts import armature_of, deform_bones
 from .subject import Subject
 
 _Bone = tuple[str, str]

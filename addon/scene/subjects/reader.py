@@ -1,23 +1,261 @@
-"""Reads the geometry of subjects: instances of one mesh share its vertices, so each mesh is read once."""
+"""Reads the geometry of subjects: whole objects, loose parts, merged collections, and overrides.
+
+Instances of one mesh share its vertices, so each mesh is read once.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Ints
+from ...core.numeric.arrays import Floats, Ints, transform_points
 from ...core.progress import run_to_end
-from ..blender.instance_table import NO_INDEX, InstanceTable, instances_at, read_instance_table, rows_by_mesh
-from ..blender.instances import InstanceKey
+from ..blender.instances import (
+    NO_INDEX,
+    InstanceKey,
+    InstanceTable,
+    VisibleInstance,
+    instances_at,
+    is_made_by_nodes,
+    read_instance_table,
+    rows_by_mesh,
+)
+from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
+from ..blender.object_settings import has_own_settings, object_fit_settings
+from ..blender.overrides import Override, read_override, read_overrides
+from ..blender.parts.known_rows import PartRows
+from ..blender.parts.mesh_parts import bone_frames, part_rows
+from ..blender.parts.vertex_subsets import rows_of_group
+from ..blender.parts.weights import rows_by_label
 from ..settings import FitSettings
-from .geometry import SubjectAssembler, SubjectGeometry
-from .subject import Subject
-from .subject_list import SubjectList
+from .subject import Subject, SubjectList
+
+NO_POINTS = np.empty((0, 3), dtype=np.float32)
+NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
+NO_ROWS = np.empty(0, dtype=np.int64)
+IDENTITY = np.eye(4)
+
+_Parts: TypeAlias = list[tuple[int, int, Subject]]
+"""Subjects that are parts of one mesh: the index and the part's number of each, and the subject."""
+
+
+class SubjectGeometry(NamedTuple):
+    """Geometry of one or more subjects that differ in their matrices alone, and their fit settings.
+
+    subjects : (m,) int. Indices of the subjects.
+    matrices : (m, 4, 4) float64. World matrices. A merged subject is in world space, with an identity matrix.
+    points : (n, 3) float32. Vertices of each, in object space; float64 of a merged subject.
+    radius : Radius, in object space, of balls around the points that bounds enclose as well.
+    triangles : (t, 3) int32. Rows of its vertices, if triangles were requested.
+    frame : (4, 4) float64 or None. World matrix of the own frame of the only subject if that is not the
+        geometry's: that of a bone.
+    bone_scale : Least scale of that bone along any direction, compared with its rest pose.
+    """
+
+    subjects: Ints
+    matrices: Floats
+    points: NDArray[np.float32]
+    radius: float
+    fit: FitSettings
+    triangles: NDArray[np.int32]
+    frame: Floats | None = None
+    bone_scale: float = 1.0
+
+    @classmethod
+    def of(
+        cls, subject: int, geometry: Geometry, fit: FitSettings, triangles: NDArray[np.int32] = NO_TRIANGLES
+    ) -> SubjectGeometry:
+        """Geometry of one subject."""
+        points, matrix, radius = geometry
+        return cls(np.array([subject]), matrix[None], points, radius, fit, triangles)
+
+    @classmethod
+    def of_mesh(
+        cls, item: VisibleInstance, fit: FitSettings, needs_triangles: bool, subjects: Ints, matrices: Floats
+    ) -> SubjectGeometry:
+        """Read the geometry of a whole object or instance: all its vertices, or its override.
+
+        fit : Settings of objects that have none of their own.
+        needs_triangles : Whether to read triangles. An override has none.
+        """
+        shown = item.instance.object
+        if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
+            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
+            if override is not None:
+                points = NO_POINTS if fit.vertex_group else override.points
+                return cls(subjects, matrices, points, override.radius, fit, NO_TRIANGLES)
+        points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
+        return cls(subjects, matrices, points, 0.0, fit, triangles)
+
+    @property
+    def subject(self) -> int:
+        """Index of the only subject."""
+        return int(self.subjects[0])
+
+    @property
+    def geometry(self) -> Geometry:
+        """Vertices and matrix of the only subject."""
+        return Geometry(self.points, self.matrices[0], self.radius)
+
+    def with_geometry(self, geometry: Geometry) -> SubjectGeometry:
+        """Replace the vertices and the matrix of the only subject."""
+        points, matrix, radius = geometry
+        return self._replace(matrices=matrix[None], points=points, radius=radius)
+
+    def taken(self, rows: Ints | slice) -> SubjectGeometry:
+        """Select subjects."""
+        return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
+
+    def singles(self) -> Iterator[SubjectGeometry]:
+        """Yield the geometry of each subject."""
+        yield from (self.taken(slice(row, row + 1)) for row in range(len(self.subjects)))
+
+
+def read_vertices_of_fit(
+    shown: bpy.types.Object, fit: FitSettings, needs_triangles: bool
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Vertices (n, 3) and triangles (t, 3) of an evaluated object: all, or those of a vertex group."""
+    points = vertex_positions(shown, fit.modifiers)
+    triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
+    if fit.vertex_group is None:
+        return points, triangles
+    rows = rows_of_group(shown, fit.modifiers, fit.vertex_group)
+    return points[rows], _rows_within(rows, triangles) if len(rows) else NO_TRIANGLES
+
+
+class SubjectAssembler:
+    """Assembles the geometry of parts and merged subjects from visible instances, in one loop over them."""
+
+    def __init__(
+        self, subjects: Mapping[int, Subject], fit: FitSettings, triangles: Container[int] = ()
+    ) -> None:
+        """Prepare to read loose parts, bones, overrides and merged collections, by their indices.
+
+        fit : for subjects without settings of their own
+        triangles : indices of the subjects whose triangles are read
+        """
+        self._fit = fit
+        self._triangles = triangles
+        self._parts: dict[InstanceKey, _Parts] = defaultdict(list)
+        self._member_of: dict[InstanceKey, int] = {}
+        for index, subject in subjects.items():
+            if subject.part is not None:
+                self._parts[subject.key].append((index, subject.part, subject))
+            for key in subject.members:
+                self._member_of[key] = index
+        self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
+
+    def geometries_of(self, item: VisibleInstance) -> Iterator[SubjectGeometry]:
+        """Read the parts of an instance; a member of a merged subject is kept for `merged_geometries`."""
+        group = self._member_of.get(item.key)
+        if group is not None:
+            shown, fit = item.instance.object, self._fit
+            overrides: tuple[Override, ...] = ()
+            if not is_made_by_nodes(item.key):
+                fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+            if overrides and fit.vertex_group is None:
+                points = np.concatenate([each.enclosing_points for each in overrides])
+                triangles = NO_TRIANGLES
+            else:
+                points, triangles = read_vertices_of_fit(shown, fit, group in self._triangles)
+            matrix = world_matrix(item)
+            if np.linalg.det(matrix[:3, :3]) < 0:
+                triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
+            # In world space, in double precision as for other subjects.
+            self._gathered[group].append((transform_points(matrix, points), triangles))
+        elif item.key in self._parts:
+            parts, original = self._parts[item.key], item.instance.object.original
+            fit, overrides = object_fit_settings(original, self._fit), read_overrides(original)
+            if overrides:
+                matrix = world_matrix(item)
+                for index, number, _ in parts:
+                    # Those that were removed since the subjects were found have no points.
+                    geometry = Geometry(NO_POINTS, matrix)
+                    if number < len(overrides) and fit.vertex_group is None:
+                        geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
+                    yield SubjectGeometry.of(index, geometry, fit)
+            else:
+                yield from self._mesh_parts(item, parts, fit)
+
+    def merged_geometries(self) -> Iterator[SubjectGeometry]:
+        """Return the merged subjects, after all instances were read."""
+        for index, members in self._gathered.items():
+            starts = np.cumsum([0, *(len(points) for points, _ in members)])
+            triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
+            geometry = Geometry(np.concatenate([vertices for vertices, _ in members]), IDENTITY)
+            yield SubjectGeometry.of(index, geometry, self._fit, np.concatenate(triangles).astype(np.int32))
+        self._gathered.clear()
+
+    def _mesh_parts(
+        self, item: VisibleInstance, parts: _Parts, fit: FitSettings
+    ) -> Iterator[SubjectGeometry]:
+        shown = item.instance.object
+        first = parts[0][2]
+        by_bones = first.bone is not None
+        # The object may have fewer parts than when the subjects were found; the others are empty then.
+        rows = part_rows(shown, fit.modifiers, first.bone_weight, max(number for _, number, _ in parts) + 1)
+        points, matrix = vertex_positions(shown, fit.modifiers), world_matrix(item)
+        frames = bone_frames(item) if by_bones else {}
+        faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
+        if any(index in self._triangles for index, _, _ in parts):
+            faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), by_bones)
+        of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
+        for index, number, subject in parts:
+            of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
+            if of_group is not None:
+                of_part = np.intersect1d(of_part, of_group)
+            triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
+            frame, scale = frames.get(subject.bone or "", (None, 1.0))
+            whole = SubjectGeometry.of(index, Geometry(points[of_part], matrix), fit, triangles)
+            yield whole._replace(frame=frame, bone_scale=scale)
+
+
+def _faces_of_parts(
+    rows: PartRows, triangles: NDArray[np.int32], may_overlap: bool
+) -> list[NDArray[np.int32]]:
+    """Triangles of a mesh whose first vertex is in each of its parts, which share vertices or do not."""
+    if may_overlap:
+        faces = []
+        is_part = np.zeros(rows.vertices, dtype=bool)
+        for each in rows.rows:
+            is_part[each] = True
+            faces.append(triangles[is_part[triangles[:, 0]]])
+            is_part[each] = False
+        return faces
+    labels = np.empty(rows.vertices, dtype=np.int64)
+    labels[np.concatenate(rows.rows)] = np.repeat(
+        np.arange(len(rows.rows)), [len(each) for each in rows.rows]
+    )
+    return [triangles[each] for each in rows_by_label(labels[triangles[:, 0]], len(rows.rows))]
+
+
+def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Triangles (t, 3) of a mesh within a part of it, as rows of the part, which is at rows (n,).
+
+
+    Loose parts have all vertices of their triangles. Those of a bone that reach to others are omitted.
+    """
+    places = np.searchsorted(rows, triangles)
+    is_within = (rows[np.minimum(places, max(len(rows) - 1, 0))] == triangles) if len(rows) else triangles < 0
+    return places[is_within.all(axis=1)].astype(np.int32)
+
+
+def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
+    """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
+    assert piece.frame is not None, "the piece is that of a bone"
+    return piece.with_geometry(moved_to_frame(piece.geometry, piece.frame))
+
+
+def moved_to_frame(geometry: Geometry, frame: Floats) -> Geometry:
+    """Convert vertices to a frame, a world matrix (4, 4)."""
+    points, matrix, radius = geometry
+    local: Any = transform_points(np.linalg.pinv(frame) @ matrix, points.astype(np.float64))
+    return Geometry(local, frame, radius)
 
 
 class SubjectReader:

@@ -18,8 +18,7 @@ from ...core.numeric.arrays import Bools, Ints
 from ...core.scan.pair_filter import PairFilter
 from ...formats import SkippedPairs
 from ...formats.wording import valid_text
-from ..blender.instances import InstanceKey
-from ..blender.names import full_name_of, name_of
+from ..blender.instances import InstanceKey, full_name_of, name_of
 from ..blender.object_settings import ignored_pairs
 from ..errors import SceneError
 from ..settings import PairSettings

@@ -15,9 +15,8 @@ import bpy
 
 from ...core.messages import Message, message
 from ...formats.wording import valid_text
-from ..blender.instances import MESH_LIKE, InstanceKey
+from ..blender.instances import MESH_LIKE, InstanceKey, full_name_of, name_of
 from ..blender.missing_inputs import missing_reason
-from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import collider_owner
 from ..errors import SceneError
 from ..settings import Selection

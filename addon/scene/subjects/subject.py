@@ -1,14 +1,21 @@
-"""The subject: a record of names without any bpy object, and how it is found again after renaming."""
+"""The subject: a record of names without any bpy object, and how it is found again after renaming.
+
+Lists have very many subjects in little memory: instances of one object share all that is equal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
-from ..blender.instances import InstanceKey
-from ..blender.names import full_name_of
+from ...core.numeric.arrays import Ints
+from ..blender.instances import InstanceKey, full_name_of, used_indices
 from ..blender.overrides import OverrideShape
 from ..settings import Axes
 
@@ -30,7 +37,7 @@ class Subject(NamedTuple):
     override : Kind of the override that replaces its vertices.
     bone : Name of the bone whose vertices it has; empty for the vertices of an object without a bone, None
         for any other subject.
-    bone_weight : Least weight of the vertices of its bone, see `parts.bones.bone_rows`; None for any other
+    bone_weight : Least weight of the vertices of its bone, see `bone_rows`; None for any other
         subject.
     """
 
@@ -86,3 +93,161 @@ def with_current_names(subjects: Sequence[Subject], identities: Sequence[Identit
         subject._replace(key=current_key(identity), members=tuple(map(current_key, identity.members)))
         for subject, identity in zip(subjects, identities, strict=True)
     ]
+
+
+class InstanceGroup(NamedTuple):
+    """Instances of one object under one owner, sorted by their persistent ids.
+
+    template : The first of them. Its name is that of each without its number: "Owner/Object".
+    indices : (n, k) int64. Persistent ids, filled up with NO_INDEX; k is the same for all groups of a list.
+    """
+
+    template: Subject
+    indices: NDArray[np.int64]
+
+
+class SubjectColumns(NamedTuple):
+    """Attributes of several subjects that documents show, see `Subject`."""
+
+    ids: list[str]
+    names: list[str]
+    kinds: list[str]
+    parents: list[str | None]
+    overrides: list[str | None]
+    bones: list[str | None]
+    bone_weights: list[float | None]
+
+
+class SubjectList(Sequence[Subject]):
+    """Subjects as a sequence, each made on access. An instance takes some 20 bytes.
+
+    groups : All instances that share an object and an owner.
+    singles : All other subjects.
+    group_of : (n,) int32. Group of each row; -1 for a single subject.
+    numbers : (n,) int32. Number of each row in its group, or in `singles`.
+    ids : Ids by row of instances whose id is not their name.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[InstanceGroup],
+        singles: Sequence[Subject],
+        group_of: NDArray[np.int32],
+        numbers: NDArray[np.int32],
+        ids: Mapping[int, str],
+    ) -> None:
+        self._groups, self._singles, self._ids = groups, singles, ids
+        self._group_of, self._numbers = group_of, numbers
+
+    @classmethod
+    def of(
+        cls,
+        subjects: Sequence[Subject],
+        groups: Sequence[InstanceGroup] = (),
+        ids: Mapping[int, str] = MappingProxyType({}),
+    ) -> SubjectList:
+        """List single subjects, then all instances of groups; a `SubjectList` is returned as it is."""
+        if isinstance(subjects, SubjectList):
+            return subjects
+        sizes = [len(subjects), *(len(group.indices) for group in groups)]
+        group_of = np.repeat(np.arange(-1, len(groups), dtype=np.int32), sizes)
+        numbers = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])
+        return cls(groups, subjects, group_of, numbers, ids)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        row = index if index >= 0 else len(self) + index
+        if not 0 <= row < len(self):
+            raise IndexError(index)
+        number = self._numbers[row]
+        if self._group_of[row] < 0:
+            return self._singles[number]
+        template = self._groups[self._group_of[row]].template
+        name = f"{template.name}.{number}"
+        return template._replace(key=self._key_of(row), id=self._ids.get(row, name), name=name)
+
+    def _key_of(self, row: int) -> InstanceKey:
+        """Return the key of a row."""
+        number = self._numbers[row]
+        if self._group_of[row] < 0:
+            key: InstanceKey = self._singles[number].key
+            return key
+        template, indices = self._groups[self._group_of[row]]
+        return *template.key[:2], used_indices(indices[number])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    __hash__ = None  # like a list
+
+    @property
+    def object_count(self) -> int:
+        """Number of objects and instances: parts of one, of any kind, count once."""
+        singles = self._numbers[self._group_of < 0].tolist()
+        return len(self) - len(singles) + len({self._singles[number].key for number in singles})
+
+    def taken(self, rows: Ints) -> SubjectList:
+        """Return the subjects of some rows (m,), in their order."""
+        ids = {
+            new: self._ids[old]
+            for new, old in enumerate(rows.tolist() if self._ids else ())
+            if old in self._ids
+        }
+        return SubjectList(self._groups, self._singles, self._group_of[rows], self._numbers[rows], ids)
+
+    def representatives(self) -> Iterator[Subject]:
+        """Yield each single subject, and one of each group: all that differ in more than key, id and name."""
+        _, first = np.unique(self._group_of, return_index=True)
+        yield from (self[row] for row in first.tolist() if self._group_of[row] >= 0)
+        yield from (subject for _, subject in self.singles())
+
+    def singles(self) -> Iterator[tuple[int, Subject]]:
+        """Yield the rows and subjects that are in no group."""
+        for row in np.flatnonzero(self._group_of < 0).tolist():
+            yield row, self._singles[self._numbers[row]]
+
+    def instance_groups(self) -> Iterator[tuple[tuple[str, str], NDArray[np.int64], Ints]]:
+        """Yield the instances of each group.
+
+        Yields names : (str, str). Full names of the owner and of the object.
+        Yields indices : (n, k) int64. Persistent ids, sorted, filled up with NO_INDEX.
+        Yields rows : (n,) int. Row of each; -1 for one that is not in this list.
+        """
+        sizes = [len(group.indices) for group in self._groups]
+        starts = np.cumsum([0, *sizes])
+        inside = np.flatnonzero(self._group_of >= 0)
+        rows = np.full(starts[-1], -1, dtype=np.int64)
+        rows[starts[self._group_of[inside]] + self._numbers[inside]] = inside
+        for (template, indices), of_group in zip(self._groups, np.split(rows, starts[1:-1]), strict=False):
+            yield template.key[:2], indices, of_group
+
+    def columns(self, rows: Ints) -> SubjectColumns:
+        """Return the attributes of some subjects (m,), without making the subjects."""
+        group_of, numbers = self._group_of[rows].tolist(), self._numbers[rows].tolist()
+        templates = [group.template for group in self._groups]
+        both = list(zip(group_of, numbers, strict=True))
+        sources = [templates[group] if group >= 0 else self._singles[number] for group, number in both]
+        names = [
+            f"{source.name}.{number}" if group >= 0 else source.name
+            for source, (group, number) in zip(sources, both, strict=True)
+        ]
+        ids = names
+        if self._ids or -1 in group_of:
+            ids = [
+                self._ids.get(row, name) if group >= 0 else source.id
+                for row, name, source, group in zip(rows.tolist(), names, sources, group_of, strict=True)
+            ]
+        attributes = ("kind", "parent", "override", "bone", "bone_weight")
+        columns = (list(map(attrgetter(name), sources)) for name in attributes)
+        return SubjectColumns(ids, names, *columns)
+
+    def rows_of(self, keys: Collection[InstanceKey]) -> dict[InstanceKey, int]:
+        """Return the rows of those subjects that have some keys, as of whole objects and instances."""
+        names = {key[:2] for key in keys}
+        may_have = [group.template.key[:2] in names for group in self._groups]
+        rows = np.flatnonzero(np.array([*may_have, True])[self._group_of])  # of no group is the last
+        return {key: row for row in rows.tolist() if (key := self._key_of(row)) in keys}

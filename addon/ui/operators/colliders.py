@@ -9,7 +9,7 @@ from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
 from ...formats.wording import valid_text
-from ...scene.blender.names import full_name_of, name_of
+from ...scene.blender.instances import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders

@@ -14,7 +14,7 @@ from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
 from ...core.messages import message
-from ...scene.blender.names import name_of
+from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
 from ...scene.blender.overrides import Override, fit_override, override_around, read_override, read_overrides

@@ -12,10 +12,10 @@ from mathutils import Matrix
 
 from ...core.messages import message
 from ...formats.wording import valid_text
-from ...scene.blender.names import full_name_of
+from ...scene.blender.instances import full_name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
 from ...scene.errors import SceneError
-from ...scene.live.touching import separating_translation
+from ...scene.live.contact_state import separating_translation
 from ...translations import CONTEXT
 from ..contact_rows import active_row, entry_of_row
 from ..overlay.state import find_overlay, object_by_uid

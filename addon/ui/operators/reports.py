@@ -16,7 +16,7 @@ from ...core import CollisionBoundsError
 from ...core.messages import message
 from ...formats import compare_contacts, file_text, load_document, parse_document, read_document, read_file
 from ...formats.wording import message_line
-from ...scene.blender.names import name_of
+from ...scene.blender.instances import name_of
 from ...scene.jobs import result_store
 from ...scene.jobs.result import LoadedReport, loaded_report
 from ..contact_rows import fill_rows

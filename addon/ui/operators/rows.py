@@ -15,7 +15,7 @@ from bpy.types import Context, Operator
 from ...core import Contact
 from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
-from ...scene.blender.names import full_name_of
+from ...scene.blender.instances import full_name_of
 from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow

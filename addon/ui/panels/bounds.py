@@ -7,7 +7,7 @@ from typing import Any
 
 from bpy.types import Context, Menu, Panel, UILayout
 
-from ...scene.blender.names import name_of
+from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.settings import FitSettings
 from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, results_of, settings_of

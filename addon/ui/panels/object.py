@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from bpy.types import Context, Panel, UILayout
 
-from ...scene.blender.names import name_of
+from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import active_with_geometry, find_measurement

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bpy.props import EnumProperty
 from bpy.types import Context, UILayout
 
-from ...scene.blender.names import name_of
+from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import property_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.options import Name, Number, Option, Patterns, options_of

@@ -18,8 +18,7 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ...formats.wording import valid_text
-from ...scene.blender.instances import MESH_LIKE
-from ...scene.blender.names import name_of
+from ...scene.blender.instances import MESH_LIKE, name_of
 from ...scene.blender.object_settings import collider_owner, has_own_settings, is_collider
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.instance_table import instances_at, read_instance_table
 from addon.scene.blender.instances import (
     CURVE_LIKE,
     MESH_LIKE,
     VisibleInstance,
+    instances_at,
     key_of_instance,
     owner_of_instance,
+    read_instance_table,
     shown_objects,
 )
 from addon.scene.blender.mesh_data import vertex_positions

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.scene.blender.instance_table import visible_instances
+from addon.scene.blender.instances import visible_instances
 from addon.scene.blender.mesh_data import (
     Geometry,
     decompose_matrices,

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from addon.formats.document.conversion import read_document
-from addon.scene.blender.names import full_name_of, name_of
+from addon.scene.blender.instances import full_name_of, name_of
 from addon.scene.colliders.make import make_colliders, remove_colliders
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.result import loaded_report

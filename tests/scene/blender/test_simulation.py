@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.blender.simulation import Simulations, may_deform, physics_settings
+from addon.scene.blender.animated import Simulations, may_deform, physics_settings
 from tests.scene.sampling import add_box, scan_scene, world_points
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]

@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.instance_table import read_instance_table, visible_instances
+from addon.scene.blender.instances import read_instance_table, visible_instances
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
 from addon.scene.subjects.find import IN_BACKGROUND

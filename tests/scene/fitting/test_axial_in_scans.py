@@ -10,7 +10,7 @@ from addon.scene.blender.mesh_data import Geometry, decompose_matrix
 from addon.scene.fitting.axial import AxialFits
 from addon.scene.jobs.detailed_shapes import detailed_shapes
 from addon.scene.settings import FitSettings
-from addon.scene.subjects.geometry import SubjectGeometry
+from addon.scene.subjects.reader import SubjectGeometry
 from tests.core.scenes import random_rotations
 
 

@@ -24,7 +24,7 @@ from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.fitting.parts import leaf_vertices, part_vertices
 from addon.scene.fitting.searches import forget_results
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
-from addon.scene.subjects.geometry import SubjectGeometry
+from addon.scene.subjects.reader import SubjectGeometry
 
 SHAPES = ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound"]
 NOTHING = np.empty(0, dtype=np.int64)

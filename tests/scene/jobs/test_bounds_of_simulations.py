@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from addon.core.progress import run_to_end
+from addon.scene.blender.animated import Simulations
 from addon.scene.blender.frames import advance_to
-from addon.scene.blender.simulation import Simulations
 from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.settings import BoundsSettings
 from tests.cli.command_line import run

@@ -10,7 +10,7 @@ import pytest
 
 from addon.core.progress import run_to_end
 from addon.formats import dumps, parse_document
-from addon.scene.blender.instance_table import visible_instances
+from addon.scene.blender.instances import visible_instances
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings, Selection
 from tests.scene.jobs.contacts.test_instances import HALF, add_crowd, add_nodes, add_part

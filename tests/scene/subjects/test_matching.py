@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.instance_table import read_instance_table
+from addon.scene.blender.instances import read_instance_table
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
 from addon.scene.subjects.reader import SubjectReader

@@ -3,6 +3,6 @@
 - `weights`: weights of vertex groups, of several original meshes at once and faster
 - `vertex_subsets`: the selection in Edit Mode, and vertex groups
 - `known_rows`: the vertices of bones, kept while weights do not change
-- `bones`: the bone of each vertex, and the places of bones
-- `mesh_parts`: the parts that an object is split into: connected parts, vertices of bones, or overrides
+- `mesh_parts`: the parts that an object is split into: connected parts, vertices of bones, or overrides; the
+  bone of each vertex, and the places of bones
 """

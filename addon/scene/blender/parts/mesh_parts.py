@@ -1,19 +1,145 @@
-"""The parts that an object is split into: loose parts, the vertices of each bone, or several overrides."""
+"""The parts that an object is split into: loose parts, the vertices of each bone, or several overrides.
+
+Of bones also their places in the world.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
-from ....core.numeric.arrays import Ints
+from ....core.numeric.arrays import Floats, Ints
 from ....core.numeric.components import connected_components
 from ...settings import Modifiers
+from ..instances import VisibleInstance
 from ..mesh_data import edge_indices, vertex_positions
 from ..overrides import OverrideShape
-from .bones import NO_BONE, bone_rows, deform_bones
-from .known_rows import PartRows
-from .weights import rows_by_label
+from .known_rows import PartRows, known_rows
+from .weights import GroupWeights, group_weights, rows_by_label
+
+NO_BONE = "no bone"
+"""Name of the part with the vertices that no bone deforms."""
+
+
+def armature_of(item: bpy.types.Object) -> bpy.types.Object | None:
+    """Return the armature that deforms an object; of an evaluated object, the evaluated one."""
+    for modifier in item.modifiers:
+        armature: Any = getattr(modifier, "object", None) if modifier.type == "ARMATURE" else None
+        if armature is not None and armature.type == "ARMATURE":
+            return armature  # type: ignore[no-any-return]
+    parent: Any = item.parent
+    if parent is not None and parent.type == "ARMATURE" and item.parent_type == "ARMATURE":
+        return parent  # type: ignore[no-any-return]
+    return None
+
+
+def deform_bones(item: bpy.types.Object) -> list[str]:
+    """Return the names of the bones that may deform an object, in the order of the armature."""
+    armature = armature_of(item)
+    if armature is None:
+        return []
+    groups = {group.name for group in item.vertex_groups}
+    bones: Any = armature.data
+    return [bone.name for bone in bones.bones if bone.use_deform and bone.name in groups]
+
+
+def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: float) -> PartRows:
+    """Find the vertices of each bone of an evaluated object.
+
+    evaluated : With an armature.
+    modifiers : Mesh to read.
+    least_weight : A vertex belongs to the bone with its largest weight, the first of several. If this is
+        below 1, it also belongs to all other bones for which its weight is not 0 and at least this, in single
+        precision.
+    Returns rows : Of each of `deform_bones`, then of the vertices without weights of these bones.
+    """
+    names = deform_bones(evaluated)
+    groups = tuple(evaluated.vertex_groups[name].index for name in names)
+
+    def find() -> PartRows:
+        vertices, weights = group_weights(evaluated, modifiers, groups)
+        return PartRows(vertices, _rows_of_bones(weights, vertices, least_weight))
+
+    return known_rows(evaluated, modifiers, (groups, least_weight), find)
+
+
+def _rows_of_bones(weights: Sequence[GroupWeights], vertices: int, least_weight: float) -> list[Ints]:
+    """Rows of each bone, whose weights are not 0, then of none."""
+    largest = np.zeros(vertices, dtype=np.float32)
+    owner: NDArray[np.signedinteger[Any]] = np.full(vertices, len(weights), dtype=np.int64)
+    if len(weights) < 2**15:
+        owner = owner.astype(np.int16)  # sorted eight times as fast
+    for bone, (rows, values) in enumerate(weights):
+        is_larger = values > largest[rows]  # so of equal ones the first bone counts
+        owner[rows[is_larger]], largest[rows[is_larger]] = bone, values[is_larger]
+    found = rows_by_label(owner, len(weights) + 1)
+    if least_weight >= 1:
+        return found
+    for bone, (rows, values) in enumerate(weights):
+        found[bone] = rows[(owner[rows] == bone) | (values >= np.float32(least_weight))]
+    return found
+
+
+ALONG_BONE: Floats = np.array([0.0, 1.0, 0.0])
+"""Direction of a bone in its space."""
+
+LEAST_SCALE = 0.01
+"""Scale of a bone below which its space is not used. Games hide parts by such scales."""
+
+
+class BoneFrame(NamedTuple):
+    """Frame of a bone.
+
+    matrix : (4, 4) float64. World matrix. The Y axis of a bone is along it.
+    scale : Least scale of the bone along any direction, compared with its rest pose.
+    """
+
+    matrix: Floats
+    scale: float
+
+
+def bone_frames(item: VisibleInstance) -> dict[str, BoneFrame]:
+    """Frames of the bones of a visible object, at the frame of its evaluation.
+
+    Of an instance, the bones are where its mesh is.
+    """
+    shown = item.instance.object
+    armature = armature_of(shown)
+    pose: Any = None if armature is None else armature.pose
+    if armature is None or pose is None or not len(pose.bones):
+        return {}
+    place = _matrix(armature.matrix_world)
+    if item.instance.is_instance:
+        # The object of an instance has the matrix of the instance; the instanced object has its own.
+        source: Any = item.instance.instance_object
+        place = _matrix(item.instance.matrix_world) @ np.linalg.pinv(_matrix(source.matrix_world)) @ place
+    matrices = np.array([bone.matrix for bone in pose.bones], dtype=np.float64)
+    linear = matrices[:, :3, :3]
+    linear = np.where(np.isfinite(linear), linear, 0.0)
+    scales = np.linalg.svd(linear, compute_uv=False)[:, -1]
+    frames = zip(pose.bones, place @ matrices, scales.tolist(), strict=True)
+    return {bone.name: BoneFrame(matrix, scale) for bone, matrix, scale in frames}
+
+
+def bone_frame(evaluated: bpy.types.Object, name: str) -> Floats | None:
+    """World matrix (4, 4) of a bone of an evaluated object; None if its scale is too small for a space."""
+    armature = armature_of(evaluated)
+    pose: Any = None if armature is None else armature.pose
+    bone = None if pose is None else pose.bones.get(name)
+    if armature is None or bone is None:
+        return None
+    matrix = _matrix(bone.matrix)
+    if not np.isfinite(matrix).all() or np.linalg.svd(matrix[:3, :3], compute_uv=False)[-1] < LEAST_SCALE:
+        return None
+    return _matrix(armature.matrix_world) @ matrix
+
+
+def _matrix(matrix: Any) -> NDArray[np.float64]:
+    return np.array(matrix, dtype=np.float64)
 
 
 class MeshPart(NamedTuple):
@@ -22,7 +148,7 @@ class MeshPart(NamedTuple):
     number : Place of its vertices in `part_rows`.
     name : Its name after that of the object and a slash.
     bone : Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
-    bone_weight : Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
+    bone_weight : Least weight of its vertices, see `bone_rows`; None for a loose part.
     override : Kind of the override that it is, one of several of an object; None for vertices.
     """
 
@@ -40,7 +166,7 @@ def parts_of(
 
     None if it has no bones to split it by. A mesh without vertices is one loose part.
 
-    bone_weight : least weight of the vertices of a bone, see `bones.bone_rows`; None for loose parts
+    bone_weight : least weight of the vertices of a bone, see `bone_rows`; None for loose parts
     """
     if bone_weight is None:
         count = int(loose_part_labels(evaluated, modifiers).max(initial=0)) + 1

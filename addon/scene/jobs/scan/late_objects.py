@@ -15,21 +15,19 @@ from ....core import Progress
 from ....core.messages import message, template
 from ....core.progress import run_to_end
 from ....formats import InputWarning, ObjectBounds, Skipped
+from ...blender.animated import may_deform
 from ...blender.frames import scene_by_uid
-from ...blender.instances import MESH_LIKE
+from ...blender.instances import MESH_LIKE, name_of
 from ...blender.mesh_data import vertex_positions
-from ...blender.names import name_of
 from ...blender.object_settings import object_fit_settings
 from ...blender.private_scene import PrivateScene
-from ...blender.simulation import may_deform
 from ...motion.frame_reader import FrameReader
 from ...motion.scene_motion import SceneMotion
 from ...settings import Modifiers
 from ...subjects.find import find_in_parts
 from ...subjects.reader import SubjectReader
 from ...subjects.selection import matches_names
-from ...subjects.subject import Subject
-from ...subjects.subject_list import SubjectList
+from ...subjects.subject import Subject, SubjectList
 from ..bounds_table import NO_VERTICES, fit_bounds
 from ..result import Result
 from .request import ScanRequest

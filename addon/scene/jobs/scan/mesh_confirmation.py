@@ -30,11 +30,10 @@ from ....core.numeric.arrays import Floats, transform_points
 from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval
 from ....formats import Confirmation, NotVerified
-from ...blender.animated import turning_times
+from ...blender.animated import may_deform, turning_times
 from ...blender.frames import go_to, scene_by_uid
-from ...blender.instance_table import visible_instances
+from ...blender.instances import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
-from ...blender.simulation import may_deform
 from ...motion.frame_reader import EvaluatedSubject
 from ...motion.known_motion import CurvePoses
 from ...motion.scene_motion import SceneMotion

@@ -13,10 +13,9 @@ import numpy as np
 
 from ....core import Progress, ScanSettings
 from ....core.progress import converted, run_to_end
-from ...blender.animated import turning_times
+from ...blender.animated import Simulations, turning_times
 from ...blender.frames import advance_to, playhead, scene_by_uid
 from ...blender.private_scene import go_to_within_step, returning_between_steps
-from ...blender.simulation import Simulations
 from ...motion.frame_reader import FrameReader
 from ...motion.posed_shapes import MeshObstacles
 from ...motion.scene_motion import SceneMotion

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.formats import dumps, parse_document
-from addon.scene.blender.parts.bones import armature_of
+from addon.scene.blender.parts.mesh_parts import armature_of
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, Selection
 from tests.paths import TOP

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.parts import bones, known_rows
+from addon.scene.blender.parts import known_rows, mesh_parts
 from addon.scene.blender.parts.weights import group_weights
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
@@ -24,7 +24,7 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(evaluated.name)
         return group_weights(evaluated, *arguments)
 
-    monkeypatch.setattr(bones, "group_weights", record)
+    monkeypatch.setattr(mesh_parts, "group_weights", record)
     return names
 
 
@@ -251,5 +251,5 @@ def test_rows_of_few_meshes_are_kept(monkeypatch, readings):
     tubes = [add_tube(rig, name) for name in ("A", "B", "C")]
     for tube in (tubes[0], tubes[1], tubes[0], tubes[2], tubes[0], tubes[1]):
         evaluated = tube.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        bones.bone_rows(evaluated, "evaluated", 1.0)
+        mesh_parts.bone_rows(evaluated, "evaluated", 1.0)
     assert readings == ["A", "B", "C", "B"]

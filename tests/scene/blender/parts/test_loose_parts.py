@@ -11,7 +11,7 @@ import pytest
 from addon.scene.blender.parts.weights import rows_by_label
 from addon.scene.motion import frame_reader
 from addon.scene.settings import PairSettings, Selection
-from addon.scene.subjects import geometry as subject_geometry
+from addon.scene.subjects import reader as subject_reader
 from addon.scene.subjects.find import find_subjects
 from addon.scene.subjects.scan_settings import make_scan_settings
 from tests.scene.building import CUBE, key_location
@@ -45,7 +45,7 @@ def test_rows_by_label_returns_rows_of_each_label():
 
 def test_loose_parts_are_labeled_once_per_object(monkeypatch):
     calls = []
-    for module in (subject_geometry, frame_reader):
+    for module in (subject_reader, frame_reader):
         original = module.part_rows
 
         def count_call(*arguments, original=original):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.instance_table import read_instance_table
+from addon.scene.blender.instances import read_instance_table
 from addon.scene.motion.instance_reader import InstanceMatrices, InstanceReader
 from tests.scene.building import CUBE, add_vertices, open_empty_file
 
