@@ -10,6 +10,7 @@ import atexit
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -20,59 +21,22 @@ from .cli import PROGRAM
 from .cli.main import run_process
 from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
-from .ui import fit_measurements, gizmos, gltf_export, job_state, property_events, separation, translation
-from .ui.operators import bounds as bounds_operators
-from .ui.operators import colliders as collider_operators
-from .ui.operators import export as export_operators
-from .ui.operators import find_contacts, markers, pairs, pointing, reports, rows
-from .ui.operators import object as object_operators
-from .ui.operators import separation as separation_operators
+from .ui import fit_measurements, gltf_export, job_state, separation, texts
+from .ui.operators import pointing, reports, rows
 from .ui.overlay import handlers as overlay
-from .ui.panels import bounds as bounds_panel
-from .ui.panels import colliders as colliders_panel
-from .ui.panels import contact_list as contact_list_ui
-from .ui.panels import contacts as contacts_panel
-from .ui.panels import display as display_panel
-from .ui.panels import export as export_panel
-from .ui.panels import menus, presets, sidebar
-from .ui.panels import object as object_panels
-from .ui.panels import touching as touching_panel
-from .ui.properties import colliders as collider_properties
-from .ui.properties import contact_list as contact_list_properties
-from .ui.properties import display as display_properties
-from .ui.properties import preferences
+from .ui.panels import menus, sidebar
+from .ui.properties import options, preferences
 from .ui.properties import scene as scene_properties
 
 # Property groups come before the groups that contain them; panels are in the order of the tab.
 _MODULES = (
-    contact_list_properties,
-    preferences,
-    display_properties,
-    collider_properties,
-    scene_properties,
-    object_operators,
-    bounds_operators,
-    find_contacts,
-    rows,
-    pairs,
-    markers,
-    reports,
-    separation_operators,
-    pointing,
-    export_operators,
-    collider_operators,
-    presets,
-    menus,
-    gizmos,
-    bounds_panel,
-    object_panels,
-    contact_list_ui,
-    contacts_panel,
-    touching_panel,
-    display_panel,
-    colliders_panel,
-    export_panel,
+    *("properties.contact_list", "properties.preferences", "properties.scene"),
+    *("operators.object", "operators.jobs", "operators.rows", "operators.pairs", "operators.reports"),
+    *("operators.pointing", "operators.export", "operators.colliders", "panels.menus", "gizmos"),
+    *("panels.bounds", "panels.object", "panels.contact_list", "panels.contacts", "panels.display"),
+    "panels.export",
 )
+"""Modules of `ui` with classes of Blender."""
 
 
 def _classes_of(module: ModuleType) -> Iterator[type]:
@@ -82,7 +46,7 @@ def _classes_of(module: ModuleType) -> Iterator[type]:
             yield cls
 
 
-_CLASSES = tuple(cls for module in _MODULES for cls in _classes_of(module))
+_CLASSES = tuple(cls for name in _MODULES for cls in _classes_of(import_module(f".ui.{name}", __package__)))
 
 
 def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
@@ -93,10 +57,10 @@ def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
         (bpy.types.VIEW3D_MT_object, menus.draw_in_object),
         (bpy.types.TOPBAR_MT_file_export, menus.draw_in_export),
         (bpy.types.TOPBAR_MT_file_import, menus.draw_in_import),
-        (property_events.display_changed, overlay.redisplay),
-        (property_events.style_changed, overlay.restyle),
-        (property_events.active_contact_changed, rows.go_to_active_row),
-        (property_events.tab_renamed, sidebar.rename),
+        (options.display_changed, overlay.redisplay),
+        (options.style_changed, overlay.restyle),
+        (options.active_contact_changed, rows.go_to_active_row),
+        (options.tab_renamed, sidebar.rename),
         (handlers.frame_change_post, overlay.after_frame),
         (handlers.frame_change_post, fit_measurements.mark_stale),
         (handlers.depsgraph_update_post, overlay.after_update),
@@ -117,8 +81,8 @@ _attached = ExitStack()
 def register() -> None:
     """Add classes, properties, the menu entry, the overlay and the command line."""
     with ExitStack() as stack:
-        translation.attach()
-        stack.callback(translation.detach)
+        texts.attach()
+        stack.callback(texts.detach)
         for cls in _CLASSES:
             bpy.utils.register_class(cls)
             stack.callback(bpy.utils.unregister_class, cls)
@@ -129,7 +93,7 @@ def register() -> None:
         for module in (
             object_properties,
             known_rows,
-            presets,
+            menus,
             overlay,
             pointing,
             sidebar,

@@ -1,4 +1,4 @@
-"""Dictionaries of the interface, one file per language. `ui/translation.py` registers them in Blender.
+"""Dictionaries of the interface, one file per language. `ui/texts.py` registers them in Blender.
 
 German is in `de.json`, Japanese in `ja.json`, where commas and full stops are the full-width ones of Blender.
 

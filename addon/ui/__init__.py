@@ -4,12 +4,11 @@ Rooms, each of which imports only from those above it:
 
 - `properties`: settings of scenes and their definitions, rows of the contact list, preferences.
 - `overlay`: bounds drawn over the viewport.
-- `operators`: the buttons. `operators/modal_job.py` runs long jobs and handles Esc.
+- `operators`: the buttons. `operators/command.py` runs long jobs and handles Esc.
 - `panels`: the sidebar tab, panels of the Properties editor, menus, presets.
 
 Files that belong to no room:
 
-- `property_events.py`: announces changed properties to the overlay, the panels and the operators.
 - `job_state.py`: state of the running job: progress, time left, requests to stop.
 - `contact_rows.py`: fills, sorts and filters the rows of the contact list.
 - `result_texts.py`: what a result lacks or assumes, as notes of a panel, and texts of reports.
@@ -18,8 +17,7 @@ Files that belong to no room:
 - `collider_check.py`: the result of the last check of colliders.
 - `fit_measurements.py`: measurements behind the Measurements panel.
 - `gizmos.py`: handles of custom shapes.
-- `texts.py`: lengths and frames as text, and names shortened to the width of a column.
-- `translation.py`: translates texts that contain values.
+- `texts.py`: translates texts that contain values: lengths, frames, and names shortened to a column.
 - `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.
 
 May import `core`, `formats` and `scene`.
@@ -27,7 +25,7 @@ May import `core`, `formats` and `scene`.
 Decisions:
 
 - An operator converts settings, calls one function of `scene`, stores its result in the session, and reports.
-- Property groups import neither overlay nor panels: they announce changes through `property_events.py`.
+- Property groups import neither overlay nor panels: they announce changes, see `properties/options.py`.
 - Each panel has one file for its layout in `panels`, one for its buttons in `operators`, and one for its
   settings in `properties`.
 - The contact list is sorted and filtered in arrays, from the result, because reading the properties of 10,000

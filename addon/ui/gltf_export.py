@@ -14,7 +14,7 @@ from ..scene.gltf_export.nodes import ExportSettings, add_colliders
 from .overlay.state import after_export, before_export
 from .panels.sidebar import folded
 from .properties.scene import fit_settings, settings_on
-from .translation import n_, translated
+from .texts import n_, translated
 
 _ADD_ON = __package__.rpartition(".")[0]
 

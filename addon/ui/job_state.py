@@ -13,7 +13,7 @@ from bpy.types import UILayout
 
 from ..core import Progress
 from ..formats.wording import format_duration
-from .translation import iface_, n_
+from .texts import iface_, n_
 
 _RELIABLE_AFTER = 1.0
 """Seconds between two estimates of the time left, and until a second Esc is not an accidental repeat."""

@@ -18,7 +18,7 @@ from ..scene.jobs.result import Result
 from ..scene.settings import Selection
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
 from .properties.scene import is_outside_scene
-from .translation import iface_, iface_count, joined, n_, rpt_, rpt_count, sentences, translated
+from .texts import iface_, iface_count, joined, n_, rpt_, rpt_count, sentences, translated
 
 _NAMES_SHOWN = 3
 """Number of names in a note."""

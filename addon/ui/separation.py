@@ -16,7 +16,7 @@ from ..scene.jobs.result import Result
 from . import job_state
 from .contact_rows import active_row, entry_of_row
 from .properties.scene import SceneSettings, results_of
-from .translation import iface_, n_, translated
+from .texts import iface_, n_, translated
 
 _STALE = n_("The scene changed: find contacts again")
 _LOST = n_("Find contacts again to see it")

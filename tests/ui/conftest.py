@@ -7,7 +7,7 @@ import pytest
 
 from addon import registration
 from addon.translations import LANGUAGES
-from addon.ui import translation
+from addon.ui import texts
 from tests.scene.building import open_empty_file
 from tests.scene.conftest import add_mesh, empty_file, factory_settings
 from tests.ui.interface_texts import is_translated
@@ -29,7 +29,7 @@ def only_known_texts_are_translated(monkeypatch):
         return with_check
 
     for name in ("pgettext_iface", "pgettext_tip", "pgettext_rpt"):
-        monkeypatch.setattr(translation, name, checked(getattr(translation, name)))
+        monkeypatch.setattr(texts, name, checked(getattr(texts, name)))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon.scene.errors import SceneError
-from addon.ui.panels.touching import COLLISION_BOUNDS_PT_touching
+from addon.ui.panels.display import COLLISION_BOUNDS_PT_touching
 from addon.ui.touching import pairs_now
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page

@@ -11,8 +11,9 @@ import pytest
 from addon import registration, translations
 from addon.core.messages import message
 from addon.scene.errors import SceneError
-from addon.ui import result_texts, translation
-from addon.ui.panels.colliders import wrapped_lines
+from addon.ui import result_texts
+from addon.ui import texts as ui_texts
+from addon.ui.panels.export import wrapped_lines
 from tests.paths import TOP
 from tests.ui.interface_texts import faults, texts
 
@@ -108,21 +109,21 @@ def test_dictionaries_are_registered_for_languages_without_countries():
 @pytest.mark.smoke
 def test_error_is_translated_with_its_values_and_those_that_are_messages(monkeypatch):
     german = translations.LANGUAGES["de"]["messages"]
-    monkeypatch.setattr(translation, "pgettext_rpt", lambda text: german.get(text, text))
+    monkeypatch.setattr(ui_texts, "pgettext_rpt", lambda text: german.get(text, text))
     reason = message("is larger than {size:g} MB", size=12.0)
     error = SceneError(message("{name}: {reason}", name="Cube {0}", reason=reason))
     assert str(error) == "Cube {0}: is larger than 12 MB"
-    assert translation.error_text(error) == "Cube {0}: ist größer als 12 MB"
+    assert ui_texts.error_text(error) == "Cube {0}: ist größer als 12 MB"
     # A name that is a word of the dictionary is data.
-    assert translation.rpt_("{name} is hidden", name="Box") == "Box ist verborgen"
+    assert ui_texts.rpt_("{name} is hidden", name="Box") == "Box ist verborgen"
     # Messages without a template stay as they are.
-    assert translation.error_text(SceneError("radius -1: must be positive")) == "radius -1: must be positive"
+    assert ui_texts.error_text(SceneError("radius -1: must be positive")) == "radius -1: must be positive"
 
 
 def test_number_chooses_the_whole_sentence():
     one, many = "{count} pair restored", "{count} pairs restored"
-    assert translation.rpt_count(1, one, many) == "1 pair restored"
-    assert translation.rpt_count(0, one, many) == "0 pairs restored"
+    assert ui_texts.rpt_count(1, one, many) == "1 pair restored"
+    assert ui_texts.rpt_count(0, one, many) == "0 pairs restored"
 
 
 def test_text_without_spaces_is_wrapped_between_characters():

@@ -2,23 +2,17 @@
 
 | file | operators |
 |---|---|
-| `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
-| `find_contacts.py` | Find Contacts, Stop |
-| `rows.py` | Go to Contact, Go to Interval, Sort, Frame Pair, Show Hidden Rows, Copy Contacts |
-| `pairs.py` | Ignore This Pair, Restore Ignored Pairs, Accept Contacts, Revoke Acceptance, Move Apart |
-| `markers.py` | Contact Markers |
+| `jobs.py` | Compute Bounds, Compute Swept Bounds, Find Contacts, Stop, Clear Results |
+| `rows.py` | Go to Contact, Go to Interval, Sort, Frame Pair, Show Hidden Rows, Copy, Contact Markers |
+| `pairs.py` | Ignore and restore pairs, accept contacts, Move Apart; Compute, Export and Key Separation |
 | `reports.py` | Load Report, Load and Clear Baseline; saves contacts with the file, and restores them |
-| `separation.py` | Compute, Export and Key Separation, clicks in the graph |
-| `pointing.py` | clicks on bounds in the viewport and on bars in the timeline |
+| `pointing.py` | clicks on bounds and on the graph in the viewport, and on bars in the timeline |
 | `object.py` | Copy Settings to Selected, Measure Fit, custom shapes |
 | `colliders.py` | Create, Remove and Check Colliders, Colliders from Selection and from Vertex Group |
 | `export.py` | one operator per file format |
 
-Helpers:
-
-- `command.py`: what a button needs before it can be clicked, how a command refuses, and which options it
-  shares with its scene.
-- `modal_job.py`: runs a job in slices, handles Esc, and shows progress in the status bar.
+`command.py` has their base classes: what a button needs before it can be clicked, how a command refuses,
+which options it shares with its scene, and jobs in slices, with Esc and progress in the status bar.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.
 

@@ -18,24 +18,24 @@ from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
-from ..properties import colliders as properties
 from ..properties.options import (
     CHOSEN_GROUP,
     HasOptions,
     draw_vertex_group,
     option_property,
 )
-from ..properties.scene import fit_settings, settings_of
+from ..properties.scene import COLLIDER_OPTIONS, fit_settings, settings_of
 from ..result_texts import empty_result_error, input_warning_texts, skipped_texts
-from ..translation import joined, n_, rpt_, rpt_count, sentences, tip_, translated
+from ..texts import joined, n_, rpt_, rpt_count, sentences, tip_, translated
 from .command import (
     Command,
+    Job,
+    ModalJob,
     needs_edit_mode,
     needs_object_mode,
     reads_all_frames,
     shares,
 )
-from .modal_job import Job, ModalJob
 from .rows import select_only
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
@@ -56,7 +56,7 @@ def _collider_settings(operator: Command, context: Context) -> ColliderSettings:
 
 
 @shares("scope", "padding")
-@shares(*properties.COLLIDER_OPTIONS, group="colliders")
+@shares(*COLLIDER_OPTIONS, group="colliders")
 class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
@@ -77,7 +77,7 @@ class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_options(self.layout, self, ("scope", "padding", *properties.COLLIDER_OPTIONS))
+        draw_options(self.layout, self, ("scope", "padding", *COLLIDER_OPTIONS))
 
     def _create_job(self, context: Context) -> Job:
         settings = _collider_settings(self, context)

@@ -1,27 +1,36 @@
-"""Mixin of operators: what a button needs before it can be clicked, how it refuses, options of its scene."""
+"""Mixins of operators: what a button needs before it can be clicked, how it refuses, options of its scene.
+
+Jobs run in slices, so that the window responds and Esc stops them; one at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+import time
+import traceback
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import bpy
-from bpy.types import Context, Operator
+from bpy.types import Context, Event, Header, Operator
 
-from ...core import CollisionBoundsError
+from ...core import CollisionBoundsError, Progress
+from ...core.progress import run_to_end
 from ...formats.wording import message_line
 from ...scene.blender.instances import MESH_LIKE
+from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
 from ...scene.motion.over_time import may_sweep
 from ...scene.settings import Selection
 from .. import job_state
 from ..contact_rows import active_row
 from ..fit_measurements import active_with_geometry
-from ..properties.colliders import collider_property
+from ..overlay import handlers as overlay
+from ..overlay.state import redraw
 from ..properties.contact_list import ContactRow
 from ..properties.options import option_property, with_properties
 from ..properties.preferences import preferences
-from ..properties.scene import SceneSettings, fit_settings, results_of, settings_of
-from ..translation import error_text, n_, tip_
+from ..properties.scene import SceneSettings, collider_property, fit_settings, results_of, settings_of
+from ..texts import error_text, iface_, n_, tip_
 
 Need = Callable[[Context], str]
 """Returns why an operator cannot run now, not translated; an empty text if it can."""
@@ -181,3 +190,245 @@ def selected_with_geometry(context: Context) -> list[bpy.types.Object]:
 def reads_all_frames(context: Context) -> bool:
     """Return whether there may be bones that bounds and colliders enclose at all frames."""
     return may_sweep(fit_settings(settings_of(context)))
+
+
+_SLICE = 0.04
+"""Seconds of a slice; Blender handles events and draws between slices."""
+
+_LONGEST_AWAY = 0.1
+"""Most seconds of a slice in which the scene has left its frame, to which it returns at the end."""
+
+_STEP_DECAY = 0.9
+"""Factor of the time that a step is expected to take at most, for each shorter step."""
+
+_SCAN_TO_DRAWING = 10
+"""Least ratio of the time between two updates of the progress to the time that Blender draws one."""
+
+_SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
+"""Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
+
+
+Job: TypeAlias = Generator[Progress, None, Any]
+
+
+class ModalJob(Command):
+    """Mixin of operators that run a job: in slices from a window, in one piece from a script.
+
+    has_partial_result : Whether a stopped job keeps its results so far. None: it has none, and no panel
+        shows its progress in place of its main button.
+    busy : Message of operators that have to wait, not translated.
+    """
+
+    has_partial_result: ClassVar[bool | None] = True
+    busy: ClassVar[str]
+    needs: ClassVar[tuple[Need, ...]] = (needs_idle,)
+
+    def draw(self, _context: Context) -> None:
+        """Draw no options for F9: changing one would run the job again in one piece and block the window."""
+        column = self.layout.column(align=True)
+        lines = iface_("Set its options in the sidebar,\nand run it again").split("\n")
+        for number, text in enumerate(lines):
+            column.label(text=text, translate=False, icon="BLANK1" if number else "INFO")
+
+    _job: Job | None = None
+    _timer: bpy.types.Timer | None = None
+    _slice_ended = _shown_at = 0.0
+    _drawing = _step = 0.0
+    _was_shown = _was_clicked = False
+
+    def _create_job(self, context: Context) -> Job:
+        """Return the job for the operator's settings."""
+        raise NotImplementedError
+
+    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
+        """Store and show the result; `is_stale` if the scene was edited during the job."""
+        raise NotImplementedError
+
+    def _takes_long(self, _context: Context) -> bool:
+        """Return whether the job may take long: if not, it runs in one piece."""
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        """Run in one piece, for scripts; in slices for Repeat Last.
+
+        Repeat History still runs in one piece: it undoes first, and redoes when an operator cancels.
+        """
+        if not self.options.is_repeat_last or not self._runs_in_slices(context):
+            return super().execute(context)
+        # A new operator with the same options, because `execute` cannot start a modal one.
+        given = {
+            name: value for name, value in self.as_keywords().items() if self.properties.is_property_set(name)
+        }
+        group, name = type(self).bl_idname.split(".")
+        getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", **given)
+        return {"CANCELLED"}
+
+    def run(self, context: Context) -> set[str]:
+        """Run the job in one piece."""
+        job = self._create_job(context)
+        with overlay.paused(), keeping_open():
+            result = run_to_end(job)
+        return self._apply_result(context, result)
+
+    def _runs_in_slices(self, context: Context) -> bool:
+        return not bpy.app.background and context.window is not None and self._takes_long(context)
+
+    def invoke(self, context: Context, _event: Event) -> set[str]:
+        """Start the job in slices."""
+        if not self._runs_in_slices(context):
+            return self.execute(context)
+        try:
+            self._job = self._create_job(context)
+        except CollisionBoundsError as error:
+            return self.refuse(error_text(error))
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        running = job_state.begin()
+        running.operator, running.busy = type(self).bl_idname, self.busy
+        running.has_partial_result = self.has_partial_result
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.001, window=context.window)
+        manager.progress_begin(0, 100)
+        manager.modal_handler_add(self)
+        running.abort = partial(_end_slices, bpy.context, self._job, self._timer)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Run one slice per timer event.
+
+        Esc stops the job and keeps partial results, if it has any. Another Esc, over a second later, discards
+        them.
+        """
+        running = job_state.running()
+        if self._job is None or running is None:
+            # Opening another file has cancelled the job already.
+            return {"CANCELLED"}
+        # A key that is held down repeats: that is not a second press.
+        if event.type == "ESC" and event.value == "PRESS" and not event.is_repeat:
+            if running.can_be_aborted:
+                self.cancel(context)
+                self.report({"WARNING"}, "Discarded: no results of this scan were kept")
+                return {"CANCELLED"}
+            running.stop()
+        if running.is_stopping and not running.has_results:
+            self.cancel(context)
+            self.report({"WARNING"}, "Stopped: no results were kept")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            if not _is_passed_on(context, event):
+                return {"RUNNING_MODAL"}
+            if event.type not in _HARMLESS_EVENTS:
+                # What is clicked may store the file for an undo, at any time from now on.
+                self._was_clicked = True
+                end_step()
+            return {"PASS_THROUGH"}
+        slice_began = time.monotonic()
+        if self._was_shown:
+            self._drawing = slice_began - self._slice_ended
+        try:
+            keeps_scenes = not self._was_clicked and _may_keep_scenes(context)
+            with overlay.paused(), keeping_open(keeps_scenes):
+                now = slice_began
+                while True:
+                    running.update(next(self._job))
+                    step_began, now = now, time.monotonic()
+                    self._step = max(now - step_began, _STEP_DECAY * self._step)
+                    # The next step may take as long as those before it.
+                    if now + self._step > slice_began + (_LONGEST_AWAY if is_scene_away() else _SLICE):
+                        break
+        except StopIteration as stop:
+            self.cancel(context)
+            return self._apply_result(context, stop.value, running.was_scene_edited)
+        except CollisionBoundsError as error:
+            self.cancel(context)
+            return self.refuse(error_text(error))
+        except Exception:
+            self.cancel(context)
+            # If it were raised here, Blender would add a step of undo.
+            self.report({"ERROR"}, f"Python: {traceback.format_exc()}")
+            return {"CANCELLED"}
+        self._slice_ended = time.monotonic()
+        # The progress is not drawn where that would take a large part of the time.
+        interval = max(_SHOWN_EVERY, min(self._drawing * _SCAN_TO_DRAWING, _SHOWN_AT_LEAST_EVERY))
+        self._was_shown = self._slice_ended - self._shown_at >= interval
+        if self._was_shown:
+            self._shown_at = self._slice_ended
+            running.show()
+            context.window_manager.progress_update(100 * running.done)
+            context.workspace.status_text_set(_draw_status)
+            redraw(["VIEW_3D"], "UI")
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: Context) -> None:
+        """Discard the job, for example when the window closes; the job restores the playhead.
+
+        The overlay needs no update, because it has not changed since before the job. Evaluating the scene
+        while a window closes crashes Blender 4.3.
+        """
+        if self._job is not None:
+            _end_slices(context, self._job, self._timer)
+        self._job = self._timer = None
+
+
+def _end_slices(context: Context, job: Job, timer: bpy.types.Timer | None) -> None:
+    """Close a job, whose operator may no longer exist, and remove what shows it."""
+    with overlay.paused():
+        job.close()
+    end_step()
+    job_state.end()
+    if timer is not None:
+        context.window_manager.event_timer_remove(timer)
+        context.window_manager.progress_end()
+        # Of all: a window that closes has no workspace.
+        for workspace in bpy.data.workspaces:
+            workspace.status_text_set(None)
+    redraw(["VIEW_3D"], "UI")
+
+
+_NAVIGATION_EVENTS = frozenset(
+    {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN"}
+    | {"TRACKPADZOOM", "MOUSEROTATE", "NDOF_MOTION", "WINDOW_DEACTIVATE"}
+)
+"""Events that navigate the view and, without modifier keys, change nothing in the scene."""
+
+_HARMLESS_EVENTS = _NAVIGATION_EVENTS - {"WINDOW_DEACTIVATE"} | {"TIMER"}
+"""Events after which nobody saves or stores the file."""
+
+
+def _may_keep_scenes(context: Context) -> bool:
+    """Return whether no user can see, save or undo what a job adds to the file until its next slice.
+
+    In another window Blender responds to everything, and an outliner can list all scenes.
+    """
+    outliners: list[Any] = [area.spaces.active for area in context.screen.areas if area.type == "OUTLINER"]
+    return len(context.window_manager.windows) == 1 and all(
+        outliner.display_mode == "VIEW_LAYER" for outliner in outliners
+    )
+
+
+def _is_passed_on(context: Context, event: Event) -> bool:
+    """Return whether Blender gets an event: navigation, and clicks in the sidebar, for its Stop button."""
+    if event.type.startswith("TIMER") or event.type == "WINDOW_DEACTIVATE":
+        return True
+    if event.type in _NAVIGATION_EVENTS:
+        return not (event.alt or event.ctrl)
+    return event.type == "LEFTMOUSE" and any(
+        region.type == "UI"
+        and 0 <= event.mouse_x - region.x < region.width
+        and 0 <= event.mouse_y - region.y < region.height
+        for area in context.screen.areas
+        if area.type == "VIEW_3D"
+        for region in area.regions
+    )
+
+
+def _draw_status(header: Header, _context: Context) -> None:
+    """Draw the status bar while a job runs."""
+    running = job_state.running()
+    if running is None:
+        return
+    row = header.layout.row()
+    row.label(text=running.esc_text, translate=False)
+    bar = row.row()
+    bar.ui_units_x = 14
+    running.draw(bar)

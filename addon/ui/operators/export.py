@@ -26,7 +26,7 @@ from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
 from ..properties.scene import envelopes_on, exported_result, has_results, results_of, settings_of
-from ..translation import n_, rpt_
+from ..texts import n_, rpt_
 from .command import Command, needs_idle
 
 _SPACE_ITEMS = (

@@ -31,7 +31,7 @@ from ..fit_measurements import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
 from ..properties.options import CHOSEN_GROUP, draw_vertex_group, option_property
 from ..properties.scene import fit_settings, settings_of
-from ..translation import joined, n_, rpt_, rpt_count, tip_, translated
+from ..texts import joined, n_, rpt_, rpt_count, tip_, translated
 from .command import (
     Command,
     is_editable,

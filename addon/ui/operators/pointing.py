@@ -1,6 +1,7 @@
 """Operators under the mouse: a click on a bound or on a bar in the timeline selects its row.
 
-They are in the keymap, where users can change or disable them. A click on anything else passes through.
+A click in the graph of the separation jumps to its frame. All are in the keymap, where users can change or
+disable them. A click on anything else passes through.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.mesh_data import copied
 from ..contact_rows import sorted_and_filtered
 from ..overlay.picking import subject_at
+from ..overlay.separation_graph import frame_at
 from ..overlay.state import find_overlay, redraw
 from ..overlay.timeline import hovered, placed_bars
 from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
-from ..translation import rpt_
+from ..texts import rpt_
 from .command import Named
 from .rows import playhead_stays
-from .separation import COLLISION_BOUNDS_OT_click_graph
 
 _REACH = 6.0
 """Pixels from a line to the mouse, at a scale of 1."""
@@ -98,6 +99,31 @@ def _rows_at(settings: SceneSettings, mouse: tuple[int, int], context: Context) 
     is_now[contacts.owners[(spans.start - _ROUNDING <= frame) & (frame <= spans.end + _ROUNDING)]] = True
     is_found = is_now & ((a == subject) | (b == subject))
     return [row for index, row in _shown_rows(settings).items() if is_found[index]]
+
+
+class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
+    """Jump to the frame under the mouse in the graph of the separation"""
+
+    bl_label = "Go to Frame of Graph"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the context is a 3D viewport with the graph."""
+        return (
+            context.scene is not None
+            and context.area is not None
+            and context.area.type == "VIEW_3D"
+            and settings_of(context).display.show_separation
+        )
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Jump to the frame; a click elsewhere passes through."""
+        frame = frame_at(context, (event.mouse_region_x, event.mouse_region_y))
+        if frame is None:
+            return {"PASS_THROUGH"}
+        go_to(context.scene, frame)
+        return {"FINISHED"}
 
 
 class _OfBar(Named):

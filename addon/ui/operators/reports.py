@@ -23,10 +23,9 @@ from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
 from ..properties.scene import SceneSettings, fit_settings, results_of, settings_of, settings_on
 from ..result_texts import baseline_counts, first_and_count
-from ..translation import error_text, n_, rpt_, rpt_count
-from . import markers
+from ..texts import error_text, n_, rpt_, rpt_count
 from .command import Command, needs_contacts, needs_idle
-from .rows import playhead_stays
+from .rows import playhead_stays, renew_markers
 
 
 def compared(settings: SceneSettings, results: result_store.Results) -> tuple[result_store.Results, str]:
@@ -128,7 +127,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
         path = Path(bpy.path.abspath(self.filepath))
         loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
         show_report(context.scene, loaded, file)
-        markers.renew(context.scene)
+        renew_markers(context.scene)
         with overlay.paused():
             # Filling rows updates the scene, whose rigid bodies are then reported as moved although nothing
             # did.

@@ -1,26 +1,34 @@
-"""Rows of the contact list: jump to their frames, select their pairs, step, sort, show hidden ones, copy."""
+"""Rows of the contact list: jump to their frames, select their pairs, step, sort, copy, mark in the timeline.
+
+Timeline markers of contacts are recognized by name and frame, because markers of Blender 4.2 have no custom
+properties. Other markers are never removed.
+"""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty
-from bpy.types import Context, Operator
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Context, Operator, Scene
 
 from ...core import Contact
 from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.instances import full_name_of
+from ...scene.blender.mesh_data import copied
+from ...translations import CONTEXT
 from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
-from ..properties.scene import SceneSettings, results_of, settings_of
-from ..translation import n_, rpt_, tip_
+from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
+from ..texts import n_, rpt_, rpt_count, tip_
 from .command import Command, needs_contacts, needs_row, needs_rows, row_of
 
 _ROUNDING = 1e-4
@@ -315,3 +323,111 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
         assert result is not None, "contacts are needed"
         context.window_manager.clipboard = result.contacts_table(result.document())
         self.report({"INFO"}, "Contacts copied as text")
+
+
+def has_markers(scene: Scene) -> bool:
+    """Return whether the timeline has contact markers.
+
+    Panels call this in every redraw, so frames are compared as arrays, and names only where frames agree.
+    """
+    added, existing = settings_on(scene).contact_list.markers, scene.timeline_markers
+    added_frames, frames = (copied(markers, "frame", np.int32) for markers in (added, existing))
+    return any(
+        existing[k].name == added[i].name
+        for i in np.flatnonzero(np.isin(added_frames, frames)).tolist()
+        for k in np.flatnonzero(frames == added_frames[i]).tolist()
+    )
+
+
+def add_markers(scene: Scene, all_intervals: bool = False) -> int:
+    """Add markers for the contacts of the list that are not hidden; return the number of markers added.
+
+    With `all_intervals`, a pair that touches several times gets a marker each time.
+    Contacts on one frame share a marker, because the names of several could not be read. A marker that exists
+    already, also one of the user's, is not added again. Markers are on whole frames: a contact between frames
+    gets its marker on the frame before, so that it is never late.
+    """
+    settings = settings_on(scene)
+    existing = {(marker.name, marker.frame) for marker in scene.timeline_markers}
+    pairs: dict[int, list[str]] = defaultdict(list)
+    for row in settings.rows:
+        if row.is_near_miss or row.hidden:
+            continue
+        starts = starts_of_row(settings, row) if all_intervals else [frame_of_row(settings, row)]
+        # A contact this close below a whole frame is on it.
+        for frame in sorted({math.floor(start + _ROUNDING) for start in starts}):
+            pairs[frame].append(f"{row.a} – {row.b}")
+    settings.contact_list.marks_all_intervals = all_intervals
+    count = 0
+    for frame, names in pairs.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        # Blender truncates marker names to 63 bytes.
+        name = names[0].encode()[: 63 - len(more)].decode(errors="ignore") + more
+        if (name, frame) in existing:
+            continue
+        marker = scene.timeline_markers.new(name, frame=frame)
+        existing.add((marker.name, frame))
+        added = settings.contact_list.markers.add()
+        added.name, added.frame = marker.name, frame
+        count += 1
+    return count
+
+
+def remove_markers(scene: Scene) -> int:
+    """Remove contact markers and return their number; markers that were moved or renamed stay."""
+    added = settings_on(scene).contact_list.markers
+    known = {(entry.name, entry.frame) for entry in added}
+    removed = [marker for marker in scene.timeline_markers if (marker.name, marker.frame) in known]
+    for marker in removed:
+        scene.timeline_markers.remove(marker)
+    added.clear()
+    return len(removed)
+
+
+def renew_markers(scene: Scene) -> None:
+    """Replace contact markers by those of new contacts, if there are markers."""
+    if has_markers(scene):
+        remove_markers(scene)
+        add_markers(scene, settings_on(scene).contact_list.marks_all_intervals)
+
+
+def _needs_contacts_or_markers(context: Context) -> str:
+    rows = settings_of(context).rows
+    # Contacts come before near misses, so the first row shows whether there are contacts.
+    if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
+        return ""
+    return n_("There are no contacts to mark: find contacts first")
+
+
+class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
+    """Add timeline markers for the listed contacts, or remove them"""
+
+    bl_label = "Contact Markers"
+    needs = (_needs_contacts_or_markers,)
+
+    action: EnumProperty(
+        name="Action",
+        description="Action on the markers",
+        translation_context=CONTEXT,
+        items=(
+            ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
+            ("ADD", "Add", "Add missing markers"),
+            ("REMOVE", "Remove", "Remove all contact markers"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+    all_intervals: BoolProperty(
+        name="All Intervals",
+        description="Mark each time that a pair begins to touch, not only the first",
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: Context) -> None:
+        """Add the markers, or remove them."""
+        scene: Scene = context.scene
+        if self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene)):
+            text = rpt_count(remove_markers(scene), "{count} marker removed", "{count} markers removed")
+        else:
+            added = add_markers(scene, self.all_intervals)
+            text = rpt_count(added, "{count} marker added", "{count} markers added")
+        self.report({"INFO"}, text)

@@ -7,8 +7,8 @@ Files, in reading order:
 - `state.py`: cached draw data of each view layer, and identities of subjects. It passes edits and
   undo on to the state machine of `scene/live/staleness.py`.
 - `draw_data.py`: instances of unit meshes as arrays, and their colors.
-- `painter.py`, `labels.py`: drawing, with `unit_meshes.py` and `shaders.py`.
-- `flat.py`: rectangles, lines and texts in pixels.
+- `painter.py`: drawing, with `unit_meshes.py` and `shaders.py`.
+- `flat.py`: rectangles, lines, texts and labels in pixels.
 - `collider_surfaces.py`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.
 - `timeline.py`: intervals of contact as bars in the timeline and the dope sheet.

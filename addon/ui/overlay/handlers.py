@@ -38,7 +38,7 @@ from .draw_data import (
     label_ranks,
     with_labels,
 )
-from .labels import draw_labels
+from .flat import draw_labels
 from .painter import Painter, Style
 from .separation_graph import draw_large_graph, drop_icons
 from .state import (

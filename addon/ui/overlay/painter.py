@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
-from ..properties.display import COLLISION_BOUNDS_PG_display
+from ..properties.scene import COLLISION_BOUNDS_PG_display
 from .draw_data import DrawData, InstanceRows, UnitMesh
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
 from .unit_meshes import FACES, LINES, SurfaceMesh, square

@@ -21,8 +21,7 @@ from ...scene.jobs.pair_separation import SeparationCurve
 from ..properties.preferences import preferences
 from ..properties.scene import settings_on
 from ..separation import active_curve, request_missing
-from ..texts import length_text, shortened
-from ..translation import iface_
+from ..texts import iface_, length_text, shortened
 from . import flat
 
 _MARGIN = 0.06

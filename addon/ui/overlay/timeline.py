@@ -15,7 +15,7 @@ from ...scene.jobs.result import Result
 from .. import job_state
 from ..properties.preferences import preferences
 from ..properties.scene import results_of, settings_on
-from ..translation import iface_
+from ..texts import iface_
 from .flat import draw_rectangles, draw_tooltip
 
 _BELOW_TOP = 26.0

@@ -12,10 +12,9 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.settings import FitSettings
 from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, results_of, settings_of
 from ..result_texts import bounds_counted, input_warning_texts, notes_on_bounds, swept_counted
-from ..texts import length_text
-from ..translation import iface_, iface_count
+from ..texts import iface_, iface_count, length_text
 from . import sidebar
-from .presets import COLLISION_BOUNDS_PT_presets
+from .menus import COLLISION_BOUNDS_PT_presets
 
 _HEADER_SURROUNDINGS = 96
 """Pixels of a sidebar that are left and right of the texts in the header of a subpanel."""

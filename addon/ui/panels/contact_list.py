@@ -1,4 +1,7 @@
-"""List of contacts and near misses, with headings to sort by and filters."""
+"""List of contacts and near misses, with headings to sort by and filters, and details of its active row.
+
+The details are in a part of the panel whose height rarely changes.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,22 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, UILayout, UIList
 
-from ..contact_rows import counts_of_rows, prefixes_of_names, sorted_and_filtered
+from ...formats import NotVerified
+from ...scene.blender.frames import playhead
+from .. import job_state
+from ..contact_rows import active_row, counts_of_rows, prefixes_of_names, sorted_and_filtered
+from ..operators.rows import (
+    COLLISION_BOUNDS_OT_go_to_interval,
+    contact_of_row,
+    interval_at,
+    selection_problems,
+)
+from ..overlay.separation_graph import graph_icons
 from ..properties.contact_list import ContactRow
-from ..properties.scene import SceneSettings, settings_of
-from ..texts import frame_text, shortened_pair
-from ..translation import iface_, iface_count, meaning_
-from .sidebar import measure_texts, sidebar_width
+from ..properties.scene import SceneSettings, results_of, settings_of
+from ..separation import active_curve, request_missing
+from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
+from .sidebar import folded, measure_texts, sidebar_width
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
@@ -153,3 +166,157 @@ def _value_text(value: float) -> str:
     """Format a depth or gap in at most five characters. The details have more digits."""
     limits = ((1, ".3f"), (10, ".2f"), (999.5, ".3g"), (99999.5, ".0f"))
     return format(value, next((form for limit, form in limits if value < limit), ".0e"))
+
+
+_SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
+_LINES = 9
+"""Least number of lines of the details: most rows have no more."""
+_TIME_LINE = 2
+"""Line with the time of the contact, and the buttons that go to others of the pair."""
+_GRAPH_PARTS = 3
+"""Number of icons side by side that make up the graph: an icon is a square."""
+_GRAPH_SURROUNDINGS, _LEAST_SIDE, _MOST_SIDE = 45.0, 40.0, 120.0
+"""Pixels of the sidebar left and right of the graph; least and most pixels of the side of an icon."""
+_MARGIN = 6
+"""Pixels of the margin that Blender leaves around an icon."""
+
+
+def draw_details(layout: UILayout, context: Context, settings: SceneSettings) -> None:
+    """Draw names and values of the active row that do not fit into the list."""
+    # Blender's headers show whole frames only.
+    note = iface_("Playhead {frame}", frame=playhead_text(playhead(context.scene)))
+    body = folded(layout, "collision_bounds_details", n_("Details"), closed=False, note=note)
+    if body is None:
+        return
+    row = active_row(settings)
+    lines = [(iface_("Click a row"), "INFO")] if row is None else _lines(context, settings, row)
+    column = body.column(align=True)
+    for index, (text, icon) in enumerate(lines + [("", "BLANK1")] * (_LINES - len(lines))):
+        line = column.row(align=True)
+        line.label(text=text, translate=False, icon=icon)
+        if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
+            go_to = "collision_bounds.go_to_interval"
+            arrows: Any = {"PREVIOUS": "TRIA_LEFT", "NEXT": "TRIA_RIGHT"}
+            for direction, arrow in arrows.items():
+                line.operator(go_to, text="", icon=arrow, emboss=False).direction = direction
+
+
+def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings) -> None:
+    """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
+    body = folded(layout, "collision_bounds_separation", n_("Separation of Bounds"))
+    if body is None:
+        return
+    curve, column = active_curve(settings), body.column(align=True)
+    line = column.row(align=True)
+    if curve is not None:
+        units = context.scene.unit_settings
+        low, high = (length_text(value, units, digits=3) for value in curve.range)
+        line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
+    else:
+        text, job = request_missing(settings), job_state.running()
+        if job is not None and job.has_partial_result is None:
+            job.draw(line)
+        else:
+            line.label(text=text, translate=False, icon="INFO")
+    width = (sidebar_width(context) - _GRAPH_SURROUNDINGS) / _GRAPH_PARTS
+    side = min(max(width, _LEAST_SIDE), _MOST_SIDE)
+    pixels = max(round((side - _MARGIN) * context.preferences.system.ui_scale), 1)
+    graph = column.row(align=True)
+    graph.alignment = "CENTER"
+    for icon in graph_icons(curve, pixels, _GRAPH_PARTS, playhead(context.scene), context):
+        graph.template_icon(icon, scale=side / _UNIT)
+    ends = column.row(align=True)
+    first, last = (f"{frame:g}" for frame in curve.frames[[0, -1]].tolist()) if curve else ("", "")
+    ends.label(text=iface_("Frame {frame}", frame=first) if curve else "", translate=False)
+    end = ends.row(align=True)
+    end.alignment = "RIGHT"
+    end.label(text=last, translate=False)
+    line = column.row(align=True)
+    line.operator("collision_bounds.compute_separation", text="", icon="FILE_REFRESH")
+    line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
+    line.operator("collision_bounds.export_separation", text="", icon="EXPORT")
+    line.operator("collision_bounds.key_separation", text="", icon="KEYINGSET")
+
+
+def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
+    """Return text and icon of each line."""
+    problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
+    names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
+    if row.is_near_miss:
+        time, gap = n_("Bounds: closest at {frame}"), n_("Bounds: gap {distance}")
+        if row.is_grazing:
+            time, gap = n_("Bounds: touch at {frame}"), n_("Gap 0: no overlap")
+        distance = length_text(row.value, context.scene.unit_settings)
+        texts = iface_(time, frame=frame_text(row.frame)), iface_(gap, distance=distance)
+        return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
+    lines = names + _lines_of_interval(context, settings, row) + _lines_of_meshes(context, row)
+    if row.accepted:
+        text = n_("Accepted: {comment}") if row.comment else n_("Accepted")
+        lines.append((iface_(text, comment=row.comment), "CHECKMARK"))
+    if row.tunnelling:
+        lines.append((iface_("Tunnelling: between frames only"), "GHOST_ENABLED"))
+    elif row.at_start:
+        lines.append((iface_("In contact at the first frame"), "PINNED"))
+    elif row.linear:
+        lines.append((iface_("Linear motion between frames"), "ANIM"))
+    return lines + problems
+
+
+def _lines_of_meshes(context: Context, row: ContactRow) -> list[tuple[str, Any]]:
+    """Return the lines about the verification on meshes: when they come close, and when they touch."""
+    reach = length_text(row.mesh_clearance, context.scene.unit_settings)
+    lines = []
+    if row.mesh_clearance and row.meshes != "NEVER":
+        frame = frame_text(row.closer_frame, row.closer_uncertainty)
+        lines.append((iface_("Meshes within {distance} at {frame}", distance=reach, frame=frame), "TIME"))
+    if row.meshes == "TOUCH":
+        frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
+        lines.append((iface_("Meshes touch at {frame}", frame=frame), "CHECKMARK"))
+    elif row.meshes == "CLOSER":
+        lines.append((iface_("Meshes never touch"), "MESH_DATA"))
+    elif row.meshes == "NEVER" and row.mesh_clearance:
+        lines.append((iface_("Meshes never within {distance}", distance=reach), "MESH_DATA"))
+    elif row.meshes == "NEVER":
+        lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
+    if row.not_verified:
+        lines.append((iface_("Meshes not verified:"), "INFO"))
+        lines.append((iface_(NotVerified(row.not_verified).text), "BLANK1"))
+    if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
+        lines.append((iface_("Meshes sampled, not proven"), "INFO"))
+    return lines
+
+
+def _lines_of_interval(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
+    """Return the lines about the interval of contact that began last at the playhead."""
+    contact, units = contact_of_row(settings, row), context.scene.unit_settings
+    result = results_of(settings).contacts
+    if contact is None or result is None or not contact.details:
+        begin = iface_("Bounds: first contact at {frame}", frame=frame_text(row.frame, row.uncertainty))
+        depth, text = length_text(abs(row.value), units), n_("Bounds: deepest {depth}")
+        if row.value < 0:
+            text = n_("Bounds: gap {distance}")
+        return [(begin, "TIME"), (iface_(text, depth=depth, distance=depth), "DRIVER_DISTANCE")]
+    starts = [span.start for span in contact.intervals]
+    index = interval_at(starts, playhead(context.scene))
+    details = contact.details[index]
+    text = n_("Bounds: {number} of {count} at {frame}")
+    if len(starts) == 1:
+        text = n_("Bounds: contact at {frame}")
+    frame = frame_text(starts[index], details.uncertainty)
+    begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
+    speed = iface_("Closing speed unknown")
+    if details.closing_speed is not None:
+        per_second = length_text(details.closing_speed * result.time.fps, units, _SPEED_DIGITS)
+        speed = iface_("Closing speed {distance}/s", distance=per_second)
+    text = n_("Bounds: deepest {depth} at {frame}")
+    if details.depth < 0:
+        text = n_("Bounds: closest {depth} at {frame}")
+    depth = length_text(abs(details.depth), units, _DEPTH_DIGITS)
+    deepest = iface_(text, depth=depth, frame=frame_text(details.deepest_frame, decimals=2))
+    direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
+    return [
+        (begin, "TIME"),
+        (speed, "FORWARD"),
+        (deepest, "DRIVER_DISTANCE"),
+        (iface_("Apart along ({direction})", direction=direction), "ORIENTATION_NORMAL"),
+    ]

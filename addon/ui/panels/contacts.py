@@ -26,11 +26,9 @@ from ..properties.scene import (
     settings_of,
 )
 from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
-from ..texts import frame_text
-from ..translation import iface_, iface_count, meaning_, n_, translated
+from ..texts import frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
-from .contact_details import draw_details, draw_small_graph
-from .contact_list import draw_counts, draw_headings
+from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph
 
 _COMPARED_SHOWN = 20
 """Number of new contacts, and of those that are gone, that are listed."""

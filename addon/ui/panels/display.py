@@ -1,15 +1,82 @@
-"""The Display panel."""
+"""The Display panel, and Touching Now: pairs that touch at the playhead, while one works."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bpy.types import Context, Panel
 
-from ..properties.display import SWITCHES
-from ..properties.scene import settings_of
-from ..translation import n_
-from .sidebar import Tab, folded
+from ...formats.wording import valid_text
+from ...scene.blender.frames import playhead
+from ...scene.errors import SceneError
+from ..properties.scene import SWITCHES, settings_of
+from ..texts import (
+    error_text,
+    iface_,
+    iface_count,
+    length_text,
+    n_,
+    playhead_text,
+    shared_prefixes,
+    shortened_pair,
+)
+from ..touching import pairs_now
+from .sidebar import Tab, fits_in_sidebar, folded
+
+_LINES = 8
+"""Lines of the list. It has as many during playback and where pairs touch, so that nothing below moves."""
+_NAMES = 0.74
+"""Part of the width for both names."""
+_SURROUNDINGS = 90
+"""Pixels left and right of the list, and between its columns."""
+
+
+class COLLISION_BOUNDS_PT_touching(Tab, Panel):
+    """Panel of the pairs that touch at the playhead."""
+
+    bl_label = "Touching Now"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Draw the number of pairs, and a line for each of the deepest of them: click to select it.
+
+        Blender does not draw a closed panel.
+        """
+        column = self.layout.column(align=True)
+        try:
+            subjects, touching = pairs_now(context)
+        except SceneError as error:
+            column.label(text=error_text(error), translate=False, icon="INFO")
+            return
+        count, frame = len(touching.pairs), playhead_text(playhead(context.scene), 2)
+        if count:
+            one = n_("{count} pair of bounds at frame {frame}")
+            many = n_("{count} pairs of bounds at frame {frame}")
+            text = iface_count(count, one, many, frame=frame)
+            column.label(text=text, translate=False, icon="RADIOBUT_ON")
+        else:
+            text = iface_("Nothing touches at frame {frame}", frame=frame)
+            column.label(text=text, translate=False, icon="CHECKMARK")
+            if not (context.screen and context.screen.is_animation_playing):
+                return
+        fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
+        pairs = touching.pairs[:_LINES].tolist()
+        names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
+        prefixes = shared_prefixes(names.values())
+        for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
+            line = column.split(factor=_NAMES, align=True)
+            both = line.split(factor=0.5, align=True)
+            for name in shortened_pair(names[a], names[b], prefixes, fits):
+                cell, operator = both.row(align=True), "collision_bounds.select_touching"
+                cell.alignment = "LEFT"
+                select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
+                select.a, select.b = a, b
+            line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
+        for _ in range(len(pairs), _LINES):
+            column.label(text="")
+        remaining = count - len(pairs)
+        text = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
+        column.label(text=text if remaining else "", translate=False)
 
 
 class COLLISION_BOUNDS_PT_display(Tab, Panel):

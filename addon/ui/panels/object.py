@@ -16,8 +16,7 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collec
 from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import active_with_geometry, find_measurement
 from ..properties.scene import settings_of
-from ..texts import length_text
-from ..translation import iface_, iface_count, meaning_, n_
+from ..texts import iface_, iface_count, length_text, meaning_, n_
 from .sidebar import BoundsTab, draw_note
 
 _DIGITS = 3

@@ -12,7 +12,7 @@ from bpy.types import Context, Panel, UILayout
 from .. import job_state
 from ..properties.preferences import NAME, Preferences, preferences
 from ..result_texts import Note, first_and_count
-from ..translation import iface_
+from ..texts import iface_
 
 
 class Tab:

@@ -16,8 +16,7 @@ from bpy.types import PropertyGroup
 
 from ...formats import NotVerified
 from ...translations import CONTEXT
-from ..texts import frame_text, length_text
-from ..translation import n_, tip_
+from ..texts import frame_text, length_text, n_, tip_
 
 SORT_BY = {
     "name": "Sort by",

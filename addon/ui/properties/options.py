@@ -1,4 +1,8 @@
-"""Options that a scene and operators (for F9) have as properties, from those that the settings declare."""
+"""Options that a scene and operators (for F9) have as properties, from those that the settings declare.
+
+Changes of properties are announced: overlay, panels and operators subscribe, so that properties need not
+import the modules that read them, which would be a cycle.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,29 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.options import Name, Number, Option, Patterns, options_of
 from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, ColliderSettings, DrawnShape, PairSettings
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
+
+Listener = Callable[[Any, Context], None]
+"""Called with the owner of the property and the context."""
+
+display_changed: list[Listener] = []
+"""Listeners to changes of the bounds that are drawn, of their fit, or of their colors."""
+style_changed: list[Listener] = []
+"""Listeners to changes of the style, which leave the draw data as it is."""
+active_contact_changed: list[Listener] = []
+"""Listeners to changes of the active row of the contact list."""
+tab_renamed: list[Listener] = []
+"""Listeners to changes of the name of the tab in the sidebar."""
+
+
+def announces(listeners: list[Listener]) -> Listener:
+    """Return a function that calls all listeners: Blender accepts nothing else that can be called."""
+
+    def announce(owner: Any, context: Context) -> None:
+        for listener in listeners:
+            listener(owner, context)
+
+    return announce
+
 
 _Class = TypeVar("_Class", bound=type)
 

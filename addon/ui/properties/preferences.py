@@ -13,8 +13,7 @@ import bpy
 from bpy.props import FloatVectorProperty, StringProperty
 from bpy.types import AddonPreferences, Context
 
-from .. import property_events
-from .options import BOUNDS_OPTIONS, option_property, with_properties
+from .options import BOUNDS_OPTIONS, announces, display_changed, option_property, tab_renamed, with_properties
 
 # The package of the extension, whatever the repository that it was installed from is called.
 _PACKAGE = __package__.removesuffix(".ui.properties")
@@ -57,7 +56,7 @@ _DEFAULTS = SimpleNamespace(
             min=0.0,
             max=1.0,
             default=default,
-            update=property_events.on_display_changed,
+            update=announces(display_changed),
         )
         for property_name, (name, description, default) in _COLORS.items()
     }
@@ -72,7 +71,7 @@ class Preferences(AddonPreferences):
         name="Sidebar Tab",
         description="Tab of the 3D viewport's sidebar that holds the panels",
         default=NAME,
-        update=property_events.on_tab_renamed,
+        update=announces(tab_renamed),
     )
 
     def draw(self, _context: Context) -> None:

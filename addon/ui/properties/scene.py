@@ -1,16 +1,22 @@
-"""Settings of a scene and the rows of its contact list. Saved in the file and part of undo."""
+"""Settings of a scene with its groups: display, colliders, pickers. Saved in the file and part of undo.
+
+Among the colliders are those in Blender's own glTF export. The settings of jobs are made from them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import bpy
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
+    EnumProperty,
+    FloatProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -30,14 +36,203 @@ from ...scene.settings import (
     SHAPE_KINDS,
     BoundShape,
     ContactSettings,
+    DrawnShape,
     FitSettings,
 )
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
-from .. import property_events
-from .colliders import COLLISION_BOUNDS_PG_colliders, COLLISION_BOUNDS_PG_gltf
+from ...translations import CONTEXT
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .display import SWITCHES, COLLISION_BOUNDS_PG_display
-from .options import OPTIONS, HasOptions, option_property, option_values, with_properties
+from .options import (
+    OPTIONS,
+    HasOptions,
+    active_contact_changed,
+    announces,
+    display_changed,
+    option_property,
+    option_values,
+    style_changed,
+    with_properties,
+)
+
+SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
+"""Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
+
+_switch = partial(BoolProperty, update=announces(display_changed))
+"""A property that changes what is drawn; one of the style only draws it again."""
+_style_switch = partial(BoolProperty, update=announces(style_changed))
+_opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=announces(style_changed))
+
+
+@with_properties(
+    **{
+        switch: _switch(
+            name=SHAPE_KINDS[name].label,
+            description=SHAPE_KINDS[name].description,
+            default=name == ContactSettings.shape,
+        )
+        for name, switch in SWITCHES.items()
+    }
+)
+class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
+    """Settings of the Display panel, among them a switch for each of the shapes."""
+
+    show_overlay: _switch(
+        name="Show Bounds",
+        description="Draw the bounds in the viewport: red in contact at the current frame, otherwise blue",
+        default=True,
+    )
+    show_envelopes: _switch(
+        name="Swept Bounds",
+        description="Show the swept bounds from Compute Swept Bounds, as the shapes that are shown",
+        default=True,
+    )
+    only_selected: _switch(
+        name="Only Selected",
+        description="Draw only the bounds of selected objects. Contact colors still consider all objects",
+    )
+    draw_as: EnumProperty(
+        name="Draw As",
+        description="Draw bounds as outlines, surfaces or both",
+        translation_context=CONTEXT,
+        items=(
+            ("WIRE", "Wire", "Outlines", 0),
+            ("FACES", "Filled", "Transparent surfaces", 1),
+            ("BOTH", "Both", "Outlines and surfaces", 2),
+        ),
+        default="WIRE",
+        update=announces(style_changed),
+    )
+    in_front: _style_switch(name="In Front", description="Draw bounds in front of all objects", default=True)
+    line_width: FloatProperty(
+        name="Line Width",
+        description="Width of outlines in pixels",
+        subtype="PIXEL",
+        default=1.8,
+        min=1.0,
+        max=20.0,
+        soft_max=6.0,
+        update=announces(style_changed),
+    )
+    line_opacity: _opacity(
+        name="Line Opacity",
+        description="Opacity of outlines. Shapes that collision checks do not use are fainter",
+        default=1.0,
+    )
+    face_opacity: _opacity(name="Fill Opacity", description="Opacity of surfaces", default=0.15)
+    show_names: _switch(
+        name="Names",
+        description="Show the names of up to 100 objects next to their bounds, where there is room",
+    )
+    show_timeline: _style_switch(
+        name="Contacts in Timeline",
+        description="Show when pairs touch as bars in the timeline and the dope sheet: a row for each pair, "
+        "the deepest on top, as many as fit",
+        default=True,
+    )
+    show_separation: _style_switch(
+        name="Separation Graph",
+        description="Show the separation over time of the active pair at the bottom of the 3D viewport. "
+        "Click in it to jump to a frame",
+    )
+    show_contact: _switch(
+        name="Contact Point",
+        description="Mark the first contact of the active pair, with an arrow from its first to its "
+        "second object",
+        default=True,
+    )
+    show_ghosts: _switch(
+        name="Ghosts", description="Keep showing the active pair as it was at its first contact"
+    )
+
+    @property
+    def shapes_drawn(self) -> tuple[DrawnShape, ...]:
+        """Return the shapes that are shown."""
+        return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
+
+
+NAMING: dict[str, Any] = {
+    "name": "Names",
+    "description": "Naming convention that your engine uses to recognize colliders",
+    "items": (
+        ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls", 0),
+        ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot", 1),
+        (
+            "godot_concave",
+            "Godot, Concave",
+            "Name_00-colonly: the triangles themselves as a concave shape in Godot",
+            2,
+        ),
+        (
+            "unity",
+            "Unity",
+            "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
+            3,
+        ),
+        ("custom", "Custom", "Use the pattern below", 4),
+    ),
+}
+COLLIDER_PARTS: dict[str, Any] = {
+    "default": 1,
+    "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
+    "and holes stay open. 1 is one collider around all",
+}
+
+
+COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming", "pattern", "collection")
+"""Names of the settings, in the order of the interface."""
+
+
+def collider_property(name: str, **changes: Any) -> Any:
+    """Return the definition of the property of one of `COLLIDER_OPTIONS`, with changed arguments."""
+    if name == "naming":
+        return EnumProperty(**NAMING, **changes)
+    return option_property(name, **{**(COLLIDER_PARTS if name == "parts" else {}), **changes})
+
+
+@with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
+class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
+    """Settings of a scene's colliders."""
+
+    show_surfaces: BoolProperty(
+        name="Fill Colliders",
+        description="Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
+        default=True,
+        update=announces(style_changed),
+    )
+
+
+class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
+    """Settings of the colliders that are added to Blender's glTF exports; none by default."""
+
+    omi: BoolProperty(
+        name="OMI (Godot)",
+        description="Add a collider to each exported mesh as OMI_physics_body, read by Godot 4.3 and later",
+        default=False,
+    )
+    khr: BoolProperty(
+        name="KHR (Draft)",
+        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft",
+        default=False,
+    )
+    shape: EnumProperty(
+        name="Shape",
+        description="Collider shape. Objects with a custom shape keep it",
+        items=(
+            ("obb", "Boxes", "A box along the object's own axes", 0),
+            ("sphere", "Spheres", "A sphere", 1),
+            (
+                "hull",
+                "Convex Hulls",
+                "The convex hull of the vertices, as a small mesh that is not rendered",
+                2,
+            ),
+        ),
+        default="obb",
+    )
+    parts: collider_property("parts")
+    parts_tolerance: collider_property("parts_tolerance")
+    max_vertices: collider_property("max_vertices")
+
 
 OPTIONS_WITH_PICKER = ("group_a", "group_b", "obstacles")
 """Options that have a picker, and a pattern of the same name for everything else."""
@@ -149,7 +344,7 @@ def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> No
 
 
 _UPDATES: dict[str, Callable[[Any, Context], None]] = {
-    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), property_events.on_display_changed),
+    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), announces(display_changed)),
     "shape": _show_shape,
     **{name: clear_picker(name) for name in OPTIONS_WITH_PICKER},
 }
@@ -187,7 +382,7 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
         name="Contact",
         description="Click a row to jump to its frame and select its pair",
         default=-1,
-        update=property_events.on_active_contact_changed,
+        update=announces(active_contact_changed),
     )
     contact_list: PointerProperty(type=COLLISION_BOUNDS_PG_contact_list)
     result_id: StringProperty(options={"HIDDEN"})

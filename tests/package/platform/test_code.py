@@ -154,7 +154,7 @@ def test_folder_of_the_code_is_only_read():
         "formats/validation/validate.py",
         "formats/manifest.py",
         "translations/__init__.py",
-        "ui/panels/presets.py",
+        "ui/panels/menus.py",
         "ui/properties/preferences.py",
     }
     assert knowing == expected

@@ -8,8 +8,8 @@ import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import job_state
-from addon.ui.panels import colliders as colliders_panel
-from addon.ui.properties.colliders import COLLIDER_OPTIONS
+from addon.ui.panels import export as colliders_panel
+from addon.ui.properties.scene import COLLIDER_OPTIONS
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page

@@ -11,7 +11,7 @@ from addon.core import Progress
 from addon.scene.errors import SceneError
 from addon.ui import job_state
 from addon.ui.job_state import RunningJob
-from addon.ui.operators.modal_job import ModalJob
+from addon.ui.operators.command import ModalJob
 
 pytestmark = pytest.mark.usefixtures("settings")
 

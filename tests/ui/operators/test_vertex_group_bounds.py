@@ -13,7 +13,7 @@ from addon.cli.main import main
 from addon.core import Aabb
 from addon.scene.jobs import result_store
 from addon.ui.panels import bounds as bounds_panel
-from addon.ui.panels.presets import COLLISION_BOUNDS_OT_preset_add
+from addon.ui.panels.menus import COLLISION_BOUNDS_OT_preset_add
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
 from tests.scene.building import CUBE, add_vertices, select_objects
 from tests.ui.drawn_panel import Page

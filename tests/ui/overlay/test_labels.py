@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.ui.overlay.labels import place_labels, screen_rectangles
+from addon.ui.overlay.flat import place_labels, screen_rectangles
 
 VIEWPORT = (800, 600)
 FREE = (0, 0, *VIEWPORT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_display
-from addon.ui.properties.display import COLLISION_BOUNDS_PG_display
+from addon.ui.properties.scene import COLLISION_BOUNDS_PG_display
 from tests.ui.drawn_panel import Page
 
 

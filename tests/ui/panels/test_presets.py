@@ -8,8 +8,8 @@ import bpy
 import pytest
 
 from addon import registration
-from addon.ui.panels import presets
-from addon.ui.panels.presets import COLLISION_BOUNDS_OT_preset_add
+from addon.ui.panels import menus
+from addon.ui.panels.menus import COLLISION_BOUNDS_OT_preset_add
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_preset_can_be_removed(settings, tmp_path):
     assert not list((tmp_path / "presets" / "collision_bounds").iterdir())
 
 
-SHIPPED = Path(presets.__file__).parents[2] / "presets" / "collision_bounds"
+SHIPPED = Path(menus.__file__).parents[2] / "presets" / "collision_bounds"
 
 
 def test_common_purposes_have_presets(settings):

@@ -57,7 +57,7 @@ class Clock:
         self.is_running = True
         self._handle = bpy.types.SpaceView3D.draw_handler_add(self._count, (), "WINDOW", "POST_PIXEL")
         self._last = time.perf_counter()
-        self._job: Any = sys.modules[f"{PACKAGE}.ui.operators.modal_job"].ModalJob
+        self._job: Any = sys.modules[f"{PACKAGE}.ui.operators.command"].ModalJob
         self._modal = modal = self._job.modal
         slices = self.slices
 

@@ -14,8 +14,11 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.ui import job_state
 from addon.ui.contact_rows import fill_rows
 from addon.ui.job_state import RunningJob
-from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
-from addon.ui.operators.find_contacts import COLLISION_BOUNDS_OT_find_contacts
+from addon.ui.operators.jobs import (
+    COLLISION_BOUNDS_OT_compute_bounds,
+    COLLISION_BOUNDS_OT_compute_envelope,
+    COLLISION_BOUNDS_OT_find_contacts,
+)
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _warnings
 from addon.ui.properties.options import BOUNDS_OPTIONS, PART_OPTIONS
 from addon.ui.properties.scene import contact_settings

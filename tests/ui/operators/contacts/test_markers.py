@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.ui.operators.markers import has_markers
+from addon.ui.operators.rows import has_markers
 from tests.scene.sampling import key
 from tests.ui import scanned_scene
 
