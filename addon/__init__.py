@@ -34,9 +34,9 @@ def unregister() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a hook of Blender's glTF exporter, which looks for names that begin so in each extension."""
+    """Return a hook that Blender's glTF exporter looks for in each extension, by a name with this prefix."""
     if not name.startswith("glTF2"):
         raise AttributeError(name)
-    from .ui import gltf_export
+    from .ui.panels import export
 
-    return getattr(gltf_export, name)
+    return getattr(export, name)

@@ -21,10 +21,10 @@ from .cli import PROGRAM
 from .cli.main import run_process
 from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
-from .ui import fit_measurements, gltf_export, job_state, separation, texts
+from .ui import job_state, texts
 from .ui.operators import pointing, reports, rows
 from .ui.overlay import handlers as overlay
-from .ui.panels import menus, sidebar
+from .ui.panels import export, menus, sidebar
 from .ui.properties import options, preferences
 from .ui.properties import scene as scene_properties
 
@@ -62,16 +62,13 @@ def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
         (options.active_contact_changed, rows.go_to_active_row),
         (options.tab_renamed, sidebar.rename),
         (handlers.frame_change_post, overlay.after_frame),
-        (handlers.frame_change_post, fit_measurements.mark_stale),
         (handlers.depsgraph_update_post, overlay.after_update),
-        (handlers.depsgraph_update_post, fit_measurements.mark_stale),
         (handlers.undo_post, overlay.after_undo),
         (handlers.redo_post, overlay.after_undo),
         (handlers.save_pre, reports.store_all),
         (handlers.load_post, overlay.after_load),
         # After the overlay has dropped the results of the file before.
         (handlers.load_post, reports.restore_all),
-        (handlers.load_post, fit_measurements.forget_measurements),
     )
 
 
@@ -88,8 +85,7 @@ def register() -> None:
             stack.callback(bpy.utils.unregister_class, cls)
         scene_properties.attach()
         stack.callback(scene_properties.detach)
-        for forget in (job_state.detach, separation.detach, fit_measurements.forget_measurements):
-            stack.callback(forget)
+        stack.callback(job_state.detach)
         for module in (
             object_properties,
             known_rows,
@@ -97,7 +93,7 @@ def register() -> None:
             overlay,
             pointing,
             sidebar,
-            gltf_export,
+            export,
             preferences,
             api,
         ):

@@ -12,13 +12,9 @@ Files that belong to no room:
 - `job_state.py`: state of the running job: progress, time left, requests to stop.
 - `contact_rows.py`: fills, sorts and filters the rows of the contact list.
 - `result_texts.py`: what a result lacks or assumes, as notes of a panel, and texts of reports.
-- `touching.py`: the pairs that touch at the playhead.
-- `separation.py`: separation over time of the pair of the active row.
-- `collider_check.py`: the result of the last check of colliders.
-- `fit_measurements.py`: measurements behind the Measurements panel.
+- `kept_checks.py`: measurements behind the Measurements panel, and the last check of colliders.
 - `gizmos.py`: handles of custom shapes.
 - `texts.py`: translates texts that contain values: lengths, frames, and names shortened to a column.
-- `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.
 
 May import `core`, `formats` and `scene`.
 
@@ -26,8 +22,7 @@ Decisions:
 
 - An operator converts settings, calls one function of `scene`, stores its result in the session, and reports.
 - Property groups import neither overlay nor panels: they announce changes, see `properties/options.py`.
-- Each panel has one file for its layout in `panels`, one for its buttons in `operators`, and one for its
-  settings in `properties`.
+- The layout of a panel is in `panels`, its buttons are in `operators`, and its settings in `properties`.
 - The contact list is sorted and filtered in arrays, from the result, because reading the properties of 10,000
   rows one by one takes longer than drawing them.
 - Gizmos push an undo step at the end of a drag, because Blender makes undo steps only for operators. A timer

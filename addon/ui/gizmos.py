@@ -15,7 +15,7 @@ from mathutils import Matrix, Vector
 from ..scene.blender.instances import MESH_LIKE
 from ..scene.blender.object_properties import OVERRIDE_OPTIONS
 from ..scene.blender.object_settings import SETTINGS_PROPERTY
-from .fit_measurements import measure_active
+from .kept_checks import measure_active
 from .overlay.state import redraw
 from .overlay.unit_meshes import UnitLines, box_lines, sphere_lines
 

@@ -276,7 +276,7 @@ def test_options_are_in_dialog_and_off_by_default(in_blender):
         answer([off, loaded, drawn, other_functions])
         """
     )
-    drawn = "bl_ext.user_default.collision_bounds.ui.gltf_export"
+    drawn = "bl_ext.user_default.collision_bounds.ui.panels.export"
     assert found == [[False, False], True, drawn, []]
 
 

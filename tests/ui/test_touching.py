@@ -6,8 +6,8 @@ import bpy
 import pytest
 
 from addon.scene.errors import SceneError
+from addon.ui.operators.pairs import pairs_now
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_touching
-from addon.ui.touching import pairs_now
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 

@@ -16,7 +16,7 @@ from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_co
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
-from ..collider_check import store_check, stored_check
+from ..kept_checks import store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties.options import (
     CHOSEN_GROUP,

@@ -23,7 +23,7 @@ from ...scene.motion.over_time import may_sweep
 from ...scene.settings import Selection
 from .. import job_state
 from ..contact_rows import active_row
-from ..fit_measurements import active_with_geometry
+from ..kept_checks import active_with_geometry
 from ..overlay import handlers as overlay
 from ..overlay.state import redraw
 from ..properties.contact_list import ContactRow

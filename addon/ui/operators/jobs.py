@@ -18,7 +18,7 @@ from ...scene.settings import BoundsSettings, ContactSettings, FitSettings, Sele
 from ...scene.subjects.selection import selected_objects, selection_of_uids
 from .. import job_state
 from ..contact_rows import fill_rows
-from ..fit_measurements import measure_active
+from ..kept_checks import measure_active
 from ..overlay import handlers as overlay
 from ..properties.options import (
     BOUNDS_OPTIONS,

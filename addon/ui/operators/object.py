@@ -27,7 +27,7 @@ from ...scene.blender.parts.vertex_subsets import (
 from ...scene.errors import SceneError, describe_error
 from ...scene.settings import FitSettings
 from ...translations import CONTEXT
-from ..fit_measurements import active_with_geometry, measure, measure_active
+from ..kept_checks import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
 from ..properties.options import CHOSEN_GROUP, draw_vertex_group, option_property
 from ..properties.scene import fit_settings, settings_of

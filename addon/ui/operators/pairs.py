@@ -1,9 +1,11 @@
-"""Operators of a pair: ignore or accept its contacts for good, move it apart, select it, and its separation
-over time: compute, export, key.
+"""Operators of a pair: ignore or accept its contacts for good, move it apart, its separation over time.
+
+Also the pairs that touch at the playhead, of the bounds that the overlay reads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +19,8 @@ from mathutils import Matrix
 
 from ...core import CollisionBoundsError
 from ...core.messages import message
+from ...core.numeric.arrays import Bools
+from ...core.scan.pair_filter import PairFilter
 from ...formats import write_text
 from ...formats.export.csv_table import separation_csv
 from ...formats.wording import message_line, valid_text
@@ -25,18 +29,76 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
 from ...scene.errors import SceneError
 from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
-from ...scene.live.contact_state import separating_translation
+from ...scene.live.contact_state import LiveShapes, TouchingPairs, find_touching_pairs, separating_translation
+from ...scene.settings import ContactSettings
+from ...scene.subjects.scan_settings import make_scan_settings
+from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
+from .. import job_state
 from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
+from ..overlay.over_time import ActivePair, active_curve, active_pair, record
 from ..overlay.state import find_overlay, object_by_uid, redraw
 from ..properties.scene import SceneSettings, contact_settings, results_of, settings_of
-from ..separation import ActivePair, active_curve, active_pair, record
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
-from ..touching import overlay_now, pairs_now
 from .command import Command, Job, ModalJob, needs_contacts, needs_idle, needs_row, row_of
 from .reports import compared, show_changed_results
 from .rows import pair_of_row, select_only
+
+
+class _Cache:
+    """Filter and pairs that were found last, and what they were found for.
+
+    A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
+    """
+
+    results: result_store.Results | None = None
+    settings: ContactSettings | None = None
+    visible: Bools | None = None
+    pair_filter: PairFilter | None = None
+    live: LiveShapes | None = None
+    pairs: TouchingPairs | None = None
+
+
+def overlay_now(context: Context) -> LiveShapes:
+    """Return the shapes that the overlay shows. Raises SceneError, in the words of the user, without any."""
+    if job_state.running():
+        raise SceneError(message("A scan is running"))
+    settings = settings_of(context)
+    results = results_of(settings)
+    if not (results.contacts or results.bounds):
+        raise SceneError(message("Compute bounds or find contacts first"))
+    cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
+    if cached is None or cached.live is None:
+        raise SceneError(message("Switch Display on to see it"))
+    return cached.live
+
+
+def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
+    """Return all subjects, and the pairs of them whose checked shapes overlap at the playhead.
+
+    Raises SceneError, with a sentence for the user, if there is nothing to check.
+    """
+    shown, settings = overlay_now(context), settings_of(context)
+    results = results_of(settings)
+    cached = find_overlay(context.scene, context.view_layer)
+    assert cached is not None, "the overlay was found"
+    wanted = contact_settings(settings)
+    # The array of flags is a new one after every change of collections, objects and visibility.
+    is_same = _Cache.results is results and _Cache.visible is shown.visible and _Cache.settings == wanted
+    if not is_same or _Cache.pair_filter is None:
+        result = cached.result
+        parents: list[Any] = [None] * len(result.subjects)
+        if wanted.ignore_parents:
+            parents = [entry.parent for entry in result.objects]
+        _Cache.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
+        _Cache.live = None
+        _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
+    if _Cache.live is not shown or _Cache.pairs is None:
+        _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape], _Cache.pair_filter)
+        _Cache.live = shown
+    return cached.result.subjects, _Cache.pairs
+
 
 _LOST = n_("Find contacts again: this session has lost their result")
 _ATTEMPTS = 3

@@ -10,9 +10,7 @@ Files, in reading order:
 - `painter.py`: drawing, with `unit_meshes.py` and `shaders.py`.
 - `flat.py`: rectangles, lines, texts and labels in pixels.
 - `collider_surfaces.py`: translucent surfaces of collider objects.
-- `picking.py`: the subject whose lines are under the mouse.
-- `timeline.py`: intervals of contact as bars in the timeline and the dope sheet.
-- `separation_graph.py`: the graph of a separation.
+- `over_time.py`: intervals of contact as bars in the timeline, and the graph of a separation.
 
 May import `ui/properties`, the files of `ui` that belong to no room, and the layers below. Operators and
 panels import it.

@@ -23,10 +23,11 @@ from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from .. import job_state
-from ..collider_check import forget_checks, has_check, mark_outdated
 from ..contact_rows import active_row, entry_of_row
+from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, results_of, settings_on
+from . import over_time
 from .collider_surfaces import ColliderPainter
 from .draw_data import (
     GHOST_COLOR,
@@ -40,7 +41,6 @@ from .draw_data import (
 )
 from .flat import draw_labels
 from .painter import Painter, Style
-from .separation_graph import draw_large_graph, drop_icons
 from .state import (
     CachedOverlay,
     find_overlay,
@@ -53,7 +53,6 @@ from .state import (
     subject_identities,
     view_layer_key,
 )
-from .timeline import draw_bars
 
 _colliders = ColliderPainter()
 _attached = ExitStack()
@@ -77,8 +76,8 @@ def attach() -> None:
     for space, draw, when in (
         (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
         (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
-        (bpy.types.SpaceView3D, draw_large_graph, "POST_PIXEL"),
-        (bpy.types.SpaceDopeSheetEditor, draw_bars, "POST_PIXEL"),
+        (bpy.types.SpaceView3D, over_time.draw_large_graph, "POST_PIXEL"),
+        (bpy.types.SpaceDopeSheetEditor, over_time.draw_bars, "POST_PIXEL"),
     ):
         handle = space.draw_handler_add(draw, (), "WINDOW", when)
         _attached.callback(space.draw_handler_remove, handle, "WINDOW")
@@ -87,10 +86,11 @@ def attach() -> None:
 def detach() -> None:
     """Draw no longer, and drop results and draw data."""
     _attached.close()
-    drop_icons()
+    over_time.detach()
     state.clear()
     _colliders.clear()
     result_store.clear()
+    forget_checks()
     redraw()
 
 
@@ -113,6 +113,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if depsgraph.mode != "VIEWPORT":
         return  # a render, whose vertices may differ
     state.was_frame_changed = True
+    mark_stale(depsgraph, is_edit=False)
     _colliders.on_frame()
     settings, cached = settings_on(scene), find_overlay(scene, depsgraph.view_layer)
     if cached is None and not (settings.result_id and settings.display.show_overlay):
@@ -133,8 +134,7 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     if depsgraph.mode != "VIEWPORT":
         return
     _colliders.on_update(depsgraph)
-    if has_check():
-        mark_outdated(edited_object_uids(depsgraph, without_bodies=False))
+    mark_stale(depsgraph, is_edit=True)
     if _skip_while_paused():
         return
     was_frame_changed, was_undone = state.was_frame_changed, state.was_undone

@@ -20,10 +20,9 @@ from ..operators.rows import (
     interval_at,
     selection_problems,
 )
-from ..overlay.separation_graph import graph_icons
+from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, results_of, settings_of
-from ..separation import active_curve, request_missing
 from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
 from .sidebar import folded, measure_texts, sidebar_width
 

@@ -9,6 +9,7 @@ from bpy.types import Context, Panel
 from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
+from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
 from ..texts import (
     error_text,
@@ -20,7 +21,6 @@ from ..texts import (
     shared_prefixes,
     shortened_pair,
 )
-from ..touching import pairs_now
 from .sidebar import Tab, fits_in_sidebar, folded
 
 _LINES = 8

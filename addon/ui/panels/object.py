@@ -14,7 +14,7 @@ from bpy.types import Context, Panel, UILayout
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ...scene.fitting.quality import FitQuality
-from ..fit_measurements import active_with_geometry, find_measurement
+from ..kept_checks import active_with_geometry, find_measurement
 from ..properties.scene import settings_of
 from ..texts import iface_, iface_count, length_text, meaning_, n_
 from .sidebar import BoundsTab, draw_note

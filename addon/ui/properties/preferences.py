@@ -16,7 +16,7 @@ from bpy.types import AddonPreferences, Context
 from .options import BOUNDS_OPTIONS, announces, display_changed, option_property, tab_renamed, with_properties
 
 # The package of the extension, whatever the repository that it was installed from is called.
-_PACKAGE = __package__.removesuffix(".ui.properties")
+PACKAGE = __package__.removesuffix(".ui.properties")
 
 
 NAME = "Collision Bounds"
@@ -64,7 +64,7 @@ _DEFAULTS = SimpleNamespace(
 class Preferences(AddonPreferences):
     """Colors, defaults of new scenes, and the tab of the panels."""
 
-    bl_idname = _PACKAGE
+    bl_idname = PACKAGE
 
     padding: option_property("padding", name="Default Padding", description="Default padding for new scenes")
     tab_name: StringProperty(
@@ -96,7 +96,7 @@ def manual_url() -> str | None:
 
 def preferences() -> Any:
     """Return the preferences, or their defaults where Blender keeps none of the extension."""
-    entry: Any = bpy.context.preferences.addons.get(_PACKAGE)
+    entry: Any = bpy.context.preferences.addons.get(PACKAGE)
     return entry.preferences if entry is not None and entry.preferences is not None else _DEFAULTS
 
 

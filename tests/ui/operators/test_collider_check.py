@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon.scene.blender.object_settings import is_collider
-from addon.ui import collider_check, job_state
+from addon.ui import job_state, kept_checks
 from addon.ui.panels import export as colliders_panel
 from addon.ui.properties.scene import selected_count
 from tests.scene.building import add_vertices, select_objects
@@ -92,17 +92,17 @@ def test_click_on_hidden_or_deleted_object_is_an_error_with_the_reason(wrong):
 def test_result_survives_undo_and_is_of_one_scene(wrong):
     bpy.ops.ed.undo_push(message="Built")
     check()
-    before = collider_check.stored_check(bpy.context.scene)
+    before = kept_checks.stored_check(bpy.context.scene)
     bpy.ops.ed.undo_push(message="Checked")
     bpy.data.objects["Crate"].data.vertices[1].co = (0, 0, 0)
     bpy.ops.ed.undo_push(message="Edited")
     check()
-    assert len(collider_check.stored_check(bpy.context.scene).problems) == 1
+    assert len(kept_checks.stored_check(bpy.context.scene).problems) == 1
     bpy.ops.ed.undo()
     check()
-    assert collider_check.stored_check(bpy.context.scene) == before
+    assert kept_checks.stored_check(bpy.context.scene) == before
     other = bpy.data.scenes.new("Other")
-    assert collider_check.stored_check(other) is None
+    assert kept_checks.stored_check(other) is None
 
 
 OUTDATED = "The scene changed: check again"
@@ -140,7 +140,7 @@ def test_result_is_marked_as_outdated_after_an_edit(wrong, change):
 def test_objects_are_compared_once_after_an_update_and_not_at_each_redraw(wrong, monkeypatch):
     compared = []
     monkeypatch.setattr(
-        collider_check, "is_collider", lambda item: compared.append(item.name) or is_collider(item)
+        kept_checks, "is_collider", lambda item: compared.append(item.name) or is_collider(item)
     )
     check()
     compared.clear()

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.ui import fit_measurements
+from addon.ui import kept_checks
 from addon.ui.panels import object as object_panels
 from tests.scene.building import add_vertices, select_objects
 from tests.ui.drawn_panel import Page
@@ -55,7 +55,7 @@ def test_shapes_from_selections_are_added_and_enclose_their_vertices():
             assert np.abs(offsets).max(axis=0) == pytest.approx(np.array(entry.half_extents), rel=1e-6)
             assert (np.abs(offsets) <= np.array(entry.half_extents)).all()
     bpy.ops.collision_bounds.measure_fit()
-    measure = fit_measurements.find_measurement(item, bpy.context.scene.collision_bounds)
+    measure = kept_checks.find_measurement(item, bpy.context.scene.collision_bounds)
     assert measure.quality.outside == 0
     # Without "add", the new shape replaces all.
     bpy.ops.object.mode_set(mode="EDIT")

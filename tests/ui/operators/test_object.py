@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.scene.jobs import result_store
-from addon.ui import fit_measurements
+from addon.ui import kept_checks
 from tests.scene.building import (
     add_vertices,
     fill_settings,
@@ -54,7 +54,7 @@ def test_start_from_fit_encloses_every_vertex_of_selected_objects(shape):
             assert (np.linalg.norm(offsets, axis=1) <= settings.radius).all()
         else:
             assert (np.abs(offsets) <= np.array(settings.half_extents)).all()
-    measure = fit_measurements.find_measurement(items[0], bpy.context.scene.collision_bounds)
+    measure = kept_checks.find_measurement(items[0], bpy.context.scene.collision_bounds)
     assert measure.quality.outside == 0
 
 
@@ -85,7 +85,7 @@ def test_fit_statistics_are_stale_after_object_or_settings_change():
     settings = bpy.context.scene.collision_bounds
 
     def measure():
-        return fit_measurements.find_measurement(item, settings)
+        return kept_checks.find_measurement(item, settings)
 
     assert measure() is None
     bpy.ops.collision_bounds.measure_fit()
@@ -110,15 +110,15 @@ def test_vertices_of_the_group_of_compute_bounds_are_measured():
     settings = bpy.context.scene.collision_bounds
     bpy.ops.collision_bounds.measure_fit()
     settings.vertex_group, settings.group_threshold = "Bottom", 0.5
-    assert fit_measurements.find_measurement(item, settings).stale
+    assert kept_checks.find_measurement(item, settings).stale
     bpy.ops.collision_bounds.measure_fit()
-    found = fit_measurements.find_measurement(item, settings)
+    found = kept_checks.find_measurement(item, settings)
     assert not found.stale and found.quality.vertices == 4 and found.quality.volume is None
     (box,) = (shape for shape in found.quality.shapes if shape.label == "Box")
     assert box.center.tolist() == [0.5, 0.5, 0] and box.touching == 4
     settings.group_threshold = 0.1
     bpy.ops.collision_bounds.measure_fit()
-    assert fit_measurements.find_measurement(item, settings).quality.vertices == 5
+    assert kept_checks.find_measurement(item, settings).quality.vertices == 5
     settings.vertex_group = "Missing"
     with pytest.raises(RuntimeError, match=r"A: has no vertices of weight .* in vertex group"):
         bpy.ops.collision_bounds.measure_fit()

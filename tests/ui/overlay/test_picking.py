@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Capsule, Cylinder, Sphere
+from addon.ui.operators.pointing import subject_at
 from addon.ui.overlay.draw_data import DrawData, instances_of
-from addon.ui.overlay.picking import subject_at
 
 VIEWPORT = (800, 600)
 # Orthographic, 8 by 6 units: 100 pixels a unit, the origin in the middle.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.scene.jobs.pair_separation import SeparationCurve
-from addon.ui.overlay.separation_graph import GraphAxes, segments, ticks
+from addon.ui.overlay.over_time import GraphAxes, segments, ticks
 
 
 def curve(frames, values, clearance=0.0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.scene.jobs.pair_separation import SeparationCurve
-from addon.ui.overlay.separation_graph import graph_pixels
+from addon.ui.overlay.over_time import graph_pixels
 
 LINE, CONTACT, NOW = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 WIDTH, HEIGHT = 100, 60

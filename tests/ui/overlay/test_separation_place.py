@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from addon.ui.overlay.separation_graph import _Place
+from addon.ui.overlay.over_time import _Place
 
 
 def place_in(width, height, scale=1.0, gizmo=True):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.jobs import result_store
-from addon.ui.overlay.timeline import ContactBars, PlacedBars, bars_of, placed_bars
+from addon.ui.overlay.over_time import ContactBars, PlacedBars, bars_of, placed_bars
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 

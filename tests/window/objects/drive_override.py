@@ -32,7 +32,7 @@ def override_state() -> dict[str, Any]:
 
 def measured_size() -> float:
     """Return the size of the box along X, as the panel shows it; 0 while it is out of date."""
-    module = sys.modules["bl_ext.user_default.collision_bounds.ui.fit_measurements"]
+    module = sys.modules["bl_ext.user_default.collision_bounds.ui.kept_checks"]
     (found,) = module._measures.values()
     return 0.0 if found.stale else float(found.quality.shapes[1].size[0])
 

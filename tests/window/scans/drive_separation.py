@@ -40,11 +40,11 @@ _HEADER = 36
 
 def regions(driver: WindowDriver) -> dict[str, Any]:
     """Return where the graph in the viewport is: left, bottom, right and top of the curve, in the window."""
-    from bl_ext.user_default.collision_bounds.ui.overlay import separation_graph
+    from bl_ext.user_default.collision_bounds.ui.overlay import over_time
 
     region = driver.region("WINDOW")
     with bpy.context.temp_override(window=driver.window, area=driver.area, region=region):
-        place = separation_graph._Place.of(bpy.context)
+        place = over_time._Place.of(bpy.context)
     left, bottom, right, top = place.plot
     return {"plot": (region.x + left, region.y + bottom, region.x + right, region.y + top)}
 
@@ -89,7 +89,7 @@ def curves_of(data: Any) -> list[Any]:
 
 def scenario(driver: WindowDriver) -> Steps:
     """Find contacts, click the row, look at both graphs, click in the large one, export and key."""
-    from bl_ext.user_default.collision_bounds.ui.separation import active_curve
+    from bl_ext.user_default.collision_bounds.ui.overlay.over_time import active_curve
 
     add_objects()
     bpy.context.scene.frame_set(1)

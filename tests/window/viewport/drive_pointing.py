@@ -73,7 +73,7 @@ def click_bars(driver: WindowDriver) -> Steps:
     yield from driver.note("clicked row", **state(driver))
     # The deepest pair is on top. It touches around frame 20.
     middle = region.x + frames[0] + 20.5 * (frames[1] - frames[0]) / 100
-    from bl_ext.user_default.collision_bounds.ui.overlay.timeline import hovered
+    from bl_ext.user_default.collision_bounds.ui.overlay.over_time import hovered
 
     found = None
     for below in range(24, 44):

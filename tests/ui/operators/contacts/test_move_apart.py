@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.scene.jobs import result_store
-from addon.ui.touching import pairs_now
+from addon.ui.operators.pairs import pairs_now
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 

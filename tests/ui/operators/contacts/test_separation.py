@@ -10,7 +10,7 @@ import pytest
 
 from addon.scene.blender.animated import curves_of_action
 from addon.scene.jobs import result_store
-from addon.ui.separation import active_curve, request_missing
+from addon.ui.overlay.over_time import active_curve, request_missing
 from tests.ui import scanned_scene
 
 

@@ -1,0 +1,155 @@
+"""Measurements of fits, and the last check of the colliders of a scene, which panels show.
+
+Measurements are stale once their object changes, the check of colliders after an edit of a collider or mesh.
+It is no part of the file and holds no object, so undo and redo do not change it: they make it outdated too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import bpy
+
+from ..core import CollisionBoundsError
+from ..scene.blender.depsgraph_updates import edited_object_uids
+from ..scene.blender.instances import MESH_LIKE, full_name_of
+from ..scene.blender.object_settings import is_collider
+from ..scene.colliders.check import ColliderCheck
+from ..scene.fitting.quality import FitQuality, measure_fit
+from ..scene.settings import BoundShape, FitSettings
+from .properties.scene import SceneSettings, bound_shapes, bounds_fit_settings, settings_of
+
+_MAX_MEASUREMENTS = 1000
+"""Number of cached measurements; the oldest are dropped first."""
+
+
+@dataclass(frozen=True)
+class FitMeasurement:
+    """Measurement of one object's bounds, with the settings and shapes of Compute Bounds at its time.
+
+    It is stale if the object has changed since.
+    """
+
+    quality: FitQuality
+    fit: FitSettings
+    shapes: tuple[BoundShape, ...]
+    stale: bool = False
+
+
+_measures: dict[int, FitMeasurement] = {}
+"""Measurements by the session_uid of their objects."""
+
+
+def measure(item: bpy.types.Object, settings: SceneSettings) -> None:
+    """Measure an object and cache the measurement. Raises SceneError if the object cannot be fitted."""
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    fit, shapes = bounds_fit_settings(settings), bound_shapes(settings)
+    _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit, shapes), fit, shapes)
+    if len(_measures) > _MAX_MEASUREMENTS:
+        del _measures[next(iter(_measures))]
+
+
+def active_with_geometry(context: bpy.types.Context) -> bpy.types.Object | None:
+    """Return the active object if its type has geometry, else None."""
+    item = context.object
+    return item if item is not None and item.type in MESH_LIKE else None
+
+
+def measure_active(context: bpy.types.Context) -> None:
+    """Measure the active object if possible; the button in the panel reports errors."""
+    item = active_with_geometry(context)
+    if item is not None and item.visible_get():
+        with suppress(CollisionBoundsError):
+            measure(item, settings_of(context))
+
+
+def find_measurement(item: bpy.types.Object, settings: SceneSettings) -> FitMeasurement | None:
+    """Return the measurement of an object, stale if the object or the settings of its fit have changed.
+
+    None without a measurement.
+    """
+    kept = _measures.get(item.session_uid)
+    if kept is None:
+        return None
+    is_same = kept.fit == bounds_fit_settings(settings) and kept.shapes == bound_shapes(settings)
+    return kept if is_same else replace(kept, stale=True)
+
+
+def mark_stale(depsgraph: bpy.types.Depsgraph, is_edit: bool) -> None:
+    """Mark measurements of changed objects as stale, and after an edit the check of colliders as outdated."""
+    fresh = {uid for uid, measurement in _measures.items() if not measurement.stale}
+    # Updates are listed only if anything depends on them: this runs at every frame of playback.
+    if fresh or (is_edit and _last):
+        edited_uids = edited_object_uids(depsgraph, without_bodies=False)
+        for uid in fresh & edited_uids:
+            _measures[uid] = replace(_measures[uid], stale=True)
+        if is_edit:
+            mark_outdated(edited_uids)
+
+
+class _Checked:
+    """Result of the last check of a scene, of which there is at most one."""
+
+    def __init__(self, scene: bpy.types.Scene, check: ColliderCheck) -> None:
+        self.scene_uid, self.check = scene.session_uid, check
+        self.uids = _collider_uids(scene, check)
+        self.is_outdated = False
+        self.has_others: bool | None = None
+        """Whether the scene has other colliders than at the check; None until it is known after an update."""
+
+
+_last: list[_Checked] = []
+"""The last result, if there is one."""
+
+
+def store_check(scene: bpy.types.Scene, check: ColliderCheck | None) -> None:
+    """Store the result of a scene in place of the one before; None removes it."""
+    _last[:] = [] if check is None else [_Checked(scene, check)]
+
+
+def stored_check(scene: bpy.types.Scene) -> ColliderCheck | None:
+    """Return the last result of a scene; None if there is none, or another scene was checked since."""
+    return next((last.check for last in _last if last.scene_uid == scene.session_uid), None)
+
+
+def forget_checks() -> None:
+    """Drop all measurements and the check, as when another file is opened."""
+    _measures.clear()
+    _last.clear()
+
+
+def is_outdated(scene: bpy.types.Scene) -> bool:
+    """Return whether the colliders or meshes of a scene may have changed since its last result.
+
+    The panel calls this at each redraw, so the objects of a scene are compared only once after each update.
+    """
+    (last,) = _last
+    if last.has_others is None:
+        last.has_others = _collider_uids(scene, last.check) != last.uids
+    return last.is_outdated or last.has_others
+
+
+def _collider_uids(scene: bpy.types.Scene, check: ColliderCheck) -> frozenset[int]:
+    """Return the session_uids of all colliders that were checked or created here and are in a scene."""
+    ids = {entry.id for entry in check.colliders}
+    return frozenset(
+        item.session_uid for item in scene.objects if is_collider(item) or full_name_of(item) in ids
+    )
+
+
+def mark_outdated(edited_uids: Collection[int] | None = None) -> None:
+    """Mark the result as outdated; by edits only if an object with a surface is among the edited ones.
+
+    Blender reports no edited object where one is created, removed or linked, so `is_outdated` compares then.
+    """
+    for last in _last:
+        last.has_others = None
+        last.is_outdated |= edited_uids is None or any(
+            item.session_uid in edited_uids and item.type not in _WITHOUT_SURFACE for item in bpy.data.objects
+        )
+
+
+_WITHOUT_SURFACE = {"CAMERA", "LIGHT", "LIGHT_PROBE", "SPEAKER"}
+"""Types of objects that colliders and their meshes never depend on."""
