@@ -25,7 +25,7 @@ from ..blender.object_settings import has_own_settings, is_padding_animated, obj
 from ..blender.overrides import read_override
 from ..blender.parts.mesh_parts import LEAST_SCALE, bone_frame, part_rows
 from ..settings import FitSettings, Modifiers
-from ..subjects.reader import SubjectAssembler, SubjectGeometry, SubjectReader, in_bone_space, moved_to_frame
+from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space, moved_to_frame
 from ..subjects.subject import Subject
 from .instance_reader import InstanceReader
 
@@ -393,14 +393,15 @@ class FrameReader(SubjectReader):
         if not len(instances.assembled):
             return
         # Merged objects, and loose parts of instances.
-        merged = {index: self.assembled[index] for index in self.merged if row_of[index] >= 0}
-        assembler = SubjectAssembler(merged, self._settings, self.with_triangles)
+        members_of: dict[int, list[Any]] = {}
         for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
-            next(assembler.geometries_of(item), None)
             bent = []
             for subject in self.assembled_of.get(item.key, ()):
                 place = row_of[subject]
-                if place < 0 or not self.is_walked[subject] or self.subjects[subject].members:
+                if place < 0 or not self.is_walked[subject]:
+                    continue
+                if subject in self._is_merged:
+                    members_of.setdefault(subject, []).append(self.read_member(item, subject))
                     continue
                 poses.matrices[place] = np.array(item.instance.matrix_world, dtype=np.float64)
                 poses.present[place] = True
@@ -409,8 +410,8 @@ class FrameReader(SubjectReader):
             if bent:
                 matrices = poses.matrices[row_of[bent]]
                 self._read_vertices(bent, item.instance.object, matrices, reading.geometry)
-        for source in assembler.merged_geometries():
-            subject = source.subject
+        for subject, vertices in members_of.items():
+            source = self.merged_geometry(subject, vertices)
             poses.matrices[row_of[subject]] = source.geometry.matrix
             poses.present[row_of[subject]] = True
             known, faces = self.merged_triangles.get(subject), None

@@ -77,10 +77,15 @@ def find_subject_candidates(
     groups = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
     is_alone = np.zeros(len(table.kinds) + 1, dtype=bool)
     for number in dict.fromkeys(table.kind_of.tolist()):
-        kind = table.kinds[number]
-        if kind.details is not None and kind.details.is_grouped:
-            groups[number] = names.setdefault(kind.key[:2], len(names))
-        is_alone[number] = kind.details is not None and not kind.details.is_grouped
+        role = table.kinds[number].details
+        if role is None:
+            continue
+        # Instances that are subjects are grouped if they differ in their persistent ids alone.
+        key = role.subject.key
+        if key[2] and role.merged is None and role.parts is None:
+            groups[number] = names.setdefault(key[:2], len(names))
+        else:
+            is_alone[number] = True
     for row in np.flatnonzero(is_alone[table.kind_of]).tolist():
         role = table.kinds[table.kind_of[row]].details
         subject = role.subject._replace(key=table.key_of(row))
@@ -144,11 +149,6 @@ class _Role(NamedTuple):
         override = overrides[0].shape if overrides else None
         return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
 
-    @property
-    def is_grouped(self) -> bool:
-        """Return whether these are subjects that differ in their persistent ids alone."""
-        return bool(self.subject.key[2]) and self.merged is None and self.parts is None
-
 
 def _instance_groups(table: InstanceTable[_Role | None], group_of: Ints) -> list[InstanceGroup]:
     """Instances of each group, the first in the dependency graph's order as the template.
@@ -190,16 +190,14 @@ def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
     Of nested collections this is the outermost, of others the first one in the outliner.
     """
     collection_of: dict[str, tuple[str, str]] = {}
-
-    def visit(collection: bpy.types.Collection) -> None:
+    waiting: list[bpy.types.Collection] = [scene.collection]
+    while waiting:
+        collection = waiting.pop()
         if is_merged_collection(collection):
             for item in collection.all_objects:
                 collection_of.setdefault(full_name_of(item), (full_name_of(collection), name_of(collection)))
-            return
-        for child in collection.children:
-            visit(child)
-
-    visit(scene.collection)
+        else:
+            waiting += [*collection.children][::-1]
     return collection_of
 
 
@@ -291,7 +289,25 @@ def _subjects(
     All candidates get an id, so that ids do not depend on the selection.
     """
     singles, groups, _ = candidates
-    order, ids = _order_and_ids(SubjectList.of(singles, groups), names)
+    order, ids = sorted(range(len(names)), key=names.__getitem__), dict[int, str]()
+    if len(set(names)) < len(names):
+        # Where linked files have objects of one name, the later ones are numbered. An object comes before a
+        # collection and keeps its id.
+        every, counts, used = SubjectList.of(singles, groups), Counter(names), set[str]()
+
+        def precedence(row: int) -> tuple[object, ...]:
+            if counts[names[row]] == 1:
+                return (names[row],)
+            return names[row], bool(every[row].members), every[row].key
+
+        for row in sorted(order, key=precedence):
+            id, number = names[row], 2
+            while id in used:
+                id, number = f"{names[row]}#{number}", number + 1
+            used.add(id)
+            if id != names[row]:
+                ids[row] = id
+        order.sort(key=lambda row: (names[row], ids.get(row, names[row])))
     singles = [subject._replace(id=ids.get(row, subject.name)) for row, subject in enumerate(singles)]
     parents = ParentFinder(list(compress(singles, is_selected)), scene)
     singles = [single._replace(parent=parents.parent_of(single)) for single in singles]
@@ -301,34 +317,6 @@ def _subjects(
     ]
     rows = np.array(order, dtype=np.int64)
     return SubjectList.of(singles, groups, ids).taken(rows[is_selected[rows]])
-
-
-def _order_and_ids(every: SubjectList, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
-    """Return all rows sorted by name, then by id, and the ids that are not the name.
-
-    Where linked files have objects of one name, the later ones are numbered.
-    """
-    if len(set(names)) == len(names):
-        return sorted(range(len(names)), key=names.__getitem__), {}
-    counts = Counter(names)
-
-    def precedence(row: int) -> tuple[object, ...]:
-        if counts[names[row]] == 1:
-            return (names[row],)
-        # An object comes before a collection and keeps its id.
-        return names[row], bool(every[row].members), every[row].key
-
-    order = sorted(range(len(names)), key=precedence)
-    used: set[str] = set()
-    ids: dict[int, str] = {}
-    for row in order:
-        id, number = names[row], 2
-        while id in used:
-            id, number = f"{names[row]}#{number}", number + 1
-        used.add(id)
-        if id != names[row]:
-            ids[row] = id
-    return sorted(order, key=lambda row: (names[row], ids.get(row, names[row]))), ids
 
 
 def _without_bounds(

@@ -87,36 +87,27 @@ class ParentFinder:
             for _, name in self._above(armature, subject.bone):
                 if (subject.key, name) in self._of_mesh:
                     return self._of_mesh[subject.key, name]
-        found = None
-        item = None if subject.key[2] or subject.members else self._objects.get(subject.key[0])
+        name, found = subject.key[0], None
+        item = None if subject.key[2] or subject.members else self._objects.get(name)
         if self._of_bone and item is not None and (armature := armature_of(item)) is not None:
             # Bones above all bones that may deform its vertices, the nearest first.
-            names = [subject.bone] if subject.bone else deform_bones(item)
-            chains = [self._above(armature, name) for name in names] or [()]
+            bones = [subject.bone] if subject.bone else deform_bones(item)
+            chains = [self._above(armature, each) for each in bones] or [()]
             common = [bone for bone in chains[0] if all(bone in chain for chain in chains[1:])]
             found = self._first_of(common, subject)
-        found = self._parent_of_object(subject) if found is None else found
+        if found is None and subject.key[2]:
+            found = self._whole.get((name, name, ()))
+        while found is None and (item := self._objects.get(name)) is not None and item.parent is not None:
+            if (parent := _parent_bone(item)) is not None:
+                found = self._first_of([parent, *self._above(item.parent, item.parent_bone)], subject)
+            name = full_name_of(item.parent)
+            found = self._whole.get((name, name, ())) if found is None else found
         return None if found == subject.id else found  # its own: a member of the subject itself
 
     def _first_of(self, bones: Iterable[_Bone], subject: Subject) -> str | None:
         """Return the id of the first subject of several bones that is not that of the object of another."""
         found = (self._of_bone.get(bone) for bone in bones)
         return next((id for id in found if id not in (None, self._whole.get(subject.key))), None)
-
-    def _parent_of_object(self, subject: Subject) -> str | None:
-        """Return the id of the nearest ancestor of an object, or of the owner of an instance."""
-        name = subject.key[0]
-        if subject.key[2] and (name, name, ()) in self._whole:
-            return self._whole[name, name, ()]
-        while (item := self._objects.get(name)) is not None and item.parent is not None:
-            bone = _parent_bone(item)
-            bones = [] if bone is None else [bone, *self._above(item.parent, item.parent_bone)]
-            if (found := self._first_of(bones, subject)) is not None:
-                return found
-            name = full_name_of(item.parent)
-            if (name, name, ()) in self._whole:
-                return self._whole[name, name, ()]
-        return None
 
     @cached_property
     def _armature_of_mesh(self) -> dict[str, bpy.types.Object]:

@@ -6,7 +6,7 @@ Instances of one mesh share its vertices, so each mesh is read once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -40,8 +40,8 @@ NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
 NO_ROWS = np.empty(0, dtype=np.int64)
 IDENTITY = np.eye(4)
 
-_Parts: TypeAlias = list[tuple[int, int, Subject]]
-"""Subjects that are parts of one mesh: the index and the part's number of each, and the subject."""
+_Vertices: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
+"""Vertices (n, 3) and triangles (t, 3)."""
 
 
 class SubjectGeometry(NamedTuple):
@@ -73,24 +73,6 @@ class SubjectGeometry(NamedTuple):
         """Geometry of one subject."""
         points, matrix, radius = geometry
         return cls(np.array([subject]), matrix[None], points, radius, fit, triangles)
-
-    @classmethod
-    def of_mesh(
-        cls, item: VisibleInstance, fit: FitSettings, needs_triangles: bool, subjects: Ints, matrices: Floats
-    ) -> SubjectGeometry:
-        """Read the geometry of a whole object or instance: all its vertices, or its override.
-
-        fit : Settings of objects that have none of their own.
-        needs_triangles : Whether to read triangles. An override has none.
-        """
-        shown = item.instance.object
-        if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
-            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
-            if override is not None:
-                points = NO_POINTS if fit.vertex_group else override.points
-                return cls(subjects, matrices, points, override.radius, fit, NO_TRIANGLES)
-        points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
-        return cls(subjects, matrices, points, 0.0, fit, triangles)
 
     @property
     def subject(self) -> int:
@@ -126,93 +108,6 @@ def read_vertices_of_fit(
         return points, triangles
     rows = rows_of_group(shown, fit.modifiers, fit.vertex_group)
     return points[rows], _rows_within(rows, triangles) if len(rows) else NO_TRIANGLES
-
-
-class SubjectAssembler:
-    """Assembles the geometry of parts and merged subjects from visible instances, in one loop over them."""
-
-    def __init__(
-        self, subjects: Mapping[int, Subject], fit: FitSettings, triangles: Container[int] = ()
-    ) -> None:
-        """Prepare to read loose parts, bones, overrides and merged collections, by their indices.
-
-        fit : for subjects without settings of their own
-        triangles : indices of the subjects whose triangles are read
-        """
-        self._fit = fit
-        self._triangles = triangles
-        self._parts: dict[InstanceKey, _Parts] = defaultdict(list)
-        self._member_of: dict[InstanceKey, int] = {}
-        for index, subject in subjects.items():
-            if subject.part is not None:
-                self._parts[subject.key].append((index, subject.part, subject))
-            for key in subject.members:
-                self._member_of[key] = index
-        self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
-
-    def geometries_of(self, item: VisibleInstance) -> Iterator[SubjectGeometry]:
-        """Read the parts of an instance; a member of a merged subject is kept for `merged_geometries`."""
-        group = self._member_of.get(item.key)
-        if group is not None:
-            shown, fit = item.instance.object, self._fit
-            overrides: tuple[Override, ...] = ()
-            if not is_made_by_nodes(item.key):
-                fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
-            if overrides and fit.vertex_group is None:
-                points = np.concatenate([each.enclosing_points for each in overrides])
-                triangles = NO_TRIANGLES
-            else:
-                points, triangles = read_vertices_of_fit(shown, fit, group in self._triangles)
-            matrix = world_matrix(item)
-            if np.linalg.det(matrix[:3, :3]) < 0:
-                triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
-            # In world space, in double precision as for other subjects.
-            self._gathered[group].append((transform_points(matrix, points), triangles))
-        elif item.key in self._parts:
-            parts, original = self._parts[item.key], item.instance.object.original
-            fit, overrides = object_fit_settings(original, self._fit), read_overrides(original)
-            if overrides:
-                matrix = world_matrix(item)
-                for index, number, _ in parts:
-                    # Those that were removed since the subjects were found have no points.
-                    geometry = Geometry(NO_POINTS, matrix)
-                    if number < len(overrides) and fit.vertex_group is None:
-                        geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
-                    yield SubjectGeometry.of(index, geometry, fit)
-            else:
-                yield from self._mesh_parts(item, parts, fit)
-
-    def merged_geometries(self) -> Iterator[SubjectGeometry]:
-        """Return the merged subjects, after all instances were read."""
-        for index, members in self._gathered.items():
-            starts = np.cumsum([0, *(len(points) for points, _ in members)])
-            triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
-            geometry = Geometry(np.concatenate([vertices for vertices, _ in members]), IDENTITY)
-            yield SubjectGeometry.of(index, geometry, self._fit, np.concatenate(triangles).astype(np.int32))
-        self._gathered.clear()
-
-    def _mesh_parts(
-        self, item: VisibleInstance, parts: _Parts, fit: FitSettings
-    ) -> Iterator[SubjectGeometry]:
-        shown = item.instance.object
-        first = parts[0][2]
-        by_bones = first.bone is not None
-        # The object may have fewer parts than when the subjects were found; the others are empty then.
-        rows = part_rows(shown, fit.modifiers, first.bone_weight, max(number for _, number, _ in parts) + 1)
-        points, matrix = vertex_positions(shown, fit.modifiers), world_matrix(item)
-        frames = bone_frames(item) if by_bones else {}
-        faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
-        if any(index in self._triangles for index, _, _ in parts):
-            faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), by_bones)
-        of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
-        for index, number, subject in parts:
-            of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
-            if of_group is not None:
-                of_part = np.intersect1d(of_part, of_group)
-            triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
-            frame, scale = frames.get(subject.bone or "", (None, 1.0))
-            whole = SubjectGeometry.of(index, Geometry(points[of_part], matrix), fit, triangles)
-            yield whole._replace(frame=frame, bone_scale=scale)
 
 
 def _faces_of_parts(
@@ -307,7 +202,10 @@ class SubjectReader:
         rows = table.sorted_rows(rows, group[rows])
         ids = table.indices[rows]
         width = max(ids.shape[1], self._ids.shape[1])
-        ids, known = _widened(ids, width), _widened(self._ids, width)
+        ids, known = (
+            np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=NO_INDEX)
+            for each in (ids, self._ids)
+        )
         if np.array_equal(group[rows], self._group) and np.array_equal(ids, known):
             found[rows] = self._subjects
         elif len(rows):
@@ -336,38 +234,99 @@ class SubjectReader:
         """
         if table is None:
             table = run_to_end(read_instance_table(depsgraph, lambda _: None))
-        with_triangles = self.with_triangles
         subject_of = self.subjects_of(table)
         sharing = rows_by_mesh(table, np.flatnonzero(subject_of >= 0))
-        assembler = SubjectAssembler(self.assembled, self._settings, with_triangles)
+        members: dict[int, list[_Vertices]] = defaultdict(list)
         rows = sorted({*sharing, *self.assembled_rows(table).tolist()})
         for row, item in instances_at(depsgraph, table, rows):
             if row in sharing:
                 same = subject_of[sharing[row]]
-                has_triangles = bool(with_triangles) and any(row in with_triangles for row in same.tolist())
-                matrices = table.matrices(sharing[row])
-                yield SubjectGeometry.of_mesh(item, self._settings, has_triangles, same, matrices)
-            yield from assembler.geometries_of(item)
-        yield from assembler.merged_geometries()
+                yield self._read_mesh(item, same, table.matrices(sharing[row]))
+            if item.key not in self.assembled_of:
+                continue
+            indices = self.assembled_of[item.key]
+            if self.assembled[indices[0]].members:
+                members[indices[-1]].append(self.read_member(item, indices[-1]))
+            else:
+                yield from self._read_parts(item, indices)
+        yield from (self.merged_geometry(index, vertices) for index, vertices in members.items())
 
     def singles(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
         """Read the geometry of each subject that exists, as `geometries` does."""
         for shared in self.geometries(depsgraph):
             yield from shared.singles()
 
+    def _read_mesh(self, item: VisibleInstance, subjects: Ints, matrices: Floats) -> SubjectGeometry:
+        """Read the geometry of a whole object or instance: all its vertices, or its override."""
+        shown, fit = item.instance.object, self._settings
+        if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
+            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
+            if override is not None:
+                points = NO_POINTS if fit.vertex_group else override.points
+                return SubjectGeometry(subjects, matrices, points, override.radius, fit, NO_TRIANGLES)
+        needs_triangles = bool(self.with_triangles) and any(
+            index in self.with_triangles for index in subjects.tolist()
+        )
+        points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
+        return SubjectGeometry(subjects, matrices, points, 0.0, fit, triangles)
 
-def _kind_of(key: InstanceKey) -> tuple[str, str, bool]:
-    """Full names of an owner and an object, and whether these are instances."""
-    return key[0], key[1], bool(key[2])
+    def read_member(self, item: VisibleInstance, merged: int) -> _Vertices:
+        """Read the vertices and triangles of a member of a merged subject, in world space."""
+        shown, fit = item.instance.object, self._settings
+        overrides: tuple[Override, ...] = ()
+        if not is_made_by_nodes(item.key):
+            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+        if overrides and fit.vertex_group is None:
+            points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
+        else:
+            points, triangles = read_vertices_of_fit(shown, fit, merged in self.with_triangles)
+        matrix = world_matrix(item)
+        if np.linalg.det(matrix[:3, :3]) < 0:
+            triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
+        # In double precision as for other subjects.
+        return transform_points(matrix, points), triangles
+
+    def merged_geometry(self, index: int, members: Sequence[_Vertices]) -> SubjectGeometry:
+        """Merge the vertices of all members of a subject that exist."""
+        starts = np.cumsum([0, *(len(points) for points, _ in members)])
+        triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
+        geometry = Geometry(np.concatenate([points for points, _ in members]), IDENTITY)
+        return SubjectGeometry.of(index, geometry, self._settings, np.concatenate(triangles).astype(np.int32))
+
+    def _read_parts(self, item: VisibleInstance, indices: Sequence[int]) -> Iterator[SubjectGeometry]:
+        """Read those loose parts, bones or overrides of an object or instance that are subjects."""
+        shown, matrix = item.instance.object, world_matrix(item)
+        fit, overrides = object_fit_settings(shown.original, self._settings), read_overrides(shown.original)
+        parts = {index: part for index in indices if (part := self.assembled[index].part) is not None}
+        if overrides:
+            for index, number in parts.items():
+                # Those that were removed since the subjects were found have no points.
+                geometry = Geometry(NO_POINTS, matrix)
+                if number < len(overrides) and fit.vertex_group is None:
+                    geometry = Geometry(overrides[number].points, matrix, overrides[number].radius)
+                yield SubjectGeometry.of(index, geometry, fit)
+            return
+        first = self.assembled[indices[0]]
+        # The object may have fewer parts than when the subjects were found; the others are empty then.
+        rows = part_rows(shown, fit.modifiers, first.bone_weight, max(parts.values()) + 1)
+        points = vertex_positions(shown, fit.modifiers)
+        frames = {} if first.bone is None else bone_frames(item)
+        faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
+        if any(index in self.with_triangles for index in indices):
+            faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), first.bone is not None)
+        of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
+        for index, number in parts.items():
+            of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
+            if of_group is not None:
+                of_part = np.intersect1d(of_part, of_group)
+            triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
+            frame, scale = frames.get(self.assembled[index].bone or "", (None, 1.0))
+            whole = SubjectGeometry.of(index, Geometry(points[of_part], matrix), fit, triangles)
+            yield whole._replace(frame=frame, bone_scale=scale)
 
 
 def _rows_of(table: InstanceTable[Any], keys: Iterable[InstanceKey]) -> Ints:
     """Rows (m,) of a table that may have one of several keys: owner and object are the same."""
-    kinds = set(map(_kind_of, keys))
-    is_wanted = np.array([*(_kind_of(kind.key) in kinds for kind in table.kinds), False], dtype=bool)
-    return np.flatnonzero(is_wanted[table.kind_of])
-
-
-def _widened(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Rows of persistent ids, filled up with NO_INDEX to a width."""
-    return np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=NO_INDEX)
+    kinds = {(owner, shown, bool(indices)) for owner, shown, indices in keys}
+    is_wanted = [(*kind.key[:2], bool(kind.key[2])) in kinds for kind in table.kinds]
+    return np.flatnonzero(np.array([*is_wanted, False], dtype=bool)[table.kind_of])

@@ -67,62 +67,39 @@ def make_scan_settings(
     patterns = NamePatterns(scene, subjects)
     group_a = patterns.mask("group A", settings.group_a) if settings.group_a else None
     group_b = patterns.mask("group B", settings.group_b) if settings.group_b else None
-    scan = ScanSettings(group_a=group_a, group_b=group_b, static_pairs=settings.static_pairs)
-    skips = _Skips(len(subjects), scan)
-    skips.add(SkippedPairs.GROUPS)
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
-    skips.add(SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)])
+    # What each reason skips: pairs, and those of equal labels, which replace the labels before and skip their
+    # pairs too.
+    skips: list[tuple[SkippedPairs, _Pairs, Ints | None]] = [
+        (SkippedPairs.GROUPS, (), None),
+        (SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)], None),
+    ]
+    parts: Ints | None = None
     if settings.ignore_parents:
         joined = () if is_pair_named else _with_parents(subjects, parents)
         # But not those that the groups name, both without a wildcard.
         names = [valid_text(subject.name) for subject in subjects]
         a, b = ([name in group for name in names] for group in map(set, (settings.group_a, settings.group_b)))
         unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
-        skips.add(SkippedPairs.PARENTS, unnamed)
-        skips.add(SkippedPairs.PARTS, separate=_objects_in_parts(subjects))
+        # Label of the object of each loose part, -1 for a whole object.
+        numbers: dict[InstanceKey, int] = {}
+        labels = [
+            -1 if each.part is None else numbers.setdefault(each.key, len(numbers)) for each in subjects
+        ]
+        parts = np.array(labels, dtype=np.int64) if numbers else None
+        skips += [(SkippedPairs.PARENTS, unnamed, None), (SkippedPairs.PARTS, (), parts)]
     if settings.ignore_collection:
-        labels, pairs = _collections_of(scene, subjects)
-        if (parts := skips.settings.separate) is not None:
-            # Parts of one object are in the same collections, so only parts in none need labels of their own.
-            labels = np.where((labels >= 0) | (parts < 0), labels, parts + labels.max() + 1)
-        skips.add(SkippedPairs.COLLECTIONS, pairs, labels)
+        skips.append((SkippedPairs.COLLECTIONS, *_collections_of(scene, subjects, parts)))
+    scan = ScanSettings(group_a=group_a, group_b=group_b, static_pairs=settings.static_pairs)
+    tested, counts = PairFilter(len(subjects), None, None, (), None), dict[str, int]()
+    for reason, more, separate in skips:
+        separate, before = scan.separate if separate is None else separate, tested.count_pairs()
+        scan = replace(scan, ignored=[*scan.ignored, *more], separate=separate)
+        tested = PairFilter(len(subjects), group_a, group_b, scan.ignored, separate)
+        counts[reason.value] = before - tested.count_pairs()
     if is_obstacle is not None:
-        skips.count(SkippedPairs.OBSTACLES, skips.tested.count_pairs(is_obstacle))
-    return ScanPairs(skips.settings, skips.tested, skips.counts)
-
-
-class _Skips:
-    """Pairs that are skipped, for one reason after the other, and their numbers.
-
-    settings : Labels of subjects that are added replace those before, and skip their pairs too.
-    tested : Pairs that are left.
-    counts : Number of pairs by the reason, without those that an earlier reason skips; reasons without pairs
-        are omitted.
-    """
-
-    def __init__(self, count: int, settings: ScanSettings) -> None:
-        """Skip nothing yet, not even the pairs of none of the groups."""
-        self.settings = settings
-        self.tested = PairFilter(count, None, None, (), None)
-        self.counts: dict[str, int] = {}
-
-    def add(self, reason: SkippedPairs, ignored: _Pairs = (), separate: Ints | None = None) -> None:
-        """Skip more pairs, and pairs of equal labels."""
-        scan, before = self.settings, self.tested
-        separate = scan.separate if separate is None else separate
-        self.settings = scan = replace(scan, ignored=[*scan.ignored, *ignored], separate=separate)
-        self.tested = PairFilter(before.count, scan.group_a, scan.group_b, scan.ignored, scan.separate)
-        self.count(reason, before.count_pairs() - self.tested.count_pairs())
-
-    def count(self, reason: SkippedPairs, number: int) -> None:
-        """Keep a number of pairs, unless it is 0."""
-        if number:
-            self.counts[reason.value] = number
-
-
-def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], patterns: Sequence[str]) -> Bools:
-    """Return which subjects (n,) are obstacles. Raises SceneError for a pattern that matches none."""
-    return NamePatterns(scene, subjects).mask("obstacles", patterns)
+        counts[SkippedPairs.OBSTACLES.value] = tested.count_pairs(is_obstacle)
+    return ScanPairs(scan, tested, {reason: number for reason, number in counts.items() if number})
 
 
 def _ignored_in_file(subjects: Sequence[Subject]) -> _Pairs:
@@ -153,15 +130,6 @@ def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) ->
             number = index[parent]
             members = parts[subjects[number].key] if subjects[number].part is not None else [number]
             yield from ((part, child) for part in members)
-
-
-def _objects_in_parts(subjects: Sequence[Subject]) -> Ints | None:
-    """Label of the object (n,) of each loose part, -1 for a whole object; None without loose parts."""
-    labels: dict[InstanceKey, int] = {}
-    each = [
-        -1 if subject.part is None else labels.setdefault(subject.key, len(labels)) for subject in subjects
-    ]
-    return np.array(each, dtype=np.int64) if labels else None
 
 
 def split_at_commas(text: str) -> tuple[str, ...]:
@@ -247,10 +215,14 @@ class NamePatterns:
         )
 
 
-def _collections_of(scene: bpy.types.Scene, subjects: Sequence[Subject]) -> tuple[Ints, _Pairs]:
-    """Label of the collection (n,) of each subject, -1 for none, and pairs that labels cannot express.
+def _collections_of(
+    scene: bpy.types.Scene, subjects: Sequence[Subject], parts: Ints | None
+) -> tuple[_Pairs, Ints]:
+    """Label of the collection (n,) of each subject, -1 for none, after pairs that labels cannot express.
 
     A subject has one label but can be in several collections; those beyond the first give pairs.
+
+    parts : Labels of objects whose parts are subjects, which get labels too.
     """
     collections_of: dict[str, list[str]] = defaultdict(list)
     for name, entry in {full_name_of(item): item for item in scene.collection.children_recursive}.items():
@@ -266,4 +238,7 @@ def _collections_of(scene: bpy.types.Scene, subjects: Sequence[Subject]) -> tupl
         labeled_before = [index for index in inside if labels[index] >= 0]
         pairs += product(labeled_before, inside)
         labels[[index for index in inside if labels[index] < 0]] = label
-    return labels, pairs
+    if parts is not None:
+        # Parts of one object are in the same collections, so only parts in none need labels of their own.
+        labels = np.where((labels >= 0) | (parts < 0), labels, parts + labels.max() + 1)
+    return pairs, labels

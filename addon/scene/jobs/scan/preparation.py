@@ -22,7 +22,7 @@ from ...motion.scene_motion import SceneMotion
 from ...progress import JobProgress
 from ...settings import SHAPES_OF_TRIANGLES
 from ...subjects.find import find_in_parts
-from ...subjects.scan_settings import make_scan_settings, obstacle_mask
+from ...subjects.scan_settings import NamePatterns, make_scan_settings
 from ..bounds_table import BoundedSubjects, fit_bounds
 from ..part_splits import split_pieces
 from ..result import Result, result_of
@@ -129,7 +129,7 @@ def prepare_first_frame(
     scene = scene_by_uid(request.uid)
     subjects = [*bounded.subjects, *late.subjects]
     parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
-    is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
+    is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
     selection = settings.selection
     # They are tested although one may be the other's parent.
     is_pair_named = len(subjects) == 2 and (
@@ -177,7 +177,8 @@ def _bound_first_frame(
     shapes, fit = request.shapes_of(found.representatives())
     with_triangles: Container[int] = range(len(found))
     if settings.shape not in SHAPES_OF_TRIANGLES:
-        mask = obstacle_mask(scene_by_uid(request.uid), found, settings.obstacles)
+        patterns = NamePatterns(scene_by_uid(request.uid), found)
+        mask = patterns.mask("obstacles", settings.obstacles)
         with_triangles = frozenset(np.flatnonzero(mask).tolist())
     reader = FrameReader(found, fit, with_triangles)
     reader.read_first(bpy.context.evaluated_depsgraph_get())
