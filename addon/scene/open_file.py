@@ -55,14 +55,21 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     is_blend = suffix == ".blend" or _COPY.fullmatch(suffix) is not None
     if not is_blend and suffix not in SCENE_SUFFIXES:
         raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
-    try:
-        if is_blend:
-            return _open_blend(path, runs_scripts)
-        problems = _import_file(path)
-    except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
-        raise SceneError(f"{path}: Blender cannot read it ({_reason(error)})") from error
     import bpy
 
+    before = bpy.context.scene.session_uid
+    try:
+        if is_blend:
+            # Blender 4.2 resolves relative paths by the variable PWD, which may name another folder.
+            # The view layer that was shown is part of the window, which is not read without the interface.
+            bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=True, use_scripts=runs_scripts)
+            return ()
+        problems = _import_file(path)
+    except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
+        # The operator also raises errors about parts of a file that it opened, such as a video strip.
+        if is_blend and bpy.context.scene.session_uid != before:
+            return (f"{path}: Blender reports: {_reason(error)}",)
+        raise SceneError(f"{path}: Blender cannot read it ({_reason(error)})") from error
     if not bpy.data.objects:
         raise SceneError(f"{path}: no objects could be imported from it")
     return problems
@@ -76,32 +83,6 @@ def unreadable_reason(path: Path) -> str:
         return "" if path.is_file() else "does not exist"
     except OSError as error:  # the name is too long, for example
         return f"cannot be read ({error.strerror})"
-
-
-def _open_blend(path: Path, runs_scripts: bool) -> tuple[str, ...]:
-    """Open a .blend file. Returns what Blender reported, if it opened the file all the same."""
-    import bpy
-
-    is_open = False
-
-    @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
-    def on_loaded(*_unused: object) -> None:
-        nonlocal is_open
-        is_open = True
-
-    bpy.app.handlers.load_post.append(on_loaded)
-    try:
-        # Blender 4.2 resolves relative paths by the variable PWD, which may name another folder.
-        # The view layer that was shown is part of the window, which is not read without the user interface.
-        bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=True, use_scripts=runs_scripts)
-    except RuntimeError as error:
-        # The operator also raises errors about parts of a file that it opened, such as a video strip.
-        if not is_open:
-            raise
-        return (f"{path}: Blender reports: {_reason(error)}",)
-    finally:
-        bpy.app.handlers.load_post.remove(on_loaded)
-    return ()
 
 
 def _import_file(path: Path) -> tuple[str, ...]:

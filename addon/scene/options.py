@@ -64,11 +64,7 @@ class Number(Kind):
     soft_most: float | None = None
     is_whole: bool = False
     is_length: bool = False
-
-    @property
-    def metavar(self) -> str:  # type: ignore[override]
-        """Return the letter of a length, a weight, or another number."""
-        return "D" if self.is_length else "W" if self.most == 1 else "N"
+    metavar: str = "N"
 
     def read(self, text: str) -> float:
         """Convert a word of the command line."""
@@ -114,14 +110,13 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of several names. Blender files store the position, so append new ones."""
+    """One of several names. Blender files store the position, so append new ones.
+
+    names : Those that the command line and scripts can choose from.
+    """
 
     items: tuple[Item, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names that the command line and scripts can choose from."""
-        return tuple(item.name for item in self.items if not item.is_in_window_alone)
+    names: tuple[str, ...]
 
     def check(self, value: Any) -> str:
         """Return a value of a script."""
@@ -132,7 +127,8 @@ class Choice(Kind):
 
 def choice(*items: Item | str) -> Choice:
     """Return a choice of items, or of names without labels."""
-    return Choice(tuple(Item(item) if isinstance(item, str) else item for item in items))
+    every = tuple(Item(item) if isinstance(item, str) else item for item in items)
+    return Choice(every, tuple(item.name for item in every if not item.is_in_window_alone))
 
 
 @dataclass(frozen=True)
@@ -162,11 +158,7 @@ class Patterns(Kind):
     """Any number of patterns of names, or of pairs of them."""
 
     of_pairs: bool = False
-
-    @property
-    def metavar(self) -> str:  # type: ignore[override]
-        """Return the name of a pattern, or of two."""
-        return "A:B" if self.of_pairs else "PATTERN"
+    metavar: str = "PATTERN"
 
     def read(self, text: str) -> str:
         """Convert one pattern."""

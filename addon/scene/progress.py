@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..core.progress import Progress, converted
@@ -13,6 +14,7 @@ _STEP = 0.05
 """Part of what is left of a phase that one of its steps does, where their number is unknown."""
 
 
+@dataclass
 class JobProgress:
     """Part of a whole job that is done, from the progress of its phases: it never falls, nor stands still.
 
@@ -20,10 +22,10 @@ class JobProgress:
     end : What is done at the end of the phase.
     """
 
-    def __init__(self) -> None:
-        """Start a job of one phase."""
-        self.done, self.end = 0.0, 1.0
-        self._begin = self._first = 0.0
+    done: float = 0.0
+    end: float = 1.0
+    _begin: float = 0.0
+    _first: float = 0.0
 
     def begin_phase(self, end: float, first: float = 0.0) -> None:
         """Begin a phase that lasts until a part `end` of the job is done; its own progress is at `first`."""

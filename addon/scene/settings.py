@@ -79,7 +79,6 @@ class ShapeKind:
         it.
     fitted_as : Class of the shapes that scans and views fit again at each frame, several for a sphere tree.
         None if neither can.
-    is_tested : Whether scans test it, not only views show it.
     is_plain : Whether `fitting.fit` fits it for bounds, to the vertices alone.
     turned : Kind that stands for it where axes of boxes turn with their objects; empty if it has no such
         axes.
@@ -90,14 +89,8 @@ class ShapeKind:
     icon: str = ""
     switch: str = ""
     fitted_as: type[Shape] | None = None
-    is_tested: bool = True
     is_plain: bool = False
     turned: ShapeName | Literal[""] = ""
-
-    @property
-    def tested_as(self) -> type[Shape] | None:
-        """Class of the shapes that a contact scan tests; None if it cannot test them."""
-        return self.fitted_as if self.is_tested else None
 
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
@@ -152,7 +145,6 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MESH_CYLINDER",
         switch="show_cylinders",
         fitted_as=Cylinder,
-        is_tested=False,
     ),
     "compound": ShapeKind(
         label="Convex Parts",
@@ -167,18 +159,9 @@ SHAPES_OF_TRIANGLES: frozenset[DrawnShape] = frozenset({"spheres", "compound"})
 """Shapes of several parts, which follow from the triangles of an object and not from its vertices alone."""
 
 OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(
-    name for name in SCANNED_SHAPES if SHAPE_KINDS[name].tested_as is Sphere
+    name for name in SCANNED_SHAPES if SHAPE_KINDS[name].fitted_as is Sphere
 )
 """Shapes that a contact scan can test against the triangles of obstacles; the default first."""
-
-
-def shape_kind(name: str) -> ShapeKind:
-    """Return the properties of a kind of shape. Raises ValueError for a name that is not in `SHAPE_KINDS`."""
-    for known, kind in SHAPE_KINDS.items():
-        if known == name:
-            return kind
-    raise ValueError(f"unknown shape {name!r}: choose from {', '.join(SHAPE_KINDS)}")
-
 
 DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
@@ -239,8 +222,8 @@ _MOTIONS = choice(
     ),
     Item("linear", "Linear", "Interpolate linearly between frames. Faster"),
 )
-_LENGTH = Number(0.0, soft_most=1.0, is_length=True)
-_WEIGHT = Number(0.0, 1.0)
+_LENGTH = Number(0.0, soft_most=1.0, is_length=True, metavar="D")
+_WEIGHT = Number(0.0, 1.0, metavar="W")
 _OF_BOUNDS = ("bounds",)
 
 
@@ -255,7 +238,7 @@ class FitSettings:
 
     padding: float = declare(
         0.0,
-        Number(soft_least=0.0, soft_most=1.0, is_length=True),
+        Number(soft_least=0.0, soft_most=1.0, is_length=True, metavar="D"),
         "margin in Blender units that is added to every shape",
         label="Padding",
         description="Distance by which every sphere and box is enlarged on all sides",
@@ -378,11 +361,6 @@ class Selection:
         is_of_objects_alone=True,
     )
 
-    @property
-    def weight_of_bones(self) -> float | None:
-        """Return the least weight of the vertices of a bone; None if objects are not split by bones."""
-        return self.bone_weight if self.split_by_bones else None
-
 
 @dataclass(frozen=True)
 class PairSettings:
@@ -415,7 +393,7 @@ class PairSettings:
     )
     ignored: tuple[str, ...] = declare(
         (),
-        Patterns(of_pairs=True),
+        Patterns(of_pairs=True, metavar="A:B"),
         "skip pairs of objects that match patterns A and B (repeatable)",
         name="ignore",
         label="Ignore",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core import Aabb, CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges
 from ..blender.mesh_data import Geometry
-from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
+from ..settings import AXIAL_SHAPES, SHAPE_KINDS, DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
 from .axial import AxialFits
 from .columns import (
@@ -66,7 +66,7 @@ def new_fits(
     Raises ValueError: for a kind of shape that is unknown, or that can neither be scanned nor shown.
     """
     each = [settings] * count if isinstance(settings, FitSettings) else list(settings)
-    kind = shape_kind(shape).fitted_as
+    kind = SHAPE_KINDS[shape].fitted_as if shape in SHAPE_KINDS else None
     if kind is None:
         raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
     if kind is Aabb:
@@ -123,7 +123,7 @@ class MovedFits(FitCache):
         groups: Sequence[PartVertices] | None,
         layout: PartLayout,
     ) -> None:
-        columns = FitColumns.room(shape_kind(shape).fitted_as, len(layout.owners))
+        columns = FitColumns.room(SHAPE_KINDS[shape].fitted_as, len(layout.owners))
         super().__init__(settings, layout.owners, columns)
         count = len(settings)
         self._shape: DrawnShape = shape

@@ -24,7 +24,7 @@ from ...core.curves.transform_bounds import (
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
 from ..fitting.fit_cache import FitCache
-from ..settings import ShapeName, shape_kind
+from ..settings import SHAPE_KINDS, ShapeName
 from .channels import Visibility
 from .skin_poses import SkinPoses
 from .skinned_meshes import read_skin_poses
@@ -183,7 +183,7 @@ class KnownShapes:
         """
         self._poses = poses
         # An error for any other class, whose surface may deviate in another way.
-        self._bound_surface = _BOUNDS_OF_SURFACES[shape_kind(shape).tested_as]
+        self._bound_surface = _BOUNDS_OF_SURFACES[SHAPE_KINDS[shape].fitted_as]
         transforms, is_skinned = poses.transforms, poses.skins.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         self.known = poses.is_known & is_eligible & fits.is_fitted

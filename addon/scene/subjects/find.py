@@ -119,7 +119,7 @@ class _Role(NamedTuple):
     ) -> _Role | None:
         """Read the first instance of a kind; None for a collider.
 
-        bone_weight : The `weight_of_bones` of `Selection`.
+        bone_weight : That of a `Selection`; None if objects are not split by bones.
         """
         key, owner, shown = item.key, item.owner, item.instance.object
         original = shown.original
@@ -241,7 +241,8 @@ def find_in_parts(
 ) -> Generator[int, None, FoundSubjects]:
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
-    candidates = yield from find_subject_candidates(scene, depsgraph, selection.weight_of_bones)
+    weight = selection.bone_weight if selection.split_by_bones else None
+    candidates = yield from find_subject_candidates(scene, depsgraph, weight)
     # Of the single candidates, then of all instances.
     names, owners = list[str](), list[tuple[str, ...]]()
     for single in candidates.singles:
