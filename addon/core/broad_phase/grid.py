@@ -100,33 +100,29 @@ class Grid(NamedTuple):
         return np.floor(numbers, out=numbers).astype(np.int64)
 
 
-class Footprint(NamedTuple):
+class Footprint(Table, last=True):
     """Cells that boxes (n,) reach on both axes of a grid.
 
-    first : two (n,) int64. The first cell of each box.
-    width : two (n,) int64. The number of cells.
+    first : (2, n) int64. The first cell of each box.
+    width : (2, n) int64. The number of cells.
     """
 
-    first: tuple[Ints, Ints]
-    width: tuple[Ints, Ints]
+    first: Ints
+    width: Ints
 
     @classmethod
     def of(cls, boxes: Boxes, grid: Grid) -> Footprint:
         """Find the cells of boxes in a grid."""
         first, last = (
-            [grid.cells(x[axis], k) for k, axis in enumerate(grid.axes)] for x in (boxes.low, boxes.high)
+            np.stack([grid.cells(x[axis], k) for k, axis in enumerate(grid.axes)])
+            for x in (boxes.low, boxes.high)
         )
-        return cls((first[0], first[1]), (last[0] - first[0] + 1, last[1] - first[1] + 1))
-
-    def take(self, rows: Ints) -> Footprint:
-        """Select boxes by index (k,)."""
-        (first_u, first_v), (width_u, width_v) = self
-        return Footprint((first_u[rows], first_v[rows]), (width_u[rows], width_v[rows]))
+        return cls(first, last - first + 1)
 
     @property
     def columns(self) -> Ints:
         """Number of columns (n,) that each box reaches."""
-        return self.width[0] * self.width[1]
+        return np.asarray(self.width[0] * self.width[1])
 
     def too_wide(self, grid: Grid) -> Bools:
         """Decide which boxes (n,) are not entered: wider than half the period, or in too many columns."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,8 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
         For a batch with other axes.
     """
     by_axis = _by_axis(boxes, "boxes")
-    pairs = PairList(len(by_axis.ids), is_unordered=True)
-    find_pairs(by_axis, None, pairs)
-    return pairs.sorted_pairs()
+    found = ((np.minimum(i, j), np.maximum(i, j)) for i, j in find_pairs(by_axis, None))
+    return _sorted_pairs(found, len(by_axis.ids))
 
 
 def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
@@ -80,9 +79,7 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
         For a batch with other axes, naming it.
     """
     boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
-    pairs = PairList(len(boxes_b.ids), is_unordered=False)
-    find_pairs(boxes_a, boxes_b, pairs)
-    return pairs.sorted_pairs()
+    return _sorted_pairs(find_pairs(boxes_a, boxes_b), len(boxes_b.ids))
 
 
 def _by_axis(boxes: Aabb, name: str) -> Boxes:
@@ -94,42 +91,33 @@ def _by_axis(boxes: Aabb, name: str) -> Boxes:
     return Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high)
 
 
-class PairList:
-    """Pairs in collection, each encoded in a single integer, because integers are the cheapest to sort."""
-
-    def __init__(self, count: int, is_unordered: bool) -> None:
-        """Collect pairs with second indices below `count`; if unordered, the smaller index comes first."""
-        self._bits = count.bit_length()
-        self._is_unordered = is_unordered
-        self._chunks = [np.empty(0, dtype=np.int64)]
-
-    def add(self, first: Ints, second: Ints) -> None:
-        """Add pairs of first and second indices, (k,) each."""
-        if self._is_unordered:
-            first, second = np.minimum(first, second), np.maximum(first, second)
-        self._chunks.append((first << self._bits) | second)
-
-    def sorted_pairs(self) -> Ints:
-        """Return all pairs (m, 2), sorted by the first index, then the second."""
-        keys = np.concatenate(self._chunks)
-        keys.sort()
-        pairs = np.empty((len(keys), 2), dtype=np.int64)
-        np.right_shift(keys, self._bits, out=pairs[:, 0])
-        np.bitwise_and(keys, (1 << self._bits) - 1, out=pairs[:, 1])
-        return pairs
+_Found: TypeAlias = Iterator[tuple[Ints, Ints]]
+"""Some pairs after others: first and second indices, (k,) each."""
 
 
-def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
-    """Add all overlapping pairs between two groups, or within one group, each once. Exact.
+def _sorted_pairs(found: _Found, count: int) -> Ints:
+    """All pairs (m, 2), sorted by the first index, then the second, which is below `count`."""
+    bits = count.bit_length()
+    # One integer for each pair while they are collected, because integers are the cheapest to sort.
+    keys = np.concatenate([np.empty(0, dtype=np.int64), *((i << bits) | j for i, j in found)])
+    keys.sort()
+    pairs = np.empty((len(keys), 2), dtype=np.int64)
+    np.right_shift(keys, bits, out=pairs[:, 0])
+    np.bitwise_and(keys, (1 << bits) - 1, out=pairs[:, 1])
+    return pairs
+
+
+def find_pairs(a: Boxes, b: Boxes | None) -> _Found:
+    """Find all overlapping pairs between two groups, or within one group, each once. Exact.
 
     a : The first group.
     b : The second group; None for the pairs within `a`.
-    pairs : Where pairs are added.
+    Yields indices : (k,) int64 twice. Of the boxes of some pairs, in any order.
     """
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
     if smaller <= FEW_BOXES or smaller * larger <= _FEW_TESTS:
-        _compare_all(a, b, pairs)
+        yield from _compare_all(a, b)
         return
     grid = choose_grid(sides)
     sides = [side.sorted_along(grid.sweep_axis) for side in sides]
@@ -145,34 +133,28 @@ def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
         wide = [side.take(np.flatnonzero(mask)) for side, mask in zip(sides, too_wide, strict=True)]
         rest = [side.take(which) for side, which in zip(sides, kept, strict=True)]
         if b is None:
-            find_pairs(wide[0], None, pairs)
-            find_pairs(wide[0], rest[0], pairs)
+            yield from find_pairs(wide[0], None)
+            yield from find_pairs(wide[0], rest[0])
         else:
-            find_pairs(wide[0], sides[1], pairs)
-            find_pairs(rest[0], wide[1], pairs)
+            yield from find_pairs(wide[0], sides[1])
+            yield from find_pairs(rest[0], wide[1])
         sides = rest
         footprints = [part.take(which) for part, which in zip(footprints, kept, strict=True)]
     columns = [Columns.of(side, part, grid) for side, part in zip(sides, footprints, strict=True)]
     entries = [_Entries.of(side, part, grid) for side, part in zip(sides, columns, strict=True)]
     if b is None:
-        _compare_within(columns[0], entries[0], pairs)
+        yield from _compare_within(columns[0], entries[0])
         return
     # Of two boxes that overlap, one begins within the other. If both begin together, count the second one.
     start, stop = columns[0].candidates(columns[1], also_equal=True)
-    for i, j in _overlapping(entries[0], entries[1], start, stop):
-        pairs.add(i, j)
+    yield from _overlapping(entries[0], entries[1], start, stop)
     start, stop = columns[1].candidates(columns[0], also_equal=False)
     for j, i in _overlapping(entries[1], entries[0], start, stop):
-        pairs.add(i, j)
+        yield i, j
 
 
-def _compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
-    """Add the pairs of `find_pairs` by brute force, in blocks of rows and columns that fit the cache. Exact.
-
-    a : The first group.
-    b : The second group; None for the pairs within `a`.
-    pairs : Where pairs are added.
-    """
+def _compare_all(a: Boxes, b: Boxes | None) -> _Found:
+    """Find these pairs by brute force, in blocks of rows and columns that fit the cache. Exact."""
     other = a if b is None else b
     for left in range(0, len(other.ids), _CACHED_BOXES):
         columns = slice(left, min(left + _CACHED_BOXES, len(other.ids)))
@@ -189,7 +171,7 @@ def _compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
             if b is None:
                 later = i < j
                 i, j = i[later], j[later]
-            pairs.add(a.ids[i], other.ids[j])
+            yield a.ids[i], other.ids[j]
 
 
 class _Entries(NamedTuple):
@@ -224,7 +206,7 @@ class _Entries(NamedTuple):
         return is_hit
 
 
-def _compare_within(columns: Columns, entries: _Entries, pairs: PairList) -> None:
+def _compare_within(columns: Columns, entries: _Entries) -> _Found:
     """Compare each entry with its candidates, which follow it.
 
     While at least one entry in eight has a candidate k entries later, all pairs of entries at that distance
@@ -242,19 +224,14 @@ def _compare_within(columns: Columns, entries: _Entries, pairs: PairList) -> Non
             is_hit &= entries.overlap(here, entries, there)
             i = np.flatnonzero(is_hit)
             i += low
-            pairs.add(entries.ids[i], entries.ids[i + step])
+            yield entries.ids[i], entries.ids[i + step]
         i = np.flatnonzero(is_hit)
         i += low
-        for first, second in _overlapping(entries, entries, i + step, np.searchsorted(keys, ends[i]), i):
-            pairs.add(first, second)
+        yield from _overlapping(entries, entries, i + step, np.searchsorted(keys, ends[i]), i)
 
 
-def _overlapping(
-    a: _Entries, b: _Entries, start: Ints, stop: Ints, rows: Ints | None = None
-) -> Iterator[tuple[Ints, Ints]]:
-    """Compare entries of a, or those of `rows`, with entries start to stop of b; yield pairs in chunks of
-    ids.
-    """
+def _overlapping(a: _Entries, b: _Entries, start: Ints, stop: Ints, rows: Ints | None = None) -> _Found:
+    """Compare entries of a, or those of `rows`, with entries start to stop of b, in chunks."""
     nonempty = np.flatnonzero(stop > start)
     rows = nonempty if rows is None else rows[nonempty]
     start, ends = start[nonempty], np.cumsum((stop - start)[nonempty])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..fitting.convex_hull import ConvexHull
-from ..numeric.arguments import as_length, as_whole_number
+from ..numeric.arguments import LARGEST_LENGTH, as_number, as_whole_number
 from ..numeric.arrays import Floats, Ints, dot
 from ..numeric.geodesic import geodesic_directions
 from ..progress import run_to_end
@@ -116,7 +116,7 @@ def convex_parts_in_steps(
     """
     corners = as_corners(triangles)
     count = as_whole_number(count, "count", 1, MOST_PARTS)
-    tolerance = as_length(tolerance, "tolerance")
+    tolerance = as_number(tolerance, "tolerance", 0.0, most=LARGEST_LENGTH)
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     size = float(np.linalg.norm(high / 2 - low / 2)) * 2
     if count == 1 or not size > 0:

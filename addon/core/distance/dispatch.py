@@ -188,7 +188,7 @@ def _find_methods(query: str, a: Any, b: Any) -> tuple[_PairMethods, Any, Any, b
     methods = _PAIRS.get(kinds[::-1] if is_swapped else kinds)  # type: ignore[arg-type]
     if methods is None:
         raise unsupported_pair(query, a, b)
-    require_common_batch(a, b)
+    common_batch("shapes", a.shape, b.shape)
     if isinstance(a, SphereTree) and isinstance(b, SphereTree):
         a, b = nearest_leaf_pairs(a, b)
     elif isinstance(a, SphereTree):
@@ -196,15 +196,6 @@ def _find_methods(query: str, a: Any, b: Any) -> tuple[_PairMethods, Any, Any, b
     elif isinstance(b, SphereTree):
         b = nearest_leaves(b, a, separation)
     return (methods, b, a, True) if is_swapped else (methods, a, b, False)
-
-
-def require_common_batch(*shapes: Solid) -> tuple[int, ...]:
-    """Return the batch to which shapes broadcast. Exact.
-
-    *shapes : One or more, of any batches.
-    Raises InvalidShapeError: if the batches do not broadcast.
-    """
-    return common_batch("shapes", *(shape.shape for shape in shapes))
 
 
 def unsupported_pair(

@@ -34,7 +34,6 @@ from ..numeric.arrays import (
     perpendicular,
     transform_vectors,
 )
-from ..numeric.batch import method_of_kind
 from ..numeric.tolerances import LENGTH_ROUNDING, SAME_DISTANCE
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..shapes.boxes import world_points
@@ -347,7 +346,7 @@ def box_and_radius(shape: Rounded) -> tuple[Obb, Floats]:
     Returns box : Obb, batch (...). Without width for capsules, and without any size for spheres.
     Returns radius : (...) float64. 0 for boxes.
     """
-    return method_of_kind(_BOXES_AND_RADII, shape)(shape)
+    return _BOXES_AND_RADII[type(shape)](shape)
 
 
 def _point_and_radius(shape: Sphere) -> tuple[Obb, Floats]:

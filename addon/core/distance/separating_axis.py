@@ -191,7 +191,7 @@ class WitnessPoints(NamedTuple):
 
 def separation_aabb_aabb(a: Aabb, b: Aabb) -> Floats:
     """Euclidean gap (...) where apart; minus the overlap on the shallowest axis where overlapping."""
-    return signed_distance_from_gaps(aabb_gaps(a, b))
+    return signed_distance_from_gaps(np.maximum(a.min - b.max, b.min - a.max))
 
 
 def overlaps_aabb_aabb(a: Aabb, b: Aabb) -> Bools:
@@ -199,18 +199,13 @@ def overlaps_aabb_aabb(a: Aabb, b: Aabb) -> Bools:
     return np.asarray(((a.min <= b.max) & (b.min <= a.max)).all(axis=-1))
 
 
-def aabb_gaps(a: Aabb, b: Aabb) -> Floats:
-    """Signed gaps (..., 3) on each axis; minus the shortest translation along the axis where they overlap."""
-    return np.maximum(a.min - b.max, b.min - a.max)
-
-
 def witness_points_aabb_aabb(a: Aabb, b: Aabb) -> WitnessPoints:
     """Closest points where apart; points on the two faces of the shallowest axis where overlapping.
 
     Where faces or edges are parallel, the points are in the middle of their common part.
     """
-    gaps = aabb_gaps(a, b)
-    b_is_above = b.min - a.max >= a.min - b.max
+    below, above = a.min - b.max, b.min - a.max
+    gaps, b_is_above = np.maximum(below, above), above >= below
     shared = np.maximum(a.min, b.min) * 0.5 + np.minimum(a.max, b.max) * 0.5
     facing_a, facing_b = np.where(b_is_above, a.max, a.min), np.where(b_is_above, b.min, b.max)
     deepest = gaps.max(axis=-1, keepdims=True)

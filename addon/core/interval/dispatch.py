@@ -19,7 +19,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ..distance.dispatch import separation
-from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, length
 from ..numeric.spans import Spans
@@ -141,14 +140,8 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
     clearance : Pairs closer than this are in contact.
     deviation : (m,) float64. Deviation of both shapes together from linear motion.
     Returns contacts : IntervalContacts, (m,). Times in [0, 1].
-    Raises InvalidShapeError: for other pairs than of spheres, boxes, oriented boxes, capsules, or spheres
-        and a mesh.
     """
-    kinds = type(pairs.a_start), type(pairs.b_start)
-    if kinds not in _FIRST_PASS:
-        names = " and ".join(kind.__name__ for kind in kinds)
-        raise InvalidShapeError(f"a scan follows spheres, boxes and capsules, not {names}")
-    return _FIRST_PASS[kinds](pairs, clearance, deviation)
+    return _FIRST_PASS[type(pairs.a_start), type(pairs.b_start)](pairs, clearance, deviation)
 
 
 def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> IntervalContacts:

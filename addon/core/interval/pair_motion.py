@@ -16,7 +16,6 @@ import numpy as np
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_vectors
-from ..numeric.batch import method_of_kind
 from ..numeric.table import Table
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from ..sweep.closed_forms import time_within_clearance_aabb_aabb
@@ -74,7 +73,7 @@ class PairMotion(Table):
     def overlap_span(self, clearance: float) -> tuple[Floats, Floats]:
         """First and last time (m,) in [0, 1] within a clearance; NaN for never."""
         a0, a1, b0, b1 = self
-        return overlap_span(a0, a1, b0, b1, clearance=clearance)
+        return overlap_span(a0, a1, b0, b1, clearance)
 
     def separation_at(self, time: Floats) -> Floats:
         """Signed separation (..., m) at `time` (..., m) in [0, 1]."""
@@ -84,9 +83,9 @@ class PairMotion(Table):
         """Contact of the pairs at `time` (m,) in [0, 1]."""
         a, b = self.at(time)
         on_a, on_b, normal = witness = witness_points(a, b)
-        velocity = surface_velocity(self.b_start, self.b_end, b, on_b)
-        velocity = velocity - surface_velocity(self.a_start, self.a_end, a, on_a)
-        return PairImpact(witness.middle, normal, velocity, dot(on_b - on_a, normal))
+        of_a = _SURFACE_VELOCITIES[type(a)](self.a_start, self.a_end, a, on_a)
+        of_b = _SURFACE_VELOCITIES[type(b)](self.b_start, self.b_end, b, on_b)
+        return PairImpact(witness.middle, normal, of_b - of_a, dot(on_b - on_a, normal))
 
     def closing_speed(self, time: Floats) -> Floats:
         """Speed (m,) at which the separation shrinks just before `time` (m,), in lengths per interval."""
@@ -155,21 +154,6 @@ def raised_lower_bounds(
     return low
 
 
-def surface_velocity(start: Solid, end: Solid, now: Solid, point: Floats) -> Floats:
-    """Velocity of a point that moves and grows with its shape. Exact for linear motion, up to rounding.
-
-    Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they
-    enclose, nor do capsules about their axes.
-
-    start, end : Sphere, Aabb, Obb, Capsule or TriangleMesh, batch (m,). Shapes at both ends of an interval;
-        a mesh is at rest.
-    now : Shapes at the time of the velocity.
-    point : (m, 3) float64. Points on the surface of `now`.
-    Returns velocity : (m, 3) float64. In lengths per interval.
-    """
-    return np.asarray(method_of_kind(_SURFACE_VELOCITIES, start)(start, end, now, point))
-
-
 def _velocity_on_sphere(start: Sphere, end: Sphere, now: Sphere, point: Floats) -> Floats:
     growth = (end.radius - start.radius)[:, None]
     return np.asarray(end.center - start.center + growth * normalized(point - now.center))
@@ -208,6 +192,12 @@ _SURFACE_VELOCITIES: dict[type, Callable[[Any, Any, Any, Floats], Floats]] = {
     Capsule: _velocity_on_capsule,
     TriangleMesh: lambda start, end, now, point: np.zeros(point.shape),
 }
+"""By kind, from shapes (m,) at both ends of an interval and now, and points (m, 3) on the latter: velocities
+(m, 3) of points that move and grow with them, in lengths per interval. Exact for linear motion.
+
+Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they
+enclose, nor do capsules about their axes. A mesh is at rest.
+"""
 
 
 def _part(offset: Floats, size: Floats) -> Floats:
@@ -232,7 +222,7 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
         norm is not less than their sum.
     """
     per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
-    return np.asarray(method_of_kind(_CHANGES, start)(start, end) * per_frame)
+    return np.asarray(_CHANGES[type(start)](start, end) * per_frame)
 
 
 def _change_of_spheres(start: Sphere, end: Sphere) -> Floats:
@@ -323,7 +313,7 @@ def rotation_sagitta(start: Shape, end: Shape) -> Floats:
     start, end : Shape, batch (...). Samples at both ends of the interval.
     Returns sagitta : (...) float64, or 0 for spheres and boxes along the axes. In the unit of the shapes.
     """
-    reach, angle = method_of_kind(_ROTATIONS, start)(start, end)
+    reach, angle = _ROTATIONS[type(start)](start, end)
     return np.asarray(reach * (1 - np.cos(angle / 2)))
 
 

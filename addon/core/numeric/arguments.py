@@ -16,15 +16,20 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidShapeError
 from .arrays import Bools, Floats, Ints, as_array, as_floats
 
+LARGEST_LENGTH = 1e150
+"""Greater lengths cannot be squared."""
 
-def as_number(value: Any, name: str, least: float = -math.inf, is_open: bool = False) -> float:
+
+def as_number(
+    value: Any, name: str, least: float = -math.inf, is_open: bool = False, most: float = math.inf
+) -> float:
     """Convert an argument to a finite float.
 
     value : number, or array () of numbers. The argument.
     name : Name of the argument, for the error message.
-    least : The least number that is allowed.
+    least, most : The least and the greatest number that is allowed.
     is_open : Whether `least` itself is not allowed.
-    Raises InvalidShapeError: for other types, NaN, infinity, and numbers below `least`.
+    Raises InvalidShapeError: for other types, NaN, infinity, and numbers out of range.
     """
     if type(value) is float:
         number = value
@@ -41,25 +46,9 @@ def as_number(value: Any, name: str, least: float = -math.inf, is_open: bool = F
         raise InvalidShapeError(f"{name}: {number} is not a finite number")
     if number < least or (is_open and number == least):
         raise InvalidShapeError(f"{name}: {number:g} is not {'>' if is_open else '>='} {least:g}")
+    if number > most:
+        raise InvalidShapeError(f"{name}: {number:g} is more than {most:g}")
     return number
-
-
-def as_length(value: Any, name: str) -> float:
-    """Convert an argument to a length, of a size for which distances are exact.
-
-    value : The argument.
-    name : Name of the argument, for the error message.
-    Returns length : float. From 0 to 1e150.
-    Raises InvalidShapeError: as `as_number`, and for greater lengths.
-    """
-    number = as_number(value, name, 0.0)
-    if number > _LARGEST_LENGTH:
-        raise InvalidShapeError(f"{name}: {number:g} is more than {_LARGEST_LENGTH:g}")
-    return number
-
-
-_LARGEST_LENGTH = 1e150
-"""Greater lengths cannot be squared."""
 
 
 def as_whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
@@ -134,21 +123,6 @@ def as_times(frames: ArrayLike) -> Floats:
     if times.ndim != 1 or not len(times) or (times[1:] <= times[:-1]).any():
         raise InvalidShapeError("frames: one or more growing times are needed")
     return times
-
-
-def as_batch_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
-    """Convert an argument to the shape of a batch.
-
-    shape : The argument.
-    name : Name of the argument, for the error message.
-    Raises InvalidShapeError: for everything else.
-    """
-    if not isinstance(shape, tuple):
-        raise InvalidShapeError(f"{name}: a tuple of whole numbers is needed, not {type(shape).__name__}")
-    try:
-        return tuple(map(operator.index, shape))
-    except TypeError:
-        raise InvalidShapeError(f"{name}: a tuple of whole numbers is needed") from None
 
 
 def require_type(value: object, kinds: type | tuple[type, ...], name: str) -> None:

@@ -91,8 +91,17 @@ def require_finite(array: NDArray[Any], name: str) -> None:
     """
     finite = np.isfinite(array)
     if not finite.all():
-        index = tuple(int(i) for i in np.argwhere(~finite)[0])
+        index = first_index(~finite)
         raise NonFiniteGeometryError(f"{name}: element {index} is {array[index]}")
+
+
+def first_index(mask: ArrayLike) -> tuple[int, ...]:
+    """Return the index of the first true element. Exact.
+
+    mask : (...) bool. With at least one true element.
+    Returns index : tuple of int. One for each axis.
+    """
+    return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])
 
 
 def as_point_sets(points: ArrayLike) -> NDArray[Any]:

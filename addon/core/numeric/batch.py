@@ -6,18 +6,17 @@ axes of all fields at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from .arguments import as_batch_shape
-from .arrays import Bools, Floats, Ints, as_floats
+from .arrays import Bools, Floats, as_floats
 
 _Self = TypeVar("_Self", bound="Batched")
-_Method = TypeVar("_Method")
 
 
 class Batched:
@@ -58,15 +57,13 @@ class Batched:
         shape : Shape of the new batch.
         Raises InvalidShapeError: if the batch does not broadcast to `shape`.
         """
-        batch = as_batch_shape(shape)
+        fields = self.field_shapes.items()
         try:
-            arrays = {
-                name: np.broadcast_to(getattr(self, name), batch + tail)
-                for name, tail in self.field_shapes.items()
-            }
-        except (ValueError, OverflowError):
+            batch = tuple(map(operator.index, shape))
+            arrays = {name: np.broadcast_to(getattr(self, name), batch + tail) for name, tail in fields}
+        except (TypeError, ValueError, OverflowError):
             raise InvalidShapeError(
-                f"shape: a batch of shape {self.shape} does not broadcast to it"
+                f"shape: a tuple of whole numbers to which a batch {self.shape} broadcasts is needed"
             ) from None
         return self._with_arrays(arrays)
 
@@ -91,13 +88,14 @@ class Batched:
         shape : Shape of the new batch; one axis may be -1.
         Raises InvalidShapeError: if `shape` has another size.
         """
-        if not isinstance(shape, tuple):
-            raise InvalidShapeError(f"shape: a tuple of whole numbers is needed, not {type(shape).__name__}")
         fields = self.field_shapes.items()
         try:
-            arrays = {name: getattr(self, name).reshape(shape + tail) for name, tail in fields}
+            batch = tuple(map(operator.index, shape))
+            arrays = {name: getattr(self, name).reshape(batch + tail) for name, tail in fields}
         except (TypeError, ValueError, OverflowError):
-            raise InvalidShapeError(f"shape: a batch of shape {self.shape} does not reshape to it") from None
+            raise InvalidShapeError(
+                f"shape: a tuple of whole numbers to which a batch {self.shape} reshapes is needed"
+            ) from None
         return self._with_arrays(arrays)
 
     @classmethod
@@ -142,18 +140,6 @@ def concatenated(*shapes: _Self, axis: int = 0) -> _Self:
     """
     columns = ([getattr(shape, name) for shape in shapes] for name in shapes[0].field_shapes)
     return type(shapes[0]).unchecked(*(np.concatenate(column, axis=axis) for column in columns))
-
-
-def gathered(parts: Iterable[tuple[_Self, Ints]]) -> _Self:
-    """Take rows from several batches of one kind, and concatenate them to one batch. Exact.
-
-    parts : iterable of (Shape, (k,) int64). One or more batches (n,) of one kind, with the indices to take
-        from each.
-    """
-    listed = list(parts)
-    kind = listed[0][0]
-    columns = ([getattr(shape, name)[rows] for shape, rows in listed] for name in kind.field_shapes)
-    return type(kind).unchecked(*map(np.concatenate, columns))
 
 
 def where_shapes(condition: Bools, first: _Self, second: _Self) -> _Self:
@@ -215,15 +201,6 @@ def stacked(shapes: Iterable[_Self]) -> _Self:
     return listed[0]._with_arrays(arrays)
 
 
-def method_of_kind(methods: Mapping[type, _Method], shape: object) -> _Method:
-    """Find the method for the kind of a shape in a table. Raises InvalidShapeError for another kind."""
-    method = methods.get(type(shape))
-    if method is None:
-        kinds = ", ".join(kind.__name__ for kind in methods)
-        raise InvalidShapeError(f"shape: {kinds} have a method here, not {type(shape).__name__}")
-    return method
-
-
 def broadcast_fields(name: str, fields: list[tuple[Floats, int]]) -> list[Floats]:
     """Broadcast fields to one common batch.
 
@@ -252,12 +229,3 @@ def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = " and ".join(map(str, batches))
         raise InvalidShapeError(f"{name}: batches {listed} do not broadcast") from None
-
-
-def first_index(mask: ArrayLike) -> tuple[int, ...]:
-    """Return the index of the first true element. Exact.
-
-    mask : (...) bool. With at least one true element.
-    Returns index : tuple of int. One for each axis.
-    """
-    return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])

@@ -32,12 +32,7 @@ class Spans(Table):
         """Mask (k,) of other spans (k,) that lie within one of these, which `union` has put in order."""
         if not len(self.line):
             return np.zeros(len(spans.line), dtype=bool)
-        # Search the line and the start together: by their ranks among all.
-        starts, ranks = np.unique(np.concatenate([self.start, spans.start]), return_inverse=True)
-        line = np.concatenate([self.line, spans.line])
-        key = line * len(starts) + ranks
-        count = len(self.line)
-        found = np.searchsorted(key[:count], key[count:], side="right") - 1
+        found = _search(self.line, self.start, spans.line, spans.start, "right") - 1
         last = np.maximum(found, 0)
         is_on_line = (found >= 0) & (self.line[last] == spans.line)
         return np.asarray(is_on_line & (spans.end <= self.end[last]))
@@ -67,42 +62,31 @@ class CutLines:
 
     def __init__(self) -> None:
         """Start without cuts."""
-        none = np.empty(0, dtype=np.int64), np.empty(0)
-        self._before, self._after = none, none
+        self._line, self._position = np.empty(0, dtype=np.int64), np.empty(0)
 
     def cut_before(self, lines: Ints, positions: Floats) -> None:
         """Cut lines (m,) just before positions (m,)."""
-        self._before = _appended(self._before, lines, positions)
+        self.cut_after(lines, np.nextafter(positions, -np.inf))
 
     def cut_after(self, lines: Ints, positions: Floats) -> None:
         """Cut lines (m,) just after positions (m,)."""
-        self._after = _appended(self._after, lines, positions)
+        line, position = np.append(self._line, lines), np.append(self._position, positions)
+        order = np.lexsort((position, line))
+        self._line, self._position = line[order], position[order]
 
     def pieces(self, lines: Ints, positions: Floats) -> Ints:
         """Numbers (m,) of the pieces in which positions (m,) of lines (m,) are: equal within a piece.
 
         Positions on different lines may have equal numbers.
         """
-        return _count_below(self._before, lines, positions, "right") + _count_below(
-            self._after, lines, positions, "left"
-        )
+        return _search(self._line, self._position, lines, positions, "left")
 
 
-def _appended(cuts: tuple[Ints, Floats], lines: Ints, positions: Floats) -> tuple[Ints, Floats]:
-    """Cuts with further ones, in order of lines, and of positions on each."""
-    lines, positions = np.concatenate([cuts[0], lines]), np.concatenate([cuts[1], positions])
-    order = np.lexsort((positions, lines))
-    return lines[order], positions[order]
-
-
-def _count_below(
-    cuts: tuple[Ints, Floats], lines: Ints, positions: Floats, side: Literal["left", "right"]
+def _search(
+    line: Ints, position: Floats, lines: Ints, positions: Floats, side: Literal["left", "right"]
 ) -> Ints:
-    """Numbers (m,) of cuts on earlier lines, and on the same one below positions (m,), or at them."""
-    if not len(cuts[0]):
-        return np.zeros(len(lines), dtype=np.int64)
+    """Places (m,) of positions (m,) on lines (m,) among others (k,), in order of lines and positions."""
     # Search the line and the position together: by their ranks among all.
-    every, ranks = np.unique(np.concatenate([cuts[1], positions]), return_inverse=True)
-    keys = np.concatenate([cuts[0], lines]) * len(every) + ranks
-    count = len(cuts[0])
-    return np.asarray(np.searchsorted(keys[:count], keys[count:], side=side))
+    every, ranks = np.unique(np.concatenate([position, positions]), return_inverse=True)
+    keys = np.concatenate([line, lines]) * len(every) + ranks
+    return np.asarray(np.searchsorted(keys[: len(line)], keys[len(line) :], side=side))

@@ -21,7 +21,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Shape, assigned, concatenated, differences, gathered, where_shapes
+from ..shapes import Aabb, Shape, assigned, concatenated, differences, where_shapes
 from ..sweep.interpolation import at
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
@@ -406,17 +406,17 @@ def linear_motion_of_parts(
 
     members : (m, 2) positions of both shapes of a row among the members of its timeline
     """
-    gathers: list[list[tuple[Shape, Ints]]] = [[], [], [], []]
+    gathers: list[list[Shape]] = [[], [], [], []]
     steps, is_known, lengths = [], [], []
     for timeline, begin, end, rows in parts:
         both = members[rows].T.ravel()
         times = timeline.around(begin, end)
         for gather, time in zip(gathers, times, strict=True):
-            gather.append((timeline.shapes[time], both))
+            gather.append(timeline.shapes[time][both])
         steps.append(np.tile(np.diff(times), (len(both), 1)))
         is_known.append(timeline.knows_sides(times, both))
         lengths.append(np.full(len(both), timeline.end - timeline.start))
-    shapes = [gathered(gather) for gather in gathers]
+    shapes = [concatenated(*gather) for gather in gathers]
     deviation, is_abrupt = _deviations_of_parts(
         shapes, np.concatenate(steps).T, np.concatenate(is_known, axis=1), np.concatenate(lengths)
     )

@@ -18,7 +18,7 @@ import numpy as np
 from ..distance.mesh_mesh import posed_overlap, posed_separation, posed_within
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arguments import as_length, as_number
+from ..numeric.arguments import LARGEST_LENGTH, as_number
 from ..numeric.arrays import Floats, as_array
 from ..sweep.mesh_mesh import MeshMeshImpact, MovingMesh, first_impact_mesh_mesh
 from .mesh_samples import KnownMeshes, MeshPose, MeshSamples
@@ -152,7 +152,7 @@ def _checked_lengths(
     clearance: float, step: float, tolerance: float, span: float
 ) -> tuple[float, float, float]:
     """Validate lengths and times; returns them as floats."""
-    clearance = as_length(clearance, "clearance")
+    clearance = as_number(clearance, "clearance", 0.0, most=LARGEST_LENGTH)
     step = as_number(step, "step", 0.0, is_open=True)
     tolerance = as_number(tolerance, "tolerance", 0.0, is_open=True)
     if span / _MAX_STEPS > step:

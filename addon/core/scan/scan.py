@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import (
+    LARGEST_LENGTH,
     as_flag,
     as_indices,
-    as_length,
     as_mask,
+    as_number,
     as_times,
     as_whole_number,
     require_choice,
@@ -271,7 +272,7 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
         as_whole_number(obstacle.subject, "settings: obstacles, subject", -1, _MAX_SUBJECTS)
     return replace(
         settings,
-        clearance=as_length(settings.clearance, "settings: clearance"),
+        clearance=as_number(settings.clearance, "settings: clearance", 0.0, most=LARGEST_LENGTH),
         static_pairs=as_flag(settings.static_pairs, "settings: static_pairs"),
     )
 

@@ -25,7 +25,7 @@ Decisions:
 
 from typing import TypeAlias
 
-from ..numeric.batch import assigned, concatenated, differences, gathered, stacked, where_shapes
+from ..numeric.batch import assigned, concatenated, differences, stacked, where_shapes
 from .axial import Capsule, Cylinder
 from .boxes import Aabb, Obb
 from .primitives import Segment, Triangle
@@ -50,7 +50,6 @@ __all__ = [
     "assigned",
     "concatenated",
     "differences",
-    "gathered",
     "stacked",
     "where_shapes",
 ]

@@ -9,8 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, as_floats, cross, dot, length, normalized, perpendicular
-from ..numeric.batch import broadcast_fields, first_index
+from ..numeric.arrays import (
+    Bools,
+    Floats,
+    as_floats,
+    cross,
+    dot,
+    first_index,
+    length,
+    normalized,
+    perpendicular,
+)
+from ..numeric.batch import broadcast_fields
 from ..numeric.floating_point import (
     largest_singular_value,
     raised_by_ulps,

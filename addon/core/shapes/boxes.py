@@ -20,13 +20,14 @@ from ..numeric.arrays import (
     as_floats,
     cross,
     dot,
+    first_index,
     length,
     normalized,
     perpendicular,
     require_finite,
     transform_vectors,
 )
-from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
+from ..numeric.batch import Batched, broadcast_fields, common_batch
 from ..numeric.floating_point import raised_by_ulps, transformed_centers, with_rounding_slack
 from ..numeric.tolerances import CHAIN_ROUNDING, EPS, LENGTH_ROUNDING, SUM_ROUNDING
 

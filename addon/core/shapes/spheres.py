@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
-from ..numeric.arrays import Bools, Floats, as_floats, length
-from ..numeric.batch import broadcast_fields, common_batch, first_index
+from ..numeric.arrays import Bools, Floats, as_floats, first_index, length
+from ..numeric.batch import broadcast_fields, common_batch
 from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
 from .boxes import Aabb, BoundingVolume, box_around
 

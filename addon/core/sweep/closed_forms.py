@@ -195,15 +195,6 @@ LAST_TIME_BEFORE_END = np.nextafter(1.0, 0.0)
 """Largest float64 below 1."""
 
 
-def time_of_impact_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time in [0, 1] at which two moving boxes touch. Exact up to float64 rounding.
-
-    a_start, a_end, b_start, b_end : Aabb, batch (...). Both boxes at times 0 and 1, in one batch shape.
-    Returns time : (...) float64. NaN for never.
-    """
-    return overlap_span_aabb_aabb(a_start, a_end, b_start, b_end)[0]
-
-
 def overlap_span_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> tuple[Floats, Floats]:
     """First and last time of contact of two moving boxes, exact up to float64 rounding.
 

@@ -13,10 +13,11 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..distance.dispatch import Solid, require_common_batch, separation, unsupported_pair, witness_points
+from ..distance.dispatch import Solid, separation, unsupported_pair, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arguments import as_length
+from ..numeric.arguments import LARGEST_LENGTH, as_number
 from ..numeric.arrays import Floats, Ints
+from ..numeric.batch import common_batch
 from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, stacked
 from ..trees.sphere_tree import SphereTree
 from . import closed_forms
@@ -124,7 +125,7 @@ def overlap_span(
     InvalidShapeError
         As `time_of_impact`, and for a clearance that is negative or not finite.
     """
-    clearance = as_length(clearance, "clearance")
+    clearance = as_number(clearance, "clearance", 0.0, most=LARGEST_LENGTH)
     method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
     if clearance == 0 and isinstance(a0, Aabb):
         return closed_forms.overlap_span_aabb_aabb(a0, a1, b0, b1)
@@ -238,7 +239,7 @@ _TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Sphere, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
     (SphereTree, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
     (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,
-    (Aabb, Aabb): _exact(closed_forms.time_of_impact_aabb_aabb),
+    (Aabb, Aabb): _exact(lambda *motion: closed_forms.overlap_span_aabb_aabb(*motion)[0]),
     (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
     (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
     **{(Capsule, kind): oriented_boxes.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
@@ -278,7 +279,7 @@ def _method(
     for motion in ((a_start, a_end, b_start, b_end), (b_start, b_end, a_start, a_end)):
         method = methods.get((type(motion[0]), type(motion[2])))
         if method is not None:
-            batch = require_common_batch(a_start, a_end, b_start, b_end)
+            batch = common_batch("shapes", *(shape.shape for shape in motion))
             # A mesh has no batch.
             return method, [
                 shape

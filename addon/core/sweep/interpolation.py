@@ -9,7 +9,7 @@ Also the results of sweeps: the first impact of two moving shapes, and how certa
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,19 +73,13 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         return ObbMotion.between(start, end).at(t)  # type: ignore[return-value]
-    fields = _fields_at(start, end, t)
-    return start._with_arrays(fields)  # type: ignore[return-value]
-
-
-def _fields_at(start: Any, end: Any, time: Floats) -> dict[str, Floats]:
-    """Interpolate the fields of shapes: linearly, but for axes."""
     fields = {
-        name: _lerp(getattr(start, name), getattr(end, name), time.reshape(time.shape + (1,) * len(tail)))
+        name: _lerp(getattr(start, name), getattr(end, name), t.reshape(t.shape + (1,) * len(tail)))
         for name, tail in start.field_shapes.items()
     }
     if isinstance(start, Capsule | Cylinder):
-        fields["axis"] = _axes_at(start.axis, end.axis, time)
-    return fields
+        fields["axis"] = _axes_at(start.axis, end.axis, t)  # type: ignore[union-attr]
+    return start._with_arrays(fields)  # type: ignore[return-value]
 
 
 def _axes_at(start: Floats, end: Floats, time: Floats) -> Floats:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, InvalidShapeError, Obb, Segment, Sphere, Triangle
+from addon.core.numeric.arrays import first_index
 from addon.core.numeric.batch import (
     assigned,
     broadcast_fields,
     common_batch,
     differences,
-    first_index,
     where_shapes,
 )
 from tests.core.scenes import random_shapes
