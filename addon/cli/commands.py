@@ -28,10 +28,9 @@ from ..formats import (
 from ..formats.export.text_table import collider_check_table
 from ..formats.wording import pluralized, single_line
 from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND, PROGRAM
-from .job_runner import ProgressLine, run_job
+from .job_runner import ProgressLine, print_warning, report_inputs, run_job, write_output, write_result
 from .parser import UsageError
 from .process import create_session_folder_parent
-from .result_writer import print_warning, report_inputs, write_output, write_result
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result

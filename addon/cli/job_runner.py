@@ -1,15 +1,35 @@
-"""Runs a job to its end, or until Ctrl-C or SIGTERM, with its progress in a line of a terminal."""
+"""Runs a job with its progress in a line of a terminal, and writes the file, the table and warnings.
+
+A job runs to its end, or until Ctrl-C or SIGTERM. Texts are written in parts, because a scene can have a
+million objects.
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import itertools
+import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import TextIO, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ..core import Progress
-from ..formats.wording import format_duration
-from .process import recorded_signals
+from ..formats import (
+    Comparison,
+    DocumentError,
+    ExportOptions,
+    InputWarning,
+    compare_contacts,
+    file_text,
+    replaced_after,
+)
+from ..formats.document.model import MISSING_INPUTS
+from ..formats.wording import format_duration, pluralized, single_line
+from . import PROGRAM
+from .parser import UsageError
+from .process import finish_output, ignore_late_signals, recorded_signals
 
 _INTERVAL = 0.1
 """Seconds between updates: a terminal may be slower than a scan."""
@@ -110,3 +130,140 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
     if signals:
         raise KeyboardInterrupt(f"stopped by {signals[0]}{place}, nothing was written")
     return results[0]
+
+
+if TYPE_CHECKING:
+    from ..scene.jobs.result import Result
+
+_LISTED = 20
+"""Number of warnings of one run that are printed; the document has all."""
+
+
+def print_warning(text: str) -> None:
+    """Print a warning to standard error."""
+    if sys.stderr is not None:
+        print(f"{PROGRAM}: {single_line(f'warning: {text}')}", file=sys.stderr)
+
+
+def report_inputs(warnings: Sequence[InputWarning], options: argparse.Namespace) -> None:
+    """Print warnings about inputs that Blender did not read or run.
+
+    Raises UsageError if the options do not allow one of them.
+    """
+    for entry in warnings[:_LISTED]:
+        print_warning(f"{entry.name}: {entry.message}")
+    if len(warnings) > _LISTED:
+        print_warning(f"{len(warnings) - _LISTED} more")
+    kinds = [entry.kind for entry in warnings]
+    missing, blocked = sum(kind in MISSING_INPUTS for kind in kinds), kinds.count("blockedDriver")
+    problems = []
+    if missing and not options.allow_missing:
+        problems.append(f"{pluralized(missing, 'missing input')} (--allow-missing accepts this)")
+    if blocked and not options.allow_blocked_drivers:
+        remedy = "--enable-autoexec runs the scripts of a file that you trust"
+        accepted = "--allow-blocked-drivers accepts the drivers as they are"
+        problems.append(f"blocked drivers in {pluralized(blocked, 'data-block')} ({remedy}, {accepted})")
+    if problems:
+        raise UsageError(f"results would be wrong because of {' and '.join(problems)}")
+
+
+def write_result(
+    result: Result,
+    options: argparse.Namespace,
+    out: TextIO,
+    table: Callable[[dict[str, Any]], Iterable[str]],
+    progress: ProgressLine,
+    baseline: dict[str, Any] | None = None,
+) -> Comparison | None:
+    """Write the document of a result to the output file, if there is one, and the table to `out`.
+
+    table : Converts the document to the parts of a table.
+    baseline : Earlier document to compare the contacts with.
+    Returns comparison : Comparison or None. None without a baseline.
+    Raises UsageError: if the contacts cannot be compared with those of the baseline.
+    """
+    document = result.document(options.convention, options.decimals)
+    skipped = document["skipped"]
+    if not document["objects"]:
+        print_warning(f"no objects with bounds{f', {len(skipped)} skipped' if skipped else ''}")
+    elif options.command == "contacts" and not result.has_pairs:
+        print_warning("only one object was checked, so there are no pairs that can touch")
+    comparison = None if baseline is None else _compare(document, baseline, options.baseline)
+    more = [f"\n{len(skipped)} skipped\n"] if skipped else []
+    more += (f"  {single_line(each['name'])}: {single_line(each['reason'])}\n" for each in skipped)
+    if baseline is not None and comparison is not None:
+        names = {entry["id"]: entry["name"] for each in (baseline, document) for entry in each["objects"]}
+        more += ["\n", comparison_text(comparison, names)]
+    text: Iterable[str] = ()
+    if options.output is not None:
+        chosen = ExportOptions(table="contacts")
+        if options.command == "bounds":
+            chosen = ExportOptions("bounds", options.gltf, options.free_joints)
+        text = file_text(document, options.format, chosen)
+    part_count = len(document["objects"]) + len(document["tracks"])
+    write_output(text, itertools.chain(table(document), more), options, out, progress, part_count)
+    return comparison
+
+
+def write_output(
+    text: Iterable[str],
+    table: Iterable[str],
+    options: argparse.Namespace,
+    out: TextIO,
+    progress: ProgressLine,
+    part_count: int = 1,
+) -> None:
+    """Write a text to the output file, if there is one, and a table to `out`.
+
+    If the output is standard output, only the text is written there.
+
+    part_count : About how many parts the text and the table have.
+    """
+    with contextlib.ExitStack() as output_file:
+        output_file.callback(progress.clear)
+        if options.output == "-":
+            table = text
+        elif options.output is not None:
+            text = progress.shown(text, part_count, 1.0 if options.quiet else 0.5, None)
+            output_file.enter_context(replaced_after(Path(options.output), text))
+            table = itertools.chain(table, [f"\nWritten: {single_line(options.output)}\n"])
+        if options.output == "-" or not options.quiet:
+            out.writelines(progress.shown(table, part_count, 1.0, out))
+        # The file is unchanged if standard output is full, or after Ctrl-C.
+        finish_output(out)
+        ignore_late_signals()
+
+
+def _compare(document: dict[str, Any], baseline: Mapping[str, Any], path: Path) -> Comparison:
+    """Compare a document with a baseline, add the result to the document, and warn of an unfit baseline."""
+    name = single_line(str(path))
+    try:
+        comparison = compare_contacts(document, baseline)
+    except DocumentError as error:
+        raise UsageError(f"--baseline {name}: {error}") from None
+    # The objects of another file or scene can have other names.
+    scanned, earlier = (
+        "scene {scene!r} of {file}".format(scene=source["scene"], file=source["file"] or "an unsaved file")
+        for source in (document["source"], baseline["source"])
+    )
+    if scanned != earlier:
+        print_warning(f"--baseline {name}: is of {earlier}, and this scan of {scanned}")
+    # Documents do not say whether they are of bounds, or of a scan without contacts.
+    if comparison.new and not baseline["contacts"] and not baseline["clearances"]:
+        print_warning(
+            f"--baseline {name}: has no contacts and no near misses, so all contacts are new; if it was "
+            "written by bounds, write it with contacts"
+        )
+    document["extras"]["baseline"] = comparison.as_json()
+    return comparison
+
+
+def comparison_text(comparison: Comparison, names: Mapping[str, str]) -> str:
+    """Return a comparison as lines of text; `names` are those of ids, of both documents."""
+    count = comparison.unchanged + len(comparison.new) + comparison.accepted
+    lines = [f"Compared with the baseline: {pluralized(count, 'contact')}, {comparison.counts_text()}"]
+    for label, intervals in (("New", comparison.new), ("Gone", comparison.gone)):
+        for entry in intervals:
+            pair = " and ".join(single_line(names[side]) for side in (entry.a, entry.b))
+            lines.append(f"  {label}: {pair}, frames {entry.start:.4f} to {entry.end:.4f}")
+    return "\n".join(lines) + "\n"

@@ -52,16 +52,17 @@ from .document.model import (
     Confirmation,
     DocumentContents,
     InputWarning,
+    NotVerified,
     ObjectBounds,
     Origin,
     Partial,
     ScannedContacts,
     Skipped,
+    SkippedPairs,
     SortedObjects,
     TimeSettings,
     Track,
 )
-from .document.reasons import NotVerified, SkippedPairs
 from .export.file_formats import (
     FILE_FORMATS,
     FORMAT_NAMES,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from addon.core.numeric.arrays import Floats
-from addon.formats.document.json_numbers import lists_of_numbers
+from addon.formats.document.json_columns import lists_of_numbers
 
 from .scenes.scans import FRAMES, Keyed, playback, run_to_end
 from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target

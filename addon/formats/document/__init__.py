@@ -3,16 +3,12 @@
 In reading order:
 
 - `model`: the contents as data classes, in Blender's space and units
-- `reasons`: why pairs are skipped, and why the meshes of a contact were not verified
-- `source_numbers`: numbers of the document that an object was read from
-- `joint_frames`: frames of bones, as joints in the files of exporters
-- `written_entries`: sequences of entries that are converted on access
-- `objects`, `tracks`: entries of a document, rounded outward, many at once
+- `written_entries`: sequences of entries that are converted on access, or keep the numbers that were read
+- `objects`: objects and tracks, rounded outward, many at once
 - `contacts`: contacts and near misses, written from tables and read
-- `extras`: what a document holds in addition
 - `conversion`: `make_document`, and `read_document` and `read_file`, the inverse
-- `json_numbers`, `json_writer`: text of a document
-- `json_columns`: text of many objects with the same members
+- `json_writer`: text of a document
+- `json_columns`: text of many objects with the same members, and of arrays of numbers
 
 May import `core`, the modules of `formats` outside its packages, and `formats.validation`.
 

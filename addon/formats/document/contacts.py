@@ -18,8 +18,7 @@ from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, Pai
 from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
-from .model import Confirmation, ScannedContacts, TimeSettings
-from .reasons import NotVerified
+from .model import Confirmation, NotVerified, ScannedContacts, TimeSettings
 
 UNIT_DECIMALS = 6
 """Decimals that directions, scale factors and frames keep at least, however lengths are rounded.

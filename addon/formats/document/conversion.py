@@ -2,17 +2,18 @@
 
 All numbers are in the document's declared space. The same input gives the same bytes: objects are sorted by
 name, then id, keys have one order, there are no time stamps. Shapes are rounded outward, so they still
-enclose. What is written of each part of a document is next to how it is read.
+enclose. What is written of each part of a document is next to how it is read. "extras" can hold anything, so
+a value of another form is read as none there.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.messages import message
 from ...core.numeric.arguments import as_whole_number, require_type
@@ -22,18 +23,115 @@ from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document, schema_version
 from ..wording import single_line
 from .contacts import UNIT_DECIMALS, ContactReader, ContactWriter
-from .extras import read_extras, write_extras
 from .model import (
     DocumentContents,
     InputWarning,
     Origin,
+    Partial,
     ScannedContacts,
     Skipped,
     TimeSettings,
     response_of,
 )
-from .objects import WrittenObjects, read_objects
-from .tracks import WrittenTracks, read_track
+from .objects import WrittenObjects, WrittenTracks, read_objects, read_track
+
+
+def read_extras(extras: Mapping[str, Any], ids: Collection[str], end: float) -> dict[str, Any]:
+    """Read the extras of a document, by their attributes of `DocumentContents`.
+
+    ids : of the objects; others are not read
+    end : last frame
+    """
+    found = {each.attribute: each.read(extras.get(key), ids) for key, each in _EXTRAS.items()}
+    partial = found["partial"]
+    if partial is not None and not partial.untested and partial.planned_end == end:
+        found["partial"] = None
+    return found
+
+
+def write_extras(contents: DocumentContents) -> dict[str, Any]:
+    """Write the extras that contents have."""
+    values = {key: getattr(contents, each.attribute) for key, each in _EXTRAS.items()}
+    return {key: _EXTRAS[key].write(value) for key, value in values.items() if value or value == ""}
+
+
+def _write_partial(partial: Partial) -> dict[str, Any]:
+    untested = {"meshesNotAsked": partial.untested} if partial.untested else {}
+    return {"plannedEnd": json_number(partial.planned_end), **untested}
+
+
+def _read_partial(extra: Any, _: Collection[str]) -> Partial | None:
+    if not isinstance(extra, dict) or not isinstance(extra.get("plannedEnd"), (int, float)):
+        return None
+    untested = extra.get("meshesNotAsked", 0)
+    return Partial(extra["plannedEnd"], untested if isinstance(untested, int) else 0)
+
+
+def _read_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
+    if not isinstance(extra, list) or not all(isinstance(id, str) for id in extra):
+        return ()
+    return tuple(id for id in extra if id in known)
+
+
+def _write_played(played: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Reasons in order, each with the ids of its objects."""
+    ids: dict[str, list[str]] = {}
+    for id, reason in played.items():
+        ids.setdefault(reason, []).append(id)
+    return [{"reason": reason, "ids": sorted(ids[reason])} for reason in sorted(ids)]
+
+
+def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
+    return {
+        id: entry["reason"]
+        for entry in (extra if isinstance(extra, list) else [])
+        if isinstance(entry, dict) and isinstance(entry.get("reason"), str)
+        for id in _read_ids(entry.get("ids"), known)
+    }
+
+
+def _write_roots(roots: Mapping[str, tuple[str, ...]]) -> list[dict[str, Any]]:
+    """Armatures in order, each with the ids of its objects without a parent."""
+    return [{"armature": name, "ids": sorted(roots[name])} for name in sorted(roots)]
+
+
+def read_armature_roots(extra: Any, _: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Convert "armatureRoots" of "extras"."""
+    return {
+        entry["armature"]: tuple(id for id in entry["ids"] if isinstance(id, str))
+        for entry in (extra if isinstance(extra, list) else [])
+        if isinstance(entry, dict)
+        and isinstance(entry.get("armature"), str)
+        and isinstance(entry.get("ids"), list)
+    }
+
+
+def read_skipped_pairs(extra: Any, _: Collection[str] = ()) -> dict[str, int]:
+    """Convert "skippedPairs" of "extras"."""
+    counts = extra.items() if isinstance(extra, Mapping) else ()
+    return {str(name): count for name, count in counts if type(count) is int and count > 0}
+
+
+class _Extra(NamedTuple):
+    """The attribute of `DocumentContents` that it holds, and conversions of its value.
+
+    read : also gets the ids of all objects
+    """
+
+    attribute: str
+    write: Callable[[Any], Any]
+    read: Callable[[Any, Collection[str]], Any]
+
+
+_EXTRAS = {
+    "partial": _Extra("partial", _write_partial, _read_partial),
+    "straightBetweenFrames": _Extra("linear_ids", sorted, _read_ids),
+    "playedInScene": _Extra("played", _write_played, _read_played),
+    "vertexGroup": _Extra("vertex_group", str, lambda extra, _: extra if isinstance(extra, str) else None),
+    "armatureRoots": _Extra("armature_roots", _write_roots, read_armature_roots),
+    "skippedPairs": _Extra("skipped_pairs", lambda pairs: dict(sorted(pairs.items())), read_skipped_pairs),
+}
+
 
 FORMAT = "collision-bounds"
 SCHEMA_ID = "urn:collision-bounds:document:1"

@@ -1,19 +1,27 @@
-"""Objects of a document: transforms and shapes in its space, rounded outward, in blocks of many objects.
+"""Objects and tracks of a document: transforms and shapes in its space, rounded outward, many at once.
 
 What is written of an object is in `_members`, and how it is read in `read_objects`.
+
+The frames of bones are those of the joints that exporters write and engines import. Exporters convert the
+matrix of an object on both sides, and its vertices with it. A joint keeps the axes of its bone, because
+exporters convert its matrix on the left side only. So an entry of a bone is turned into the frame whose
+conversion to the space of the document is the frame of the joint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
+from ...core import Aabb, ConvexHull, Obb, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
-from ...core.numeric.arrays import Floats, length, transform_vectors
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, length, transform_vectors
+from ...core.shapes import concatenated
 from ..rounding import (
+    json_number,
     rounded_aabb,
     rounded_axial,
     rounded_hulls,
@@ -22,17 +30,9 @@ from ..rounding import (
     rounded_to_nearest,
     to_lists,
 )
-from ..shape_members import MEMBERS, SHAPE_TYPES, read_column
+from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
-from .joint_frames import from_joint_frames, in_joint_frames
-from .json_columns import (
-    Column,
-    NumberColumn,
-    ObjectColumn,
-    ValueColumn,
-    object_values,
-    present,
-)
+from .json_columns import Column, ListColumn, NumberColumn, ObjectColumn, ValueColumn, object_values, present
 from .model import (
     SHAPE_GROUPS,
     CollisionResponse,
@@ -40,10 +40,64 @@ from .model import (
     ObjectColumns,
     ShapeColumn,
     SortedObjects,
+    Track,
     shape_columns,
 )
-from .source_numbers import with_source_numbers
-from .written_entries import Convert, WrittenEntries
+from .written_entries import Convert, WrittenEntries, with_source_numbers
+
+
+def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
+    """Turn the frames of bones, so that the conversion to `space` results in the frames of joints.
+
+    objects : In Blender's space, with the axes that bones have in Blender.
+    space : Space to which the objects will be converted.
+    Returns objects : ObjectColumns. Other objects are unchanged, and so are shapes in world space.
+    """
+    return _turned(objects, space.axes.T @ space.joint_axes)
+
+
+def from_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
+    """Turn bones that were read from a document of `space` back to the axes that they have in Blender."""
+    return _turned(objects, space.joint_axes.T @ space.axes)
+
+
+def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
+    """Turn the frames of bones by a rotation (3, 3) of their axes."""
+    is_bone = np.array([bool(bone) for bone in objects.bone], dtype=bool)
+    if np.array_equal(axes, np.eye(3)) or not is_bone.any():
+        return objects
+    turn = Space("blender", "+Z", "-Y", "right", "blender unit", axes, 1.0, 1.0)
+    rotation, scale = objects.rotation.copy(), objects.scale.copy()
+    matrices = matrix_from_quaternion(rotation[is_bone][:, [1, 2, 3, 0]]) @ axes.T
+    rotation[is_bone] = quaternion_from_matrix(matrices)[:, [3, 0, 1, 2]]
+    scale[is_bone] = turn.scale_factors(scale[is_bone])
+    return objects._replace(
+        rotation=rotation,
+        scale=scale,
+        local=_turned_columns(objects.local, is_bone, turn),
+        local_envelope=_turned_columns(objects.local_envelope, is_bone, turn),
+    )
+
+
+def _turned_columns(
+    columns: Mapping[str, ShapeColumn], is_bone: Bools, turn: Space
+) -> dict[str, ShapeColumn]:
+    """Shapes of several objects, of which those of bones are turned."""
+    turned = {}
+    for key, (rows, shapes) in columns.items():
+        is_turned, result = is_bone[rows], shapes
+        if not isinstance(shapes, Shape):
+            pairs = zip(shapes, is_turned, strict=True)
+            result = [turn.shape(each) if turns else each for each, turns in pairs]
+        elif is_turned.any():
+            changed, fields = turn.shape(shapes), []
+            for name in shapes.field_shapes:
+                old, new = getattr(shapes, name), getattr(changed, name)
+                fields.append(np.where(is_turned.reshape(-1, *(1,) * (np.ndim(old) - 1)), new, old))
+            result = type(shapes).unchecked(*fields)
+        turned[key] = ShapeColumn(rows, result)
+    return turned
+
 
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
@@ -327,3 +381,46 @@ def _shapes(groups: Sequence[Mapping[str, Any]]) -> dict[str, ShapeColumn]:
 
 def _vectors(transforms: Sequence[Mapping[str, Any]], key: str, size: int) -> Floats:
     return np.array([each[key] for each in transforms], dtype=np.float64).reshape(-1, size)
+
+
+class WrittenTracks(WrittenEntries[Track]):
+    """Tracks of a document, sorted by id."""
+
+    def __init__(self, tracks: Sequence[Track], space: Space, decimals: int) -> None:
+        longest = max(len(track.frames) for track in tracks)
+        # Blocks of the size that is converted fastest.
+        block = max(1, CHUNK_ROWS // 2 // max(1, longest))
+        super().__init__(sorted(tracks, key=lambda track: track.id), space, block)
+        self._decimals = decimals
+        self._frames, self._numbers = np.zeros(0), list[float]()
+
+    def _members(self, entries: Sequence[Track], space: Space) -> ObjectColumn:
+        numbers = []
+        for track in entries:
+            # The same list while the frames are the same.
+            if not np.array_equal(self._frames, track.frames):
+                self._frames, self._numbers = track.frames, list(map(json_number, track.frames.tolist()))
+            numbers.append(self._numbers)
+        members: dict[str, Column] = {
+            "object": ValueColumn([track.id for track in entries]),
+            "space": ValueColumn(["world"] * len(entries)),
+            "frames": ValueColumn(numbers),
+        }
+        for key in TRACK_SHAPES:
+            shapes = [getattr(track, key) for track in entries]
+            rows = [row for row, shape in enumerate(shapes) if shape is not None]
+            if rows:
+                present = [shapes[row] for row in rows]
+                counts = np.array([shape.shape[0] for shape in present])
+                fields = rounded_fields(space.shape(concatenated(*present)), self._decimals)
+                lists = {TRACK_MEMBERS[name]: ListColumn(*each, counts) for name, each in fields.items()}
+                members[key] = ObjectColumn(lists, np.array(rows))
+        return ObjectColumn(members)
+
+
+def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:
+    """Convert a track of a document to Blender's units, as `read_objects`."""
+    shapes, frames = read_track_shapes(entry), np.array(entry["frames"], dtype=np.float64)
+    in_document = Track(entry["object"], frames, shapes.get("sphere"), shapes.get("aabb"))
+    in_blender: dict[str, Any] = {key: to_blender.shape(shape) for key, shape in shapes.items()}
+    return with_source_numbers(replace(in_document, **in_blender), in_document, space)

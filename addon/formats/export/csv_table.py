@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Any
 
 from ..contact_extents import extent, signed_depth
-from ..document.extras import read_skipped_pairs
+from ..document.conversion import read_skipped_pairs
+from ..document.model import NotVerified, SkippedPairs
 from ..document.objects import object_names
-from ..document.reasons import NotVerified, SkippedPairs
 from ..rounding import json_number, rounded_down
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

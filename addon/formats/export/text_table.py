@@ -7,9 +7,9 @@ from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
-from ..document.extras import read_skipped_pairs
+from ..document.conversion import read_skipped_pairs
+from ..document.model import NotVerified, SkippedPairs
 from ..document.objects import object_names
-from ..document.reasons import NotVerified, SkippedPairs
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 

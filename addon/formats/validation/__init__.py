@@ -3,11 +3,11 @@
 In reading order:
 
 - `strict_json`: files and JSON that anyone can have written
-- `validate`: `load_document`, `parse_document` and `document_problems`
+- `validate`: `load_document`, `parse_document` and `document_problems`, with the checks of spaces, objects
+  and tracks
 - `schema.json`: the schema, with its version
 - `json_schema`: a validator for the part of JSON Schema that it uses
 - `contacts`: contacts and near misses
-- `hulls_and_trees`: convex hulls, sphere trees and axes by themselves
 - `shapes`: shapes of an object compared with each other, with its envelope and with its track
 
 May import `core` and the modules of `formats` outside its packages.

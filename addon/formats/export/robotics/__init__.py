@@ -2,8 +2,7 @@
 
 In reading order:
 
-- `link_frames`: poses of links as readers compute them
-- `link_shapes`: one object's shape in the frame of its link
+- `link_shapes`: poses of links as readers compute them, and shapes in the frames of links
 - `text`: numbers, comments and names of links
 - `links`: all links of a document
 - `urdf`, `mjcf`, `usd_physics`, `curobo`: one module for each file format

@@ -15,8 +15,7 @@ from ....core.numeric.arrays import require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
 from ...validation.validate import require_document
-from .link_frames import LinkFrame, child_frame, root_frame
-from .link_shapes import LinkFormat, LinkHull, LinkShape, shapes_in_link
+from .link_shapes import LinkFormat, LinkFrame, LinkHull, LinkShape, child_frame, root_frame, shapes_in_link
 from .text import indented, link_names
 
 ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)

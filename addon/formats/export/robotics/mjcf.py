@@ -14,10 +14,9 @@ import numpy as np
 from ....core import Capsule, Obb, Sphere
 from ....core.messages import message
 from ....core.numeric.arrays import Floats
-from ...document.extras import read_armature_roots
+from ...document.conversion import read_armature_roots
 from ...shape_members import SHAPE_TYPES
-from .link_frames import NO_ROTATION
-from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
+from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, shape_pose
 from .links import Link, RoboticsError, groups_that_meet, nested_text
 from .text import comment_text, decimals_text, generator_text, identifier_from
 

@@ -14,8 +14,7 @@ from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
 from ...shape_members import SHAPE_TYPES
 from ...spaces import matrix_from_quaternion
-from .link_frames import NO_ROTATION, roll_pitch_yaw
-from .link_shapes import LinkFormat, LinkShape, shape_pose
+from .link_shapes import NO_ROTATION, LinkFormat, LinkShape, roll_pitch_yaw, shape_pose
 from .links import Link
 from .text import comment_text, decimals_text, generator_text, identifier_from, indented
 

@@ -20,8 +20,7 @@ from ....core.numeric.floating_point import float32_at_least, float32_at_most
 from ...document.model import CollisionResponse
 from ...shape_members import SHAPE_TYPES
 from ...spaces import matrix_from_quaternion
-from .link_frames import NO_ROTATION, roll_pitch_yaw
-from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
+from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, roll_pitch_yaw, shape_pose
 from .links import ROBOTICS_SPACE, Link, groups_that_meet, nested_text
 from .text import decimals_text, generator_text, identifier_from, indented, link_names
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core.numeric.arrays import rotation_matrix
-from addon.formats.export.robotics.link_frames import roll_pitch_yaw
+from addon.formats.export.robotics.link_shapes import roll_pitch_yaw
 from tests.formats.export.robotics.robot_files import (
     box_part,
     document_of_parts,
