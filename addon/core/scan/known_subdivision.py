@@ -6,7 +6,7 @@ estimate from neighbors. So what a round settles is proven.
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -61,25 +61,6 @@ class KnownSubdivision(Subdivision):
         self._motion = motion
         self.is_refinable = np.ones(len(interval), dtype=bool)
         self.contact_motion = np.full(len(interval), PROVEN)
-        self._open: PairIntervals | None = None
-        self._round: PairIntervals | None = None
-        # Chunks of rows of the round to split, with their positions; and the parts of chunks that are split.
-        self._unsplit: deque[tuple[Ints, Floats]] = deque()
-        self._split_parts: list[tuple[PairIntervals, Ints]] = []
-
-    @property
-    def is_done(self) -> bool:
-        """True if no interval is left to solve."""
-        return not (self._is_first_round or self._open is not None)
-
-    @property
-    def pending_samples(self) -> int:
-        """Number of chunks that are missing before the next round can be solved."""
-        return len(self._unsplit)
-
-    def _open_parts(self) -> PairIntervals:
-        assert self._open is not None
-        return self._open
 
     def assess(
         self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float
@@ -115,35 +96,43 @@ class KnownSubdivision(Subdivision):
         jumps = self._next_jumps(pair, begin, np.nextafter(end, np.inf))
         return np.asarray(super()._ends_at_limit(pair, begin, end) | (jumps == end))
 
-    def select_open(
+    def split(
         self,
         intervals: PairIntervals,
         contacts: IntervalContacts,
         assessment: Assessment,
         is_open: Bools,
-    ) -> None:
-        """End the round: split the open rows (m,) of its intervals, each near its own contact."""
+    ) -> Generator[float, None, PairIntervals | None]:
+        """See `Subdivision`: each open row is split near its own contact, chunk by chunk."""
         self._record_round(intervals, contacts, is_open)
-        self._is_first_round = False
         rows = np.flatnonzero(is_open)
-        self._open = None
-        if len(rows):
-            positions = split_positions(
-                contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
-            )
-            self._round = intervals
-            cost = self._motion.costs[self._movers(intervals.rows[rows])].mean(axis=0)
-            chunk_of = ((np.cumsum(cost) - cost) // _SPLIT_PER_CHUNK).astype(np.int64)
-            starts = np.flatnonzero(np.diff(chunk_of)) + 1
-            self._unsplit.extend(zip(np.split(rows, starts), np.split(positions, starts), strict=True))
-
-    def add_sample(self) -> None:
-        """Split one pending chunk."""
-        assert self._round is not None
-        self._split_parts.append(self._split(self._round, *self._unsplit.popleft()))
-        if not self._unsplit:
-            self._open = _joined(self._split_parts)
-            self._round, self._split_parts = None, []
+        if not len(rows):
+            return None
+        positions = split_positions(
+            contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
+        )
+        cost = self._motion.costs[self._movers(intervals.rows[rows])].mean(axis=0)
+        chunk_of = ((np.cumsum(cost) - cost) // _SPLIT_PER_CHUNK).astype(np.int64)
+        starts = np.flatnonzero(np.diff(chunk_of)) + 1
+        parts, places = [], []
+        for chunk, cuts in zip(np.split(rows, starts), np.split(positions, starts), strict=True):
+            yield len(parts) / (len(starts) + 1)
+            part, place = self._split(intervals, chunk, cuts)
+            parts.append(part)
+            places.append(place)
+        if len(parts) == 1:
+            return parts[0]
+        # The first parts of all rows, then the second ones, and so on.
+        order = np.argsort(np.concatenate(places), kind="stable")
+        shapes: list[Any] = [
+            sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
+            for sides in zip(*(part.motion for part in parts), strict=True)
+        ]
+        columns = {
+            name: np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in ("rows", "deviation", "begin", "end", "has_contact_before", "can_split")
+        }
+        return PairIntervals(motion=PairMotion(*shapes), poses=None, **columns)
 
     def velocities_before(self, rows: Ints, times: Floats) -> Floats:
         """Relative velocities (r, 3) of candidates just before times (r,), in lengths per frame.
@@ -293,24 +282,6 @@ class KnownSubdivision(Subdivision):
             ):
                 shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, row, shape.shape[0] + cut)])
         return PairMotion(*shapes, *ends[2 * sides :])
-
-
-def _joined(chunks: list[tuple[PairIntervals, Ints]]) -> PairIntervals:
-    """Join chunks of parts: the first parts of all rows, then the second ones, and so on."""
-    if len(chunks) == 1:
-        return chunks[0][0]
-    order = np.argsort(np.concatenate([place for _, place in chunks]), kind="stable")
-    parts = [part for part, _ in chunks]
-    shapes: list[Any] = [
-        sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
-        for sides in zip(*(part.motion for part in parts), strict=True)
-    ]
-
-    columns = {
-        name: np.concatenate([getattr(part, name) for part in parts])[order]
-        for name in ("rows", "deviation", "begin", "end", "has_contact_before", "can_split")
-    }
-    return PairIntervals(motion=PairMotion(*shapes), poses=None, **columns)
 
 
 def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: Bools) -> Floats:

@@ -316,8 +316,8 @@ class PairScanner:
         cutoff = candidates.separation_cutoff(clearance)
         records: list[IntervalRecords] = []
         begin = 0.0
-        while not subdivision.is_done:
-            intervals = subdivision.intervals()
+        intervals: PairIntervals | None = subdivision.whole_intervals()
+        while intervals is not None:
             of_all = (1 - begin) * (1 - _LEFT_AFTER_ROUND)
             yield begin + 0.1 * of_all
             parts = self._interval_contacts(intervals)
@@ -336,11 +336,8 @@ class PairScanner:
             of_round = Pieces.of_round(subdivision, intervals, contacts, rows[is_touching])
             found.piece[is_touching[is_relevant]] = pieces.add(of_round)
             records.append(found)
-            subdivision.select_open(intervals, contacts, assessment, is_open)
-            count = subdivision.pending_samples
-            while subdivision.pending_samples:
-                yield begin + of_all * (1 - 0.5 * subdivision.pending_samples / count)
-                subdivision.add_sample()
+            splitting = subdivision.split(intervals, contacts, assessment, is_open)
+            intervals = yield from _scaled(splitting, begin + 0.5 * of_all, begin + of_all)
             begin += of_all
             yield begin
         self._cache.doubt(candidates.keys, subdivision.doubtful_since)

@@ -8,7 +8,7 @@ this subdivision.
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,7 +201,7 @@ class SubframeSource(NamedTuple):
 class Subdivision:
     """Rounds of solving candidate pairs in their intervals: whole intervals first, then parts of open ones.
 
-    Each round: solve `intervals()`, then `select_open()`, then `add_sample()` while samples are pending. All
+    Each round: solve and `assess` its intervals, and `split` the open ones into those of the next round. All
     open parts are solved in one batch, which takes far fewer array operations than part by part.
 
     candidates : Candidates, batch (m,)
@@ -228,9 +228,8 @@ class Subdivision:
             first, second = candidates.pairs.T
             self.is_refinable = source.is_refinable[first] & source.is_refinable[second]
         self.contact_motion = np.where(self.is_refinable, SAMPLED, LINEAR)
-        self._is_first_round = True
+        # Of the round: parts between samples; none for whole intervals.
         self._parts: list[IntervalPart] = []
-        self._pending: deque[tuple[IntervalPart, float]] = deque()
         self._members = np.empty_like(candidates.pairs)
         self._first_contact = np.where(candidates.has_contact_before, -np.inf, np.inf)
         self._samples = np.zeros(len(interval), dtype=np.int64)
@@ -255,20 +254,8 @@ class Subdivision:
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
-    @property
-    def is_done(self) -> bool:
-        """True if no interval is left to solve."""
-        return not (self._is_first_round or self._parts)
-
-    @property
-    def pending_samples(self) -> int:
-        """Number of samples that are missing before the next round can be solved."""
-        return len(self._pending)
-
-    def intervals(self) -> PairIntervals:
-        """Return the pairs of this round."""
-        if not self._is_first_round:
-            return self._open_parts()
+    def whole_intervals(self) -> PairIntervals:
+        """Return the pairs of the first round."""
         block, interval, candidates = self._block, self._interval, self.candidates
         a, b = ((interval, shapes) for shapes in candidates.pairs.T)
         second = (block.mesh, block.mesh) if block.mesh else (block.shapes[b], block.ending[b])
@@ -284,6 +271,7 @@ class Subdivision:
         )
 
     def _open_parts(self) -> PairIntervals:
+        """Return the pairs of the round in all parts."""
         parts = self._parts
         rows = np.concatenate([part.rows for part in parts])
         part_of_row = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
@@ -538,7 +526,7 @@ class Subdivision:
 
     def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
         """Return how many samples (m,) pairs of a round may take within an interval."""
-        if self._is_first_round:
+        if not self._parts:
             return np.full(len(intervals.rows), _MOST_SAMPLES)
         return np.where(self._is_abrupt, _MOST_AT_JUMPS, _MOST_SAMPLES)
 
@@ -548,12 +536,16 @@ class Subdivision:
         np.minimum.at(self._first_contact, intervals.rows[touching], intervals.begin[touching])
         np.add.at(self._samples, intervals.rows[is_open], 1)
 
-    def select_open(
+    def split(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, is_open: Bools
-    ) -> None:
-        """End the round: keep the open rows (m,) of its intervals, and choose where to sample them."""
-        if self._is_first_round:
-            self._is_first_round = False
+    ) -> Generator[float, None, PairIntervals | None]:
+        """End the round: split the open rows (m,) of its intervals. Returns the next round; None for none.
+
+        Yields the part of the work that is done, before each sample. Whole intervals are not split, but
+        solved again: samples around them show better how their shapes move.
+        """
+        parts, self._parts = self._parts, []
+        if not parts:
             rows, pairs = np.flatnonzero(is_open), self.candidates.pairs
             for k in np.unique(self._interval[rows]).tolist():
                 assert self._source is not None
@@ -561,33 +553,44 @@ class Subdivision:
                 timeline = Timeline(self._block, k, self._source.subject_of, pairs[in_interval])
                 self._members[in_interval] = np.searchsorted(timeline.members, pairs[in_interval])
                 self._parts.append(IntervalPart(timeline, timeline.start, timeline.end, in_interval))
-            return
-        self._record_round(intervals, contacts, is_open)
-        start = 0
-        for part in self._parts:
+        else:
+            self._record_round(intervals, contacts, is_open)
+            pending = self._split_times(parts, intervals, contacts, assessment, is_open)
+            for done, (part, middle) in enumerate(pending):
+                yield done / len(pending)
+                assert self._source is not None
+                part.timeline.add_sample(middle, self._source.motion, part.begin, part.end)
+                self._parts += [part._replace(end=middle), part._replace(begin=middle)]
+        return self._open_parts() if self._parts else None
+
+    def _split_times(
+        self,
+        parts: Sequence[IntervalPart],
+        intervals: PairIntervals,
+        contacts: IntervalContacts,
+        assessment: Assessment,
+        is_open: Bools,
+    ) -> list[tuple[IntervalPart, float]]:
+        """Return parts with those of their rows that are open (m,), and the time at which to split each."""
+        pending, start = [], 0
+        for part in parts:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])
             start += len(part.rows)
-            if len(open_rows):
-                rows = intervals.rows[open_rows]
-                begin, end = intervals.begin[open_rows], intervals.end[open_rows]
-                if (self._is_abrupt[open_rows] | self._ends_at_limit(rows, begin, end)).any():
-                    # Most jumps are at whole frames: next to the end if that is a frame, else halves.
-                    middle = part.end - _JUST_BEFORE
-                    is_frame = part.end == part.timeline.end
-                    if not (is_frame and middle - part.begin > part.end - middle):
-                        middle = (part.begin + part.end) / 2
-                else:
-                    split = _split_position(contacts, assessment, open_rows)
-                    middle = part.begin + (part.end - part.begin) * split
-                self._pending.append((part._replace(rows=rows), middle))
-        self._parts = []
-
-    def add_sample(self) -> None:
-        """Take one pending sample, and split its part there."""
-        assert self._source is not None
-        part, middle = self._pending.popleft()
-        part.timeline.add_sample(middle, self._source.motion, part.begin, part.end)
-        self._parts += [part._replace(end=middle), part._replace(begin=middle)]
+            if not len(open_rows):
+                continue
+            rows = intervals.rows[open_rows]
+            begin, end = intervals.begin[open_rows], intervals.end[open_rows]
+            if (self._is_abrupt[open_rows] | self._ends_at_limit(rows, begin, end)).any():
+                # Most jumps are at whole frames: next to the end if that is a frame, else halves.
+                middle = part.end - _JUST_BEFORE
+                is_frame = part.end == part.timeline.end
+                if not (is_frame and middle - part.begin > part.end - middle):
+                    middle = (part.begin + part.end) / 2
+            else:
+                split = _split_position(contacts, assessment, open_rows)
+                middle = part.begin + (part.end - part.begin) * split
+            pending.append((part._replace(rows=rows), middle))
+        return pending
 
 
 def _middles(intervals: PairIntervals, contacts: IntervalContacts) -> Floats:
