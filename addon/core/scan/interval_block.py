@@ -21,7 +21,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Shape, assigned, concatenated, differences, where_shapes
+from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 from ..sweep.interpolation import at
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
@@ -94,13 +94,17 @@ class IntervalBlock:
     """The intervals (k,) between frames (k + 1,) of shapes (n,).
 
     mesh : Mesh of the obstacle, whose bounding sphere is the last shape; None for bodies among themselves.
-    times, shapes, present, poses : (k + 1, ...). Of the frames.
+    begin, end : Times of the first and the last frame.
+    is_instant : Whether the block is one frame, as start and end of an interval without duration.
+    count : Number of intervals, k.
+    times, shapes, present, poses, moved : (k + 1, ...). Of the frames.
     ending : Shape, batch (k, n). Shapes at the end of each interval. A shape that is absent by then stays
         where it was; one that appears belongs to the next interval.
     boxes, ending_boxes : Aabb, batches (k + 1, n) and (k, n). Boxes around `shapes` and `ending`.
     jumps : (k, n) bool. Known shapes that jump at the end of each interval.
     has_limit : (k, n) bool. Known shapes whose ending is not shown at the end of each interval: they jump
         or disappear there.
+    moves_unseen : (n,) bool. Shapes that move within the block, whether their samples show it or not.
     deviation : (k, n) float. Assumed deviation of each shape from linear motion; 0 if the scan takes motion
         as linear.
     """
@@ -111,8 +115,11 @@ class IntervalBlock:
         """Make a block of `frames` from `first` to `last`; their neighbors serve to estimate deviations."""
         self.mesh = mesh
         within = frames.take(slice(first, last + 1))
+        self.begin, self.end = float(within.times[0]), float(within.times[-1])
+        self.is_instant = self.begin == self.end
+        self.count = last - first
         self.times, self.shapes, self.poses = within.times, within.shapes, within.poses
-        self.present, self._moved = within.present, within.moved
+        self.present, self.moved = within.present, within.moved
         stays = self.present[1:]
         self.boxes = self.shapes.aabb()
         self.ending, self.ending_boxes = self.shapes[1:], self.boxes[1:]
@@ -123,8 +130,8 @@ class IntervalBlock:
         self._around = frames.take(slice(max(first - 1, 0), last + 2))
         self._first = min(first, 1)
         self._has_next = last + 1 < len(frames.times)
-        self._moves_unseen = np.zeros(self.present.shape[1], dtype=bool)
-        shape = (len(self), self.present.shape[1])
+        shape = (self.count, self.present.shape[1])
+        self.moves_unseen: Bools = np.zeros(shape[1], dtype=bool)
         self.jumps: Bools = np.zeros(shape, dtype=bool)
         self._known: KnownMotion | None = None
         self._jump_lengths: Floats = np.zeros(shape)
@@ -148,7 +155,7 @@ class IntervalBlock:
         At the begin and at the end of a scan one change of velocity alone is known. It does not show how much
         the next one would be.
         """
-        if self.is_instant or not len(self):
+        if self.is_instant or not self.count:
             return
         self.deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
         steps = np.diff(self._around.times)[:, None]
@@ -156,7 +163,7 @@ class IntervalBlock:
         paths = velocity_change(np.zeros(()), velocities(around[:-1], around[1:], steps)) * steps
         for is_end, interval, near in (
             (not self._first, 0, slice(0, 2)),
-            (not self._has_next, len(self) - 1, slice(-2, None)),
+            (not self._has_next, self.count - 1, slice(-2, None)),
         ):
             if is_end:
                 doubtful = np.where(is_refinable, _DOUBT * paths[near].max(axis=0), 0.0)
@@ -183,13 +190,13 @@ class IntervalBlock:
             return
         self._known = motion
         self._find_limits(motion, known)
-        starts = np.arange(0, len(self), _COARSE)
-        ends = np.minimum(starts + _COARSE, len(self))
+        starts = np.arange(0, self.count, _COARSE)
+        ends = np.minimum(starts + _COARSE, self.count)
         group, shape = np.repeat(np.arange(len(starts)), len(known)), np.tile(known, len(starts))
         begin, end = starts[group], ends[group]
         coarse = 2 * (yield from self._bounded(shape, begin, end))
-        self._moves_unseen = has_jumped.copy()
-        self._moves_unseen[shape[coarse > 0]] = True
+        self.moves_unseen = has_jumped.copy()
+        self.moves_unseen[shape[coarse > 0]] = True
         first, last = self.shapes[begin, shape], self.ending[end - 1, shape]
         # Where a shape is absent at an end, the samples do not show how far it turns.
         absent = ~(self.present[begin, shape] & self.present[end - 1, shape]) & (shape < self._movers)
@@ -198,13 +205,13 @@ class IntervalBlock:
             limits = motion.shapes_of(shape[absent], self.times[end[absent]], is_before=True)
             last = assigned(last, absent, limits)
         coarse += rotation_sagitta(first, last)
-        self.deviation[:, known] = coarse.reshape(len(starts), -1)[np.arange(len(self)) // _COARSE]
+        self.deviation[:, known] = coarse.reshape(len(starts), -1)[np.arange(self.count) // _COARSE]
         self.deviation += self._jump_lengths
 
     def _find_limits(self, motion: KnownMotion, known: Ints) -> None:
         """Find the endings of known shapes (m,) that jump or disappear at the end of an interval."""
         moving = known[known < self._movers]
-        shapes, begin, last = moving, np.full(len(moving), self.times[0]), np.nextafter(self.end, np.inf)
+        shapes, begin, last = moving, np.full(len(moving), self.begin), np.nextafter(self.end, np.inf)
         while len(shapes):
             begin = motion.next_jumps(shapes, begin, np.full(len(shapes), last))
             shapes, begin = shapes[begin < last], begin[begin < last]
@@ -241,35 +248,10 @@ class IntervalBlock:
             yield (chunk[-1] + 1) / len(shapes) if len(chunk) else 1.0
         return result
 
-    def __len__(self) -> int:
-        """Return the number of intervals."""
-        return len(self.times) - 1
-
-    @property
-    def end(self) -> float:
-        """Time of the last frame."""
-        return float(self.times[-1])
-
-    @property
-    def is_instant(self) -> bool:
-        """True if the block is one frame, as start and end of an interval without duration."""
-        return bool(self.times[0] == self.times[-1])
-
     def neighborhood(self, interval: int) -> Frames:
         """Return both frames of an interval, the one before and the one after, as far as there are any."""
         begin = self._first + interval
         return self._around.take(slice(max(begin - 1, 0), begin + 3))
-
-    def changes(self) -> Bools:
-        """Mask (n,) of shapes that appear, disappear or move within the block, or whose subjects do."""
-        result = (self.present[1:] != self.present[:-1]).any(axis=0) | self._moves_unseen
-        result |= (self._moved[1:] & self.present[1:]).any(axis=0)
-        result |= (differences(self.shapes[1:], self.shapes[:-1]) & self.present[1:]).any(axis=0)
-        return np.asarray(result)
-
-    def moves_last(self) -> Bools:
-        """Mask (n,) of shapes that move within the last interval."""
-        return differences(self.shapes[-1], self.shapes[-2])
 
     def contact_coordinates(self, interval: Ints, pairs: Ints) -> Floats:
         """Largest coordinate (m,) in the world where pairs (m, 2) may touch in their intervals (m,).
@@ -287,6 +269,8 @@ class IntervalBlock:
     def swept_boxes(self, margin: Floats, rows: tuple[Ints, ...] | None = None) -> Aabb:
         """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation.
 
+        Those of shapes that are not present at the begin are empty, from inf to -inf.
+
         rows : Intervals and shapes (m,), for which the boxes (m,) are; all without them.
         """
         interval, shape = rows or (slice(None), slice(None))
@@ -296,18 +280,22 @@ class IntervalBlock:
             padding += rotation_sagitta(self.shapes[:-1][interval, shape], ending)
         # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
         boxes = self.boxes[:-1][interval, shape].merged(self.ending_boxes[interval, shape])
-        return boxes.padded(padding * (1 + CHAIN_ROUNDING))
+        boxes = boxes.padded(padding * (1 + CHAIN_ROUNDING))
+        present = self.present[:-1][interval, shape][..., None]
+        if present.all():
+            return boxes
+        return Aabb.unchecked(np.where(present, boxes.min, np.inf), np.where(present, boxes.max, -np.inf))
 
     def estimated_deviations(self, shapes: Ints) -> Floats:
         """Deviation (k, m) of some shapes (m,) from linear motion; NaN where no neighbor is known."""
-        if not len(self) or self.is_instant:
-            return np.zeros((len(self), len(shapes)))
+        if not self.count or self.is_instant:
+            return np.zeros((self.count, len(shapes)))
         around, present = self._around.shapes[:, shapes], self._around.present[:, shapes]
         steps = np.diff(self._around.times)[:, None]
         speed = velocities(around[:-1], around[1:], steps)
         is_known = present[:-2] & present[1:-1] & present[2:]
         changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
-        return interval_deviations(changes, steps, np.nan)[self._first : self._first + len(self)]
+        return interval_deviations(changes, steps, np.nan)[self._first : self._first + self.count]
 
 
 class Timeline:

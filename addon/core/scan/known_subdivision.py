@@ -114,7 +114,8 @@ class KnownSubdivision(Subdivision):
         cost = self._motion.costs[self._movers(intervals.rows[rows])].mean(axis=0)
         chunk_of = ((np.cumsum(cost) - cost) // _SPLIT_PER_CHUNK).astype(np.int64)
         starts = np.flatnonzero(np.diff(chunk_of)) + 1
-        parts, places = [], []
+        parts: list[PairIntervals] = []
+        places: list[Ints] = []
         for chunk, cuts in zip(np.split(rows, starts), np.split(positions, starts), strict=True):
             yield len(parts) / (len(starts) + 1)
             part, place = self._split(intervals, chunk, cuts)

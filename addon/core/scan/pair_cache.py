@@ -58,6 +58,7 @@ class Pieces:
 
     subdivision : Subdivision
     candidates : (r,) int. Rows of the pairs in the subdivision.
+    size : (r,) float. Size of the smaller subject.
     motion : PairMotion, batch (r,)
     enter, least_time : (r,) float. Begin of the contact, and time of the least separation, in [0, 1] of the
         interval.
@@ -69,6 +70,7 @@ class Pieces:
 
     subdivision: Subdivision
     candidates: Ints
+    size: Floats
     motion: PairMotion
     enter: Floats
     least_time: Floats
@@ -91,20 +93,16 @@ class Pieces:
             # What jumps has no velocity.
             deviation[np.isin(rows, intervals.jumps.rows)] = np.inf
         steps = (intervals.end - intervals.begin)[rows]
+        size, motion = subdivision.candidates.size[candidates], intervals.motion.take(rows)
         times = contacts.enter[rows], contacts.least_time[rows]
-        return cls(subdivision, candidates, intervals.motion.take(rows), *times, steps, deviation, poses)
+        return cls(subdivision, candidates, size, motion, *times, steps, deviation, poses)
 
     def take(self, rows: Ints) -> Pieces:
         """Return some of the pieces."""
-        names = ("candidates", "enter", "least_time", "steps", "deviation")
+        names = ("candidates", "size", "enter", "least_time", "steps", "deviation")
         columns = {name: getattr(self, name)[rows] for name in names}
         poses = None if self.poses is None else self.poses[:, rows]
         return replace(self, motion=self.motion.take(rows), poses=poses, **columns)
-
-    @property
-    def size(self) -> Floats:
-        """Sizes (r,) of the smaller subjects."""
-        return self.subdivision.candidates.size[self.candidates]
 
     def to_world(self, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
         """Transform points and vectors (r, 3) at times (r,) in [0, 1] to world space."""
@@ -250,6 +248,7 @@ class PairCache:
     """Contacts and least separation of each pair so far.
 
     pairs : All but `is_near`, which depends on sizes.
+    open : Contacts that last until the time recorded last.
     """
 
     def __init__(self) -> None:
@@ -257,12 +256,7 @@ class PairCache:
         self.pairs = PairRecords.new(nothing)
         self._closed: list[ContactSpans] = []
         none_open = IntervalRecords.from_continued_contacts(nothing, np.empty(0), 0.0)
-        self._open = ContactSpans.from_records(none_open)
-
-    @property
-    def open_contacts(self) -> tuple[Ints, Floats]:
-        """Keys (k,) of contacts that last until the time recorded last, and when they began (k,)."""
-        return self._open.keys, self._open.enter
+        self.open = ContactSpans.from_records(none_open)
 
     def record(
         self, records: IntervalRecords, until: float, pieces: SolvedPieces
@@ -273,7 +267,7 @@ class PairCache:
         """
         if not len(records.keys):
             # Open contacts end where no pair is near.
-            self._close(self._open, until)
+            self._close(self.open, until)
             return
         order = np.argsort(records.keys, kind="stable")
         begins = np.flatnonzero(is_run_start(records.keys[order]))
@@ -297,11 +291,9 @@ class PairCache:
 
         Also returns the least separation (m,) within open contacts; inf for pairs without one.
         """
-        (row, is_known), (open_row, is_open) = (
-            _found(table.keys, keys) for table in (self.pairs, self._open)
-        )
+        (row, is_known), (open_row, is_open) = (_found(table.keys, keys) for table in (self.pairs, self.open))
         least, open_least = np.full((2, len(keys)), np.inf)
-        least[is_known], open_least[is_open] = self.pairs.least[row], self._open.least[open_row]
+        least[is_known], open_least[is_open] = self.pairs.least[row], self.open.least[open_row]
         touched = np.zeros(len(keys), dtype=bool)
         touched[is_known] = self.pairs.touched[row]
         return least, touched, open_least
@@ -314,7 +306,7 @@ class PairCache:
 
     def spans(self) -> ContactSpans:
         """Return all spans, the open ones too, ordered by key, then time."""
-        spans = ContactSpans.concatenate([*self._closed, self._open])
+        spans = ContactSpans.concatenate([*self._closed, self.open])
         return spans.take(np.lexsort((spans.enter, spans.keys)))
 
     def _rows_of(self, keys: Ints) -> Ints:
@@ -328,8 +320,8 @@ class PairCache:
 
     def _joined(self, records: IntervalRecords, pieces: SolvedPieces) -> Generator[float, None, ContactSpans]:
         """Join contacts with each other and with the open ones; yields as `record`."""
-        count = len(self._open.keys)
-        spans = ContactSpans.concatenate([self._open, ContactSpans.from_records(records)])
+        count = len(self.open.keys)
+        spans = ContactSpans.concatenate([self.open, ContactSpans.from_records(records)])
         order, begins, latest = span_runs(spans.keys, spans.enter, spans.leave)
         yield 0.3
         run = np.empty(len(order), dtype=np.int64)
@@ -363,7 +355,7 @@ class PairCache:
         is_over = joined.leave < until
         if is_over.any():
             self._closed.append(joined.take(is_over))
-        self._open = joined.take(~is_over)
+        self.open = joined.take(~is_over)
 
 
 def _found(known: Ints, keys: Ints) -> tuple[Ints, Bools]:

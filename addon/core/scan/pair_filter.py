@@ -174,10 +174,8 @@ def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
 
     boxes : (k, n) `block.swept_boxes`
     """
-    present = block.present[:-1]
-    shapes = np.flatnonzero(present.any(axis=0))
-    low, high = _present_corners(block, boxes)
-    around = Aabb.unchecked(low[:, shapes].min(axis=0), high[:, shapes].max(axis=0))
+    shapes = np.flatnonzero(block.present[:-1].any(axis=0))
+    around = Aabb.unchecked(boxes.min[:, shapes].min(axis=0), boxes.max[:, shapes].max(axis=0))
     if block.mesh:
         # The last shape is the obstacle.
         last = block.present.shape[1] - 1
@@ -188,23 +186,14 @@ def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
     return np.asarray(shapes[overlapping_pairs(around)])
 
 
-def _present_corners(block: IntervalBlock, boxes: Aabb) -> tuple[Floats, Floats]:
-    """Corners (k, n, 3) of boxes; empty boxes, from inf to -inf, for shapes that are not present."""
-    present = block.present[:-1, :, None]
-    if present.all():
-        return boxes.min, boxes.max
-    return np.where(present, boxes.min, np.inf), np.where(present, boxes.max, -np.inf)
-
-
-def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints:
+def overlaps_by_interval(boxes: Aabb, pairs: Ints) -> Ints:
     """Rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, ordered by interval."""
-    low, high = _present_corners(block, boxes)
-    columns = [np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high)]
+    columns = [np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (boxes.min, boxes.max)]
     first, second = pairs.T
     parts = [np.empty((0, 2), dtype=np.int64)]
     # As many intervals at once as there is room for, or as many pairs.
     step = max(1, CHUNK_ROWS // max(1, len(pairs)))
-    for start in range(0, len(low), step):
+    for start in range(0, len(boxes.min), step):
         below, above = (side[:, start : start + step] for side in columns)
         for begin in range(0, len(pairs), CHUNK_ROWS):
             i, j = first[begin : begin + CHUNK_ROWS], second[begin : begin + CHUNK_ROWS]

@@ -7,7 +7,7 @@ keep a window responsive. `PairCache.record` takes longer, and so do `use_known`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -18,9 +18,9 @@ from ..interval.dispatch import SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
 from ..interval.rotating import interval_contacts_of_rotating, may_touch
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, Ints, largest_component
+from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..progress import converted
-from ..shapes import Aabb, Capsule, Obb, Sphere, assigned
+from ..shapes import Aabb, Capsule, Obb, Sphere, assigned, differences
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
@@ -67,6 +67,8 @@ class ScanPlan:
     """Settings that all pairs of a scan have in common.
 
     pair_filter : PairFilter
+    spaces : Of the scanners: None for bodies among themselves, then one for each obstacle.
+    static_pairs : Whether contacts of pairs that never move count.
     subject_of : (n,) int. Subject that each shape of a sample is part of.
     is_whole : Whether each subject is one shape.
     motion : Sampler between frames; None for linear motion.
@@ -76,6 +78,8 @@ class ScanPlan:
     """
 
     pair_filter: PairFilter
+    spaces: Sequence[ObstacleSpace | None]
+    static_pairs: bool
     subject_of: Ints
     is_whole: bool
     motion: SubframeSampler | None
@@ -226,8 +230,7 @@ class PairScanner:
         # In the first block and at an instant, pairs at rest are tested too.
         is_moving = np.ones(self._count, dtype=bool)
         if not block.is_instant:
-            changes = np.zeros(self._count, dtype=bool)
-            changes[self._subject_of[block.changes() | self._moved_last]] = True
+            changes = self._changing_subjects(block)
             self._has_moved |= changes
             is_moving = changes if self._blocks else is_moving
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
@@ -237,7 +240,7 @@ class PairScanner:
         pairs = pairs[is_moving[self._subject_of[pairs]].any(axis=1)].astype(np.int64)
         candidates = self._candidates(pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)])
         yield 0.7 * _BROAD_PHASE
-        near = overlaps_by_interval(block, boxes, candidates.pairs)
+        near = overlaps_by_interval(boxes, candidates.pairs)
         if self._is_known.any() and not block.is_instant and len(near):
             near = yield from self._refined(block, boxes, candidates.pairs, near, margin)
         yield _BROAD_PHASE
@@ -245,7 +248,7 @@ class PairScanner:
         solving = self._solve_candidates(block, candidates, near, pieces)
         found = yield from _scaled(solving, _BROAD_PHASE, 1 - _RECORDING)
         # Open contacts of pairs at rest last until the end of the block unsolved, unless one disappears.
-        keys, since = self._cache.open_contacts
+        keys, since = self._cache.open.keys, self._cache.open.enter
         is_moving[self._subject_of[~block.present[0]]] = True
         at_rest = ~(is_moving[keys // max(1, self._count)] | is_moving[keys % max(1, self._count)])
         continued = IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
@@ -253,9 +256,18 @@ class PairScanner:
         yield from _scaled(self._cache.record(records, block.end, pieces), 1 - _RECORDING, 1.0)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
-        self._moved_last = block.moves_last()
+        self._moved_last = differences(block.shapes[-1], block.shapes[-2])
         self._blocks += 1
         self._adapt_block_length(block)
+
+    def _changing_subjects(self, block: IntervalBlock) -> Bools:
+        """Mask (s,) of subjects that appear, disappear or move within a block, or with its begin."""
+        after, before = block.present[1:], block.present[:-1]
+        moves = block.moved[1:] | differences(block.shapes[1:], block.shapes[:-1])
+        is_changing = ((moves & after) | (after != before)).any(axis=0) | block.moves_unseen
+        changes = np.zeros(self._count, dtype=bool)
+        changes[self._subject_of[is_changing | self._moved_last]] = True
+        return changes
 
     def _refined(
         self, block: IntervalBlock, boxes: Aabb, pairs: Ints, near: Ints, margin: Floats

@@ -9,10 +9,10 @@ Frames are processed in blocks and dropped: memory does not grow with the number
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,7 @@ from .motion import (
     DivisibleMotion,
     KnownMotion,
     Motion,
+    MotionRecorder,
     Obstacle,
     ObstacleSpace,
     RecordedMotion,
@@ -47,21 +48,13 @@ from .motion import (
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-from .sections import (
-    Ends,
-    ReportSettings,
-    ScanTimes,
-    Section,
-    SectionRecords,
-    SectionScan,
-    ShareRecords,
-    report_of_sections,
-    sections_of,
-)
+from .sections import Section, SectionRecords, ShareRecords, report_of_sections, sections_of
 from .switches import SwitchFinder
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
+_READING, _READING_KNOWN = 0.6, 0.1
+"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
 """The number whose multiples, without their whole parts, are spread most evenly."""
 _MAX_SUBJECTS = 2**24
@@ -103,6 +96,13 @@ class ScanSettings:
     obstacles: Sequence[Obstacle] = field(default=())
     owners: Ints | None = None
     motion: MotionKind = "adaptive"
+
+
+class Ends(NamedTuple):
+    """Functions that end a scan early: see `scan_contacts`."""
+
+    stops: Callable[[], bool]
+    drops: Callable[[], bool]
 
 
 def never() -> bool:
@@ -161,42 +161,15 @@ def scan_contacts(
     for name, function in (("stops", stops), ("drops", drops)):
         if not callable(function):
             raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
-    settings, times, sampler = _validated(motion, frames, ScanSettings() if settings is None else settings)
-    scan = _section_scan(motion, times, settings, sampler, Ends(stops, drops))
+    scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, Ends(stops, drops))
     is_divisible = isinstance(motion, DivisibleMotion) and motion.is_divisible
-    records = []
-    for section in sections_of(len(times)) if is_divisible else [Section(0, len(times) - 1)]:
+    count, records = scan.frame_count, []
+    for section in sections_of(count) if is_divisible else [Section(0, count - 1)]:
         records.append((yield from scan.scan(section)))
         if scan.stopped_at is not None:
             break
-    assert scan.first is not None
-    shape_count = scan.first.shapes.shape[1]
-    return _report(settings, shape_count, times, records, scan.stopped_at)
-
-
-def _section_scan(
-    motion: Motion, times: Floats, settings: ScanSettings, sampler: SubframeSampler | None, ends: Ends
-) -> SectionScan:
-    """Prepare to scan sections of validated times (k,) of frames."""
-    first_time = times[0].item()
-
-    @cache
-    def plan_of(shape_count: int) -> ScanPlan:
-        return _plan(settings, shape_count, sampler, first_time)
-
-    def new_scanners(sample: Sample) -> list[PairScanner]:
-        plan = plan_of(sample.shapes.shape[1])
-        return [PairScanner(plan, space) for space in _spaces(settings)]
-
-    def new_finder(sample: Sample) -> SwitchFinder | None:
-        # Not isinstance, for which Python 3.11 would evaluate all properties.
-        if sampler is None or not hasattr(sampler, "are_present") or not _refinable(sampler).all():
-            return None
-        return SwitchFinder(sampler, plan_of(sample.shapes.shape[1]).subject_of, settings.clearance)
-
-    sampled = times if sampler is None else probed_times(times, sampler)
-    scan_times = ScanTimes(sampled, np.searchsorted(sampled, times))
-    return SectionScan(motion, scan_times, new_scanners, ends, new_finder)
+    assert scan.plan is not None
+    return report_of_sections(scan.plan, records, scan.stopped_at)
 
 
 def scan_share(
@@ -209,13 +182,12 @@ def scan_share(
     Yields progress : Progress
     Returns records : ShareRecords. Return value of the generator.
     """
-    settings, times, sampler = _validated(motion, frames, settings)
-    scan = _section_scan(motion, times, settings, sampler, Ends(never, never))
+    scan = SectionScan(motion, frames, settings, Ends(never, never))
     records = []
     for section in share:
         records.append((yield from scan.scan(section)))
-    assert scan.first is not None
-    return ShareRecords(scan.first.shapes.shape[1], tuple(records))
+    assert scan.plan is not None
+    return ShareRecords(len(scan.plan.subject_of), tuple(records))
 
 
 def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[ShareRecords]) -> ContactReport:
@@ -225,18 +197,8 @@ def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sh
     shares : Of all sections, in order.
     """
     records = [section for share in shares for section in share.sections]
-    return _report(_checked_settings(settings), shares[0].shape_count, as_times(frames), records, None)
-
-
-def _validated(
-    motion: Motion, frames: ArrayLike, settings: ScanSettings
-) -> tuple[ScanSettings, Floats, SubframeSampler | None]:
-    """Validate the arguments of a scan: return settings, times (k,) of frames, and the sampler if any."""
-    settings = _checked_settings(settings)
-    times = as_times(frames)
-    require_methods(motion, ["sample"] if not isinstance(motion, RecordedMotion) else [], "motion")
-    sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
-    return settings, times, sampler
+    plan = _plan(_checked_settings(settings), shares[0].shape_count, None, as_times(frames)[0].item())
+    return report_of_sections(plan, records, None)
 
 
 def probed_times(times: Floats, motion: SubframeSampler) -> Floats:
@@ -277,25 +239,6 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
     )
 
 
-def _spaces(settings: ScanSettings) -> list[ObstacleSpace | None]:
-    """Spaces of the scanners: None for bodies among themselves, then one for each obstacle."""
-    return [None, *(ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))]
-
-
-def _report(
-    settings: ScanSettings,
-    shape_count: int,
-    times: Floats,
-    records: Sequence[SectionRecords],
-    stopped_at: float | None,
-) -> ContactReport:
-    """Make the report of the records of all sections that were scanned."""
-    first_time = times[0].item()
-    pair_filter = _plan(settings, shape_count, None, first_time).pair_filter
-    report_settings = ReportSettings(pair_filter, _spaces(settings), first_time, settings.static_pairs)
-    return report_of_sections(report_settings, records, stopped_at)
-
-
 def _plan(
     settings: ScanSettings, shape_count: int, sampler: SubframeSampler | None, first_time: float
 ) -> ScanPlan:
@@ -321,8 +264,11 @@ def _plan(
         known = len(_refinable(sampler))
         if known < count:
             raise InvalidShapeError(f"refinable: {known} of {count} subjects is too few")
+    spaces = (ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))
     return ScanPlan(
         PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
+        [None, *spaces],
+        settings.static_pairs,
         subject_of,
         settings.owners is None and not solid,
         sampler,
@@ -336,3 +282,142 @@ def _refinable(sampler: SubframeSampler) -> Bools:
     """Mask of the subjects that can be sampled between frames, validated."""
     refinable = as_array(sampler.refinable, "refinable")
     return as_mask(refinable, "refinable", (refinable.size,))
+
+
+class SectionScan:
+    """Scans sections of a motion, in order.
+
+    frame_count : Number of frames; more times are sampled.
+    plan : What all pairs have in common, once the first sample has been read.
+    stopped_at : Last time that was scanned, if a function of `Ends` has ended the scan.
+    """
+
+    def __init__(self, motion: Motion, frames: ArrayLike, settings: ScanSettings, ends: Ends) -> None:
+        """Validate the arguments of `scan_contacts`, and prepare to scan.
+
+        motion : Divisible, if there is more than one section.
+        ends : What ends the scan early.
+        """
+        self._settings, self._motion, self._ends = _checked_settings(settings), motion, ends
+        times = as_times(frames)
+        self._recorder: RecordedMotion
+        if isinstance(motion, RecordedMotion):
+            self._recorder = motion
+        else:
+            require_methods(motion, ["sample"], "motion")
+            self._recorder = MotionRecorder(motion)
+        self._sampler: SubframeSampler | None = None
+        if settings.motion == "adaptive" and isinstance(motion, SubframeMotion):
+            self._sampler = motion
+        # An array too, because the part that is done is computed at each of very many samples.
+        self._sample_times = times if self._sampler is None else probed_times(times, self._sampler)
+        self._times: list[float] = self._sample_times.tolist()
+        self._sample_numbers = np.arange(len(self._times), dtype=np.float64)
+        self._frames: list[int] = np.searchsorted(self._sample_times, times).tolist()
+        self.frame_count = len(times)
+        # Finds when subjects appear or disappear within a section; samples next to it are for estimates.
+        self._finder: SwitchFinder | None = None
+        self._span = (0.0, 0.0)
+        is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
+        self._reading = _READING_KNOWN if is_known else _READING
+        self._samples_read = 0
+        self._waiting: list[float] = []
+        self._first: Sample | None = None
+        self.plan: ScanPlan | None = None
+        self.stopped_at: float | None = None
+
+    def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
+        """Read a section of frames, with the samples next to it, and solve it."""
+        frames = frozenset(self._frames[section.begin : section.end + 1])
+        section = Section(self._frames[section.begin], self._frames[section.end])
+        scanners = self._begin(section) if section.begin else []
+        last = min(section.end + 1, len(self._times) - 1)
+        self._span = self._times[section.begin], self._times[section.end]
+        for index in range(max(section.begin - 1, 0), last + 1):
+            if index >= self._samples_read and index - 1 in frames and self._ends.stops():
+                self.stopped_at = self._times[index - 1]
+                break
+            self._recorder.record(self._times[index])
+            self._samples_read = max(self._samples_read, index + 1)
+            self._waiting.append(self._times[index])
+            if not index:
+                self._first = self._recorder.recorded()
+                scanners = self._new_scanners(self._first)
+                self._add_sample(scanners, self._first)
+            done = bisect_left(self._frames, self._samples_read)
+            progress = Progress(done, len(self._frames), self._times[index])
+            # Before other times are sampled, because callers may look at what the motion was read from.
+            yield self._with_part(progress, scanners)
+            if len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
+                self._add_sample(scanners, self._recorder.recorded())
+            for scanner in scanners:
+                for _ in scanner.process():
+                    yield self._with_part(progress, scanners)
+                    if self._ends.drops():
+                        return self._solved(section, scanners)
+        if self._waiting:
+            self._add_sample(scanners, self._recorder.recorded())
+        is_last = self.stopped_at is not None or last == section.end
+        for scanner in scanners:
+            for _ in scanner.finish() if is_last else scanner.finish_section():
+                yield self._with_part(progress, scanners)
+                if self._ends.drops():
+                    return self._solved(section, scanners)
+        return self._records(section, scanners)
+
+    def _begin(self, section: Section) -> list[PairScanner]:
+        """Return scanners for a section that is not the first one."""
+        if self._first is None:
+            self._recorder.record(self._times[0])
+            self._first = self._recorder.recorded()
+        assert isinstance(self._motion, DivisibleMotion), "other motions have one section"
+        self._motion.restart()
+        scanners = self._new_scanners(self._first)
+        for scanner in scanners:
+            scanner.begin_section(self._times[section.begin], self._times[0], self._first)
+        return scanners
+
+    def _new_scanners(self, first: Sample) -> list[PairScanner]:
+        """Create the scanners of a section, and what finds when subjects appear or disappear.
+
+        first : of the first time of the scan
+        """
+        sampler, self._finder = self._sampler, None
+        if self.plan is None:
+            self.plan = _plan(self._settings, first.shapes.shape[1], sampler, self._times[0])
+        # Not isinstance, for which Python 3.11 would evaluate all properties.
+        if sampler is not None and hasattr(sampler, "are_present") and _refinable(sampler).all():
+            self._finder = SwitchFinder(sampler, self.plan.subject_of, self._settings.clearance)
+        return [PairScanner(self.plan, space) for space in self.plan.spaces]
+
+    def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
+        """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""
+        times = np.array(self._waiting)
+        if self._finder is not None:
+            times, sample = self._finder.with_switches(times, sample, *self._span)
+        for scanner in scanners:
+            scanner.add_sample(times, sample)
+        self._waiting.clear()
+
+    def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
+        """Add the part of a scan that is done, of which reading the frames is a part too."""
+        solving = [scanner.solving for scanner in scanners]
+        until = np.interp(solving, self._sample_times, self._sample_numbers)
+        # With the last frame by itself, there are as many intervals as samples.
+        ended = sum(scanner.ended for scanner in scanners)
+        solved = (float(until.sum()) + ended) / (len(scanners) * len(self._times))
+        read = self._reading * self._samples_read / len(self._times)
+        return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
+
+    def _solved(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
+        """Return the records up to the last time that a scanner has solved; the others get there first."""
+        self.stopped_at = max(scanner.solved_until for scanner in scanners)
+        for scanner in scanners:
+            for _ in scanner.finish(self.stopped_at):
+                pass
+        return self._records(section, scanners)
+
+    def _records(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
+        """Return what the scanners have found."""
+        records = tuple(scanner.records() for scanner in scanners)
+        return SectionRecords(self._times[section.begin], records)

@@ -10,8 +10,7 @@ does not know which pairs have touched before: a contact that lasts over a cut i
 from __future__ import annotations
 
 import base64
-from bisect import bisect_left
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,21 +19,10 @@ from numpy.typing import NDArray
 from ..errors import InvalidShapeError
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.table import Table
-from ..progress import Progress
-from .motion import (
-    DivisibleMotion,
-    KnownMotion,
-    Motion,
-    MotionRecorder,
-    ObstacleSpace,
-    RecordedMotion,
-    Sample,
-)
-from .pair_filter import PairFilter
-from .pair_scanner import PairScanner
+from .motion import ObstacleSpace
+from .pair_scanner import ScanPlan
 from .records import MOTIONS, VECTORS, ContactSpans, PairRecords, ScannerRecords, is_run_start
 from .report import Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts, rows_of_ranges
-from .switches import SwitchFinder
 
 SECTION_INTERVALS = 250
 """Intervals of a section: so many that the additional work for each section does not matter."""
@@ -88,23 +76,8 @@ _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
 
-class ReportSettings(NamedTuple):
-    """Settings of a report, which records do not have.
-
-    pair_filter : PairFilter
-    spaces : Of each scanner; None for bodies among themselves.
-    first_time : Time of the first sample of the scan.
-    static_pairs : Whether contacts of pairs that never move count.
-    """
-
-    pair_filter: PairFilter
-    spaces: Sequence[ObstacleSpace | None]
-    first_time: float
-    static_pairs: bool
-
-
 def report_of_sections(
-    settings: ReportSettings, sections: Sequence[SectionRecords], stopped_at: float | None
+    plan: ScanPlan, sections: Sequence[SectionRecords], stopped_at: float | None
 ) -> ContactReport:
     """Join successive sections, at least one, and make the report of all scanners.
 
@@ -113,13 +86,12 @@ def report_of_sections(
     begins = np.array([section.begin for section in sections])
     joined = [
         joined_records([section.scanners[number] for section in sections], begins)
-        for number in range(len(settings.spaces))
+        for number in range(len(plan.spaces))
     ]
     # Where nothing moves, pairs that do not move are all there is.
-    with_static = settings.static_pairs or not any(each.has_moved.any() for each in joined)
+    with_static = plan.static_pairs or not any(each.has_moved.any() for each in joined)
     results = [
-        _results(settings, space, each, with_static)
-        for space, each in zip(settings.spaces, joined, strict=True)
+        _results(plan, space, each, with_static) for space, each in zip(plan.spaces, joined, strict=True)
     ]
     contacts = Contacts.concatenate([part[0] for part in results])
     near = NearMisses.concatenate([part[1] for part in results])
@@ -127,22 +99,22 @@ def report_of_sections(
     contacts = contacts.take(np.lexsort((pairs.b, pairs.a, pairs.frame)))
     clearances = Clearances(near.take(np.lexsort((near.b, near.a, near.gap))))
     static_overlaps = sorted(pair for part in results for pair in part[2])
-    static_count = 0 if with_static else _count_static_pairs(settings, joined)
+    static_count = 0 if with_static else _count_static_pairs(plan, joined)
     return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
 
 
-def _count_static_pairs(settings: ReportSettings, joined: Sequence[ScannerRecords]) -> int:
+def _count_static_pairs(plan: ScanPlan, joined: Sequence[ScannerRecords]) -> int:
     """Count the pairs that never move, of bodies among themselves and with each obstacle."""
-    solid = [None if space is None else int(space.obstacle.subject) for space in settings.spaces]
+    solid = [None if space is None else int(space.obstacle.subject) for space in plan.spaces]
     total = 0
     for subject, records in zip(solid, joined, strict=True):
         is_static = ~records.has_moved
         is_static[[each for each in solid if each is not None]] = False
         bodies = np.flatnonzero(is_static)
         if subject is None:
-            total += settings.pair_filter.count_pairs(is_static)
+            total += plan.pair_filter.count_pairs(is_static)
         elif not records.has_moved[subject]:
-            total += int(settings.pair_filter.includes(bodies, np.full_like(bodies, subject)).sum())
+            total += int(plan.pair_filter.includes(bodies, np.full_like(bodies, subject)).sum())
     return total
 
 
@@ -188,13 +160,13 @@ def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans
 
 
 def _results(
-    settings: ReportSettings, space: ObstacleSpace | None, records: ScannerRecords, with_static: bool
+    plan: ScanPlan, space: ObstacleSpace | None, records: ScannerRecords, with_static: bool
 ) -> tuple[Contacts, NearMisses, list[tuple[int, int]]]:
     """Contacts, near misses, and pairs that touch but were not requested.
 
     with_static : whether pairs that never move count
     """
-    pair_filter, (pairs, spans, has_moved) = settings.pair_filter, records
+    pair_filter, (pairs, spans, has_moved) = plan.pair_filter, records
     firsts = np.flatnonzero(is_run_start(spans.keys))
     since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
     uncertainty = spans.uncertainty.copy()
@@ -208,7 +180,7 @@ def _results(
     is_reported = moves | with_static
     is_contact = pairs.touched & is_reported
     columns = (column[is_contact] for column in (pairs.keys, a, b, is_flipped))
-    contacts = _contacts_of(spans, settings.first_time, *columns)
+    contacts = _contacts_of(spans, plan.first_time, *columns)
     near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
     near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
     return contacts, near_misses, sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True))
@@ -299,156 +271,3 @@ def _encoded(name: str, values: NDArray[Any]) -> str:
 def _decoded(name: str, text: str) -> NDArray[Any]:
     values = np.frombuffer(base64.b64decode(text, validate=True), dtype=_type_of(name)).copy()
     return values.reshape(-1, 3) if name in VECTORS else values
-
-
-_READING, _READING_KNOWN = 0.6, 0.1
-"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
-
-
-class Ends(NamedTuple):
-    """Functions that end a scan early: see `scan_contacts`."""
-
-    stops: Callable[[], bool]
-    drops: Callable[[], bool]
-
-
-class ScanTimes(NamedTuple):
-    """Times of the samples of a scan.
-
-    samples : (t,) float. Of all samples, increasing.
-    frames : (k,) int. Which of them are frames; the others are between frames.
-    """
-
-    samples: Floats
-    frames: Ints
-
-
-class SectionScan:
-    """Scans sections of a motion, in order.
-
-    first : Sample of the first time of the scan, once it has been read.
-    stopped_at : Last time that was scanned, if a function of `Ends` has ended the scan.
-    """
-
-    def __init__(
-        self,
-        motion: Motion | RecordedMotion,
-        times: ScanTimes,
-        new_scanners: Callable[[Sample], list[PairScanner]],
-        ends: Ends,
-        new_finder: Callable[[Sample], SwitchFinder | None],
-    ) -> None:
-        """Prepare to scan.
-
-        motion : Divisible, if there is more than one section.
-        times : Of all samples.
-        new_scanners : Returns new scanners, from the sample of the first time.
-        ends : What ends the scan early.
-        new_finder : Returns what finds the times at which subjects appear or disappear, from the sample of
-            the first time; None if nothing does.
-        """
-        self._motion = motion
-        self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
-        self._times: list[float] = times.samples.tolist()
-        # Arrays, because the part that is done is computed at each of very many samples.
-        self._sample_times = np.asarray(times.samples, dtype=np.float64)
-        self._sample_numbers = np.arange(len(self._times), dtype=np.float64)
-        self._frames: list[int] = times.frames.tolist()
-        self._new_scanners, self._ends, self._new_finder = new_scanners, ends, new_finder
-        self._finder: SwitchFinder | None = None
-        # Next to a section there are samples for estimates alone.
-        self._span = (0.0, 0.0)
-        is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
-        self._reading = _READING_KNOWN if is_known else _READING
-        self._samples_read = 0
-        self._waiting: list[float] = []
-        self.first: Sample | None = None
-        self.stopped_at: float | None = None
-
-    def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
-        """Read a section of frames, with the samples next to it, and solve it."""
-        section = Section(self._frames[section.begin], self._frames[section.end])
-        scanners = self._begin(section) if section.begin else []
-        last = min(section.end + 1, len(self._times) - 1)
-        self._span = self._times[section.begin], self._times[section.end]
-        for index in range(max(section.begin - 1, 0), last + 1):
-            if index >= self._samples_read and self._is_frame(index - 1) and self._ends.stops():
-                self.stopped_at = self._times[index - 1]
-                break
-            self._recorder.record(self._times[index])
-            self._samples_read = max(self._samples_read, index + 1)
-            self._waiting.append(self._times[index])
-            if not index:
-                self.first = self._recorder.recorded()
-                scanners = self._new_scanners(self.first)
-                self._finder = self._new_finder(self.first)
-                self._add_sample(scanners, self.first)
-            done = bisect_left(self._frames, self._samples_read)
-            progress = Progress(done, len(self._frames), self._times[index])
-            # Before other times are sampled, because callers may look at what the motion was read from.
-            yield self._with_part(progress, scanners)
-            if len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
-                self._add_sample(scanners, self._recorder.recorded())
-            for scanner in scanners:
-                for _ in scanner.process():
-                    yield self._with_part(progress, scanners)
-                    if self._ends.drops():
-                        return self._solved(section, scanners)
-        if self._waiting:
-            self._add_sample(scanners, self._recorder.recorded())
-        is_last = self.stopped_at is not None or last == section.end
-        for scanner in scanners:
-            for _ in scanner.finish() if is_last else scanner.finish_section():
-                yield self._with_part(progress, scanners)
-                if self._ends.drops():
-                    return self._solved(section, scanners)
-        return self._records(section, scanners)
-
-    def _is_frame(self, index: int) -> bool:
-        """Return whether a sample is one of a frame; False for -1."""
-        position = bisect_left(self._frames, index)
-        return position < len(self._frames) and self._frames[position] == index
-
-    def _begin(self, section: Section) -> list[PairScanner]:
-        """Return scanners for a section that is not the first one."""
-        if self.first is None:
-            self._recorder.record(self._times[0])
-            self.first = self._recorder.recorded()
-        assert isinstance(self._motion, DivisibleMotion), "other motions have one section"
-        self._motion.restart()
-        scanners = self._new_scanners(self.first)
-        self._finder = self._new_finder(self.first)
-        for scanner in scanners:
-            scanner.begin_section(self._times[section.begin], self._times[0], self.first)
-        return scanners
-
-    def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
-        """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""
-        times = np.array(self._waiting)
-        if self._finder is not None:
-            times, sample = self._finder.with_switches(times, sample, *self._span)
-        for scanner in scanners:
-            scanner.add_sample(times, sample)
-        self._waiting.clear()
-
-    def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
-        """Add the part of a scan that is done, of which reading the frames is a part too."""
-        solving = [scanner.solving for scanner in scanners]
-        until = np.interp(solving, self._sample_times, self._sample_numbers)
-        # With the last frame by itself, there are as many intervals as samples.
-        ended = sum(scanner.ended for scanner in scanners)
-        solved = (float(until.sum()) + ended) / (len(scanners) * len(self._times))
-        read = self._reading * self._samples_read / len(self._times)
-        return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
-
-    def _solved(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
-        """Return the records up to the last time that a scanner has solved; the others get there first."""
-        self.stopped_at = max(scanner.solved_until for scanner in scanners)
-        for scanner in scanners:
-            for _ in scanner.finish(self.stopped_at):
-                pass
-        return self._records(section, scanners)
-
-    def _records(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
-        records = tuple(scanner.records() for scanner in scanners)
-        return SectionRecords(self._times[section.begin], records)

@@ -95,4 +95,4 @@ def test_turned_boxes_at_rest_do_not_count_as_moving():
     shapes = motion.shapes_of(np.tile(every, 9), np.repeat(frames, count)).reshaped((9, count))
     block = IntervalBlock(Frames.from_sample(frames, Sample(shapes), every), 0, 8, None, is_linear=True)
     finished(block.use_known(motion, motion.known, np.zeros(count, dtype=bool)))
-    assert not block.changes().any()
+    assert not block.moves_unseen.any()
