@@ -246,7 +246,7 @@ class FrameReader(SubjectReader):
     def include(self, late: Sequence[FrameReader]) -> dict[int, SubjectGeometry]:
         """Take over how subjects may change that appear later, and return their geometry at that time."""
         geometries: dict[int, SubjectGeometry] = {}
-        place = {subject.key: index for index, subject in enumerate(self.subjects)} if late else {}
+        place = {subject.key: index for index, subject in enumerate(self.subjects)}
         for other in late:
             of_other = other.first_geometries()
             for old, subject in enumerate(other.subjects):

@@ -44,12 +44,14 @@ class CurvePoses:
     """World matrices of subjects from curves, and when they are shown.
 
     is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
-    skins : Boxes of those of them whose vertices follow from curves of bones.
+    skins : Boxes of those of them whose vertices follow from curves of bones; None if there are none.
     transforms : Of all objects that were read.
     rows : (n,) int64. The object of each subject among these, -1 for none.
     """
 
-    def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses) -> None:
+    def __init__(
+        self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses | None
+    ) -> None:
         """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
         self.transforms = curves.transforms()
         self._jumps = Jumps(self.transforms)
@@ -57,7 +59,13 @@ class CurvePoses:
         self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self.rows >= 0) & is_candidate
         self.skins = skins
-        skins.keep(self.is_known)
+        if skins is not None:
+            skins.keep(self.is_known)
+
+    @property
+    def is_skinned(self) -> Bools:
+        """Mask (n,) of known subjects whose vertices follow from curves of bones."""
+        return np.zeros(len(self.rows), dtype=bool) if self.skins is None else self.skins.is_skinned
 
     def compare(
         self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]
@@ -69,7 +77,8 @@ class CurvePoses:
         is_shown, expected : (n,), (n, 4, 4) of all subjects
         vertices : of shown subjects that are skinned
         """
-        self.is_known[self.skins.differing(time, expected, vertices)] = False
+        if self.skins is not None:
+            self.is_known[self.skins.differing(time, expected, vertices)] = False
         subjects = np.flatnonzero(self.is_known)
         is_shown, expected = is_shown[subjects], expected[subjects]
         found = self.matrices_at(np.array([time]), subjects)[0]
@@ -77,7 +86,8 @@ class CurvePoses:
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
         is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]
         self.is_known[subjects[~is_same]] = False
-        self.skins.keep(self.is_known)
+        if self.skins is not None:
+            self.skins.keep(self.is_known)
 
     def are_shown(self, times: Floats, subjects: Ints) -> Bools:
         """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
@@ -114,7 +124,7 @@ class CurvePoses:
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
         jumps = self._jumps.next_after(self.rows[subjects], begin)
-        return np.minimum(jumps, self.skins.next_jumps(subjects, begin))
+        return jumps if self.skins is None else np.minimum(jumps, self.skins.next_jumps(subjects, begin))
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
@@ -147,7 +157,8 @@ def read_curve_poses(
     """
     span = times[0] - _BEYOND, times[1] + _BEYOND
     skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
-    is_candidate = is_candidate | skins.is_skinned
+    if skins is not None:
+        is_candidate = is_candidate | skins.is_skinned
     curves, wanted = TransformCurves(), uids[is_candidate].tolist()
     for start in range(0, len(wanted), _OBJECTS_PER_STEP):
         scene = scene_by_uid(scene_uid)
@@ -184,7 +195,7 @@ class KnownShapes:
         self._poses = poses
         # An error for any other class, whose surface may deviate in another way.
         self._bound_surface = _BOUNDS_OF_SURFACES[SHAPE_KINDS[shape].fitted_as]
-        transforms, is_skinned = poses.transforms, poses.skins.is_skinned
+        transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         self.known = poses.is_known & is_eligible & fits.is_fitted
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
@@ -209,14 +220,15 @@ class KnownShapes:
             # jump at the key would be very fast linear motion.
             rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < SHORT)
             matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + SHORT).begin
-        skins = self._poses.skins.boxes(subjects, times, is_before)
-        return self._fit_of_part.shapes_at(shapes, matrices, skins)[0]
+        skins = self._poses.skins
+        boxes = None if skins is None else skins.boxes(subjects, times, is_before)
+        return self._fit_of_part.shapes_at(shapes, matrices, boxes)[0]
 
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `KnownMotion`."""
         subjects = self._owner_of_part[shapes]
         result, poses = np.empty(len(subjects)), self._poses
-        is_simple, is_bent = self._only_moves[subjects], poses.skins.is_skinned[subjects]
+        is_simple, is_bent = self._only_moves[subjects], poses.is_skinned[subjects]
         simple, turning = np.flatnonzero(is_simple), np.flatnonzero(~(is_simple | is_bent))
         result[simple] = location_deviations(
             poses.transforms, poses.rows[subjects[simple]], begin[simple], end[simple]
@@ -234,7 +246,7 @@ class KnownShapes:
                 reach *= np.sqrt(3)
                 points = chords.offset + chords.linear * reach
                 result[turning] = self._bound_surface(points, chords, reach)
-        if is_bent.any():
+        if poses.skins is not None and is_bent.any():
             result[is_bent] = poses.skins.deviations(subjects[is_bent], begin[is_bent], end[is_bent])
         return result
 

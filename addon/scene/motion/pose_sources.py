@@ -241,7 +241,7 @@ class PoseSources:
             depsgraph = bpy.context.evaluated_depsgraph_get()
             digests = _digests(reader, np.flatnonzero(is_own & is_shown), items, depsgraph)
             shown.append((FramePoses(time, is_shown, matrices), digests))
-            bent = np.flatnonzero(curves.skins.is_skinned & is_shown).tolist()
+            bent = np.flatnonzero(curves.is_skinned & is_shown).tolist()
             shapes = [items[int(reader.uids[subject])].evaluated_get(depsgraph) for subject in bent]
             vertices = [vertex_positions(shape, "evaluated") for shape in shapes]
             curves.compare(time, is_shown, matrices, dict(zip(bent, vertices, strict=True)))

@@ -154,17 +154,18 @@ class PosedShapes:
         self._reported_absent = np.zeros(count, dtype=bool)
         self.skins: SkinPoses | None = None
 
-    def follow(self, skins: SkinPoses, costs: Floats) -> None:
+    def follow(self, skins: SkinPoses | None, costs: Floats) -> None:
         """Compute boxes of bent subjects from their curves, and fewer shapes together where they take long.
 
         costs : (N,) float64. See `KnownMotion`.
         """
         self.capacity = min(self.capacity, max(1, int(_MAX_SHAPES / max(costs.sum(), 1.0))))
-        count = int(skins.is_skinned.sum())
-        if count:
-            self.skins = skins
-            if not bpy.app.background:
-                self.capacity = min(self.capacity, max(1, _MAX_BENT_BOXES // count))
+        if skins is None or not skins.is_skinned.any():
+            return
+        self.skins = skins
+        if not bpy.app.background:
+            count = int(skins.is_skinned.sum())
+            self.capacity = min(self.capacity, max(1, _MAX_BENT_BOXES // count))
 
     def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
         """Shapes of all subjects at one time, and the subjects skipped."""

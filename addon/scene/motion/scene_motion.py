@@ -38,12 +38,6 @@ _TURN = 1e-3
 """Change of the direction of an axis, about in radians, from which on a subject rotates."""
 
 
-def _axes(linear: Floats) -> Floats:
-    """Return the unit vectors along the axes of linear maps (..., 3, 3), NaN for those that are collapsed."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(linear / np.linalg.norm(linear, axis=-2, keepdims=True))
-
-
 class FittedShapes(NamedTuple):
     """Shapes of n subjects in world space, as they were when they were read.
 
@@ -115,7 +109,9 @@ class SceneMotion(KnownShapes):
             reader = FrameReader(subjects, self._settings, with_triangles)
             reader.read_first(depsgraph)
         self.reader = reader
-        unfitted = reader.first_geometries() | reader.include(late)
+        unfitted = reader.first_geometries()
+        if late:
+            unfitted |= reader.include(late)
         reader.shared = []
         for row, source in list(unfitted.items()):
             if not source.matrices[0, :3, :3].any():
@@ -445,8 +441,11 @@ class SceneMotion(KnownShapes):
                 self._first_linear = linear[0].copy()
             rows = np.flatnonzero(moved.any(axis=0) & ~self._is_rotating)
             if len(rows):
-                change = np.abs(_axes(linear[:, rows]) - _axes(self._first_linear[rows]))
-                self._is_rotating[rows] = (change > _TURN).any(axis=(0, 2, 3))
+                columns = np.concatenate([self._first_linear[None, rows], linear[:, rows]])
+                # Not a number, which is no change, for axes that are collapsed.
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    axes = columns / np.linalg.norm(columns, axis=-2, keepdims=True)
+                self._is_rotating[rows] = (np.abs(axes[1:] - axes[0]) > _TURN).any(axis=(0, 2, 3))
         return moved
 
     def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:

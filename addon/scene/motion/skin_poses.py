@@ -86,17 +86,14 @@ class SkinPoses:
     is_skinned : (n,) bool. Subjects whose boxes follow from curves of bones.
     """
 
-    def __init__(self, count: int, transforms: Transforms | None = None, skins: Sequence[Skin] = ()) -> None:
+    def __init__(self, count: int, transforms: Transforms, skins: Sequence[Skin]) -> None:
         """Take skins, among `count` subjects, and the transforms of all their bones."""
         self.is_skinned: Bools = np.zeros(count, dtype=bool)
-        self._rigs: list[_Rig] = []
         # Matrices of all at the last times: those of boxes are the ones between which bones move.
         self._recent: tuple[Floats, Singles] | None = None
         # By subject, of the boxes computed last.
         self._outermost = {skin.subject: RecentPoints() for skin in skins}
         self._transforms = transforms
-        if transforms is None:
-            return
         self._jumps = Jumps(transforms)
         self.is_skinned[[skin.subject for skin in skins]] = True
         by_rig: dict[int, list[Skin]] = {}
@@ -188,7 +185,6 @@ class SkinPoses:
         """
         if not moments:
             return []
-        assert self._transforms is not None
         hierarchy, times = _hierarchy_of(moments), _repeated(moments)
         if all(np.array_equal(each.values, moments[0].values) for each in moments):
             world = self._world(moments[0].values)
@@ -216,15 +212,12 @@ class SkinPoses:
             places = np.minimum(np.searchsorted(known, times), len(known) - 1)
             if np.array_equal(known[places], times):
                 return matrices if len(times) == len(known) else matrices[places]
-        assert self._transforms is not None
         self._recent = times, self._transforms.world_matrices(rounded_times(times))
         return self._recent[1]
 
     def moved(self, times: Floats) -> Bools:
         """Mask (t, n) of skinned subjects that a bone moves between times (t + 1,)."""
         result = np.zeros((len(times) - 1, len(self.is_skinned)), dtype=bool)
-        if self._transforms is None:
-            return result
         first = self._transforms.world_matrices(rounded_times(times[:1]))
         matrices = self._world(times[1:])
         differs = (matrices != np.concatenate([first, matrices[:-1]])).any(axis=(2, 3))
@@ -241,7 +234,6 @@ class SkinPoses:
         if len(subjects) > 1 and _count_objects(moments) > _MOST_OBJECTS:
             halves = _halves(len(subjects))
             return np.concatenate([self.deviations(subjects[k], begin[k], end[k]) for k in halves])
-        assert self._transforms is not None
         chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), *_repeated(moments).T)
         for (rig, mine, values, row_of), start, _ in _ranges(moments):
             for skin, places in rig.skins:

@@ -186,8 +186,10 @@ _VERTICES_PER_STEP = 1 << 17
 
 def read_skin_poses(
     scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
-) -> Generator[None, None, SkinPoses]:
+) -> Generator[None, None, SkinPoses | None]:
     """Read the skins of those subjects that have one; yields between steps, so that windows respond.
+
+    Returns None if no subject has one.
 
     scene_uid : session_uid of the scene.
     uids : (n,) int. session_uid of each subject's object.
@@ -195,12 +197,14 @@ def read_skin_poses(
         deform.
     times : (float, float). First and last time at which they must be known, in frames.
     """
+    if not is_candidate.any():
+        return None
     known, bent = TransformCurves(), list[BentMesh]()
     for each in _read_curves(scene_uid, uids, np.flatnonzero(is_candidate), times, known):
         bent.append(each)
         yield
     if not bent:
-        return SkinPoses(len(uids))
+        return None
     transforms, skins = known.transforms(), list[Skin]()
     as_blocks = is_worth_a_scene(sum(each.vertices for each in bent))
     for step in _steps(bent, _VERTICES_PER_STEP if as_blocks else 0):

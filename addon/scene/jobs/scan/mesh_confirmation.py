@@ -229,7 +229,7 @@ class _MeshCache:
                 continue
             self._known[subject] = None
             # The matrix of a mesh that bones bend says nothing about its vertices.
-            if curves is not None and curves.is_known[subject] and not curves.skins.is_skinned[subject]:
+            if curves is not None and curves.is_known[subject] and not curves.is_skinned[subject]:
                 triangles = self._meshes[subject].mesh.triangles
                 corners = np.stack([triangles.a, triangles.b, triangles.c])
                 reach = float(np.sqrt((corners**2).sum(axis=-1)).max())

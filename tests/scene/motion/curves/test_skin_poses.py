@@ -67,8 +67,12 @@ def skins_of(item, times=(TIMES[0], TIMES[-1])):
 
 
 def read_skins_of(items, times=(TIMES[0], TIMES[-1])):
+    return poses_of(items, times).skins
+
+
+def poses_of(items, times=(TIMES[0], TIMES[-1])):
     uids, every = np.array([item.session_uid for item in items]), np.ones(len(items), dtype=bool)
-    return run_to_end(read_curve_poses(bpy.context.scene.session_uid, uids, ~every, times, every)).skins
+    return run_to_end(read_curve_poses(bpy.context.scene.session_uid, uids, ~every, times, every))
 
 
 @pytest.mark.smoke
@@ -227,7 +231,7 @@ OTHERS = {
 def test_meshes_that_more_than_curves_may_change_are_evaluated(name):
     item, rig = add_bent_mesh(1)
     OTHERS[name](item, rig)
-    assert not skins_of(item).is_skinned.any()
+    assert not poses_of([item]).is_skinned.any()
 
 
 def test_mesh_with_a_group_whose_name_is_not_utf_8_is_evaluated(tmp_path):
@@ -237,7 +241,7 @@ def test_mesh_with_a_group_whose_name_is_not_utf_8_is_evaluated(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
     path.write_bytes(path.read_bytes().replace(b"Group1\0", b"Group\xe9\0"))
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert not skins_of(bpy.data.objects["Body"]).is_skinned.any()
+    assert not poses_of([bpy.data.objects["Body"]]).is_skinned.any()
 
 
 def test_armature_that_grows_from_nothing_is_known():
@@ -256,15 +260,15 @@ def test_armature_that_grows_from_nothing_is_known():
 def test_weights_of_very_many_vertices_are_not_read(monkeypatch):
     item, _ = add_bent_mesh(1)
     monkeypatch.setattr(skinned_meshes, "MOST_VERTICES", len(item.data.vertices))
-    assert skins_of(item).is_skinned.all()
+    assert poses_of([item]).is_skinned.all()
     monkeypatch.setattr(skinned_meshes, "MOST_VERTICES", len(item.data.vertices) - 1)
-    assert not skins_of(item).is_skinned.any()
+    assert not poses_of([item]).is_skinned.any()
 
 
 def test_hidden_modifiers_and_groups_without_bone_do_not_matter():
     item, _ = add_bent_mesh(1)
     item.modifiers.new("Cast", "CAST").show_viewport = False
-    assert skins_of(item).is_skinned.all()
+    assert poses_of([item]).is_skinned.all()
 
 
 def add_waving_arm():
