@@ -8,14 +8,22 @@ direction and shrinking length. Deterministic: the random numbers are always the
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import EmptyGeometryError, InvalidShapeError
-from ..numeric.arrays import CHUNK_ROWS, Floats, as_floats, cross, length, normalized, perpendicular
+from ..errors import InvalidShapeError
+from ..numeric.arrays import (
+    CHUNK_ROWS,
+    Floats,
+    as_floats,
+    as_points,
+    cross,
+    length,
+    normalized,
+    perpendicular,
+)
 from ..numeric.geodesic import geodesic_directions
 from ..numeric.table import Table
 from ..shapes import Capsule, Cylinder
@@ -23,7 +31,7 @@ from ..shapes.axial import axial_coordinates, distance_from_segment
 from .minimal_sphere_batch import minimal_spheres
 from .quickhull import extreme_points
 
-_Shape = TypeVar("_Shape", Capsule, Cylinder)
+_Shape = TypeVar("_Shape", bound=Capsule | Cylinder)
 _FEW_POINTS = 64
 """Up to this many points, all of them are used."""
 _MANY_POINTS = 2000
@@ -65,17 +73,21 @@ class Lines(Table):
     growth: Floats
 
 
-class Volume(NamedTuple):
-    """Volumes of the shapes around lines.
+class Volume(NamedTuple, Generic[_Shape]):
+    """A kind of shapes around lines, and their volumes.
 
     of : Volumes (k,) from the coordinates of points along the lines (k, n), their squared distances from the
         lines (k, n), and the growths (k,).
+    ends : Ends (k,) of the shortest axes of shapes that reach the points, from the same coordinates and
+        squared radii (k,).
     growths : Those to compare first.
     is_centered : Whether the best line of a direction is in the middle of the smallest circle around the
         points.
     """
 
+    kind: type[_Shape]
     of: Callable[[Floats, Floats, Floats], Floats]
+    ends: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
     growths: tuple[float, ...]
     is_centered: bool
 
@@ -101,7 +113,7 @@ def capsule_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cap
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    return _fit(points, axis, _fitted_capsule)
+    return _fit(points, axis, _CAPSULES)
 
 
 def capsule_along(points: ArrayLike, axis: ArrayLike, line_point: ArrayLike) -> Capsule:
@@ -117,7 +129,7 @@ def capsule_along(points: ArrayLike, axis: ArrayLike, line_point: ArrayLike) -> 
     Returns capsule : Capsule, batch ()
     Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    return _fit(points, axis, partial(_fitted_capsule, line_point=as_floats(line_point, "line_point", (3,))))
+    return _fit(points, axis, _CAPSULES, as_floats(line_point, "line_point", (3,)))
 
 
 def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cylinder:
@@ -142,72 +154,66 @@ def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cy
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    return _fit(points, axis, _fitted_cylinder)
+    return _fit(points, axis, _CYLINDERS)
 
 
-def capsule_around(center: Floats, axis: Floats, half_length: float, points: Floats) -> Capsule:
-    """Make the capsule with a given segment that encloses points.
+def axial_around(line: _Shape, points: Floats) -> _Shape:
+    """Make the smallest shape with a given center and axis that encloses points.
 
-    Every point is inside, exactly as `Capsule.contains` computes it.
+    Every point is inside, exactly as `contains` computes it. A capsule keeps its half length.
 
-    center, axis : (3,) float64. Middle of the segment, and a unit vector along it.
-    half_length : Half of the length of the segment.
+    line : Capsule or Cylinder, batch (). Of any radius.
     points : (n, 3) float64. In the same space.
-    Returns capsule : Capsule, batch ()
+    Returns shape : Capsule or Cylinder, batch ()
     """
-    segment = Capsule(center, axis, half_length, 0.0)
-    return Capsule(center, segment.axis, half_length, float(distance_from_segment(segment, points).max()))
-
-
-def cylinder_around(center: Floats, axis: Floats, points: Floats) -> Cylinder:
-    """Make the smallest cylinder with a given center and axis that encloses points.
-
-    Every point is inside, exactly as `Cylinder.contains` computes it.
-
-    center, axis : (3,) float64. The center, and a unit vector.
-    points : (n, 3) float64. In the same space.
-    Returns cylinder : Cylinder, batch ()
-    """
-    line = Cylinder(center, axis, 0.0, 0.0)
-    along, across = axial_coordinates(line, points)
-    return Cylinder(center, line.axis, float(np.abs(along).max()), float(across.max()))
+    half = line.half_length
+    if isinstance(line, Capsule):
+        across = distance_from_segment(line, points)
+    else:
+        along, across = axial_coordinates(line, points)
+        half = np.abs(along).max()
+    return type(line)(line.center, line.axis, half, across.max())
 
 
 def _fit(
-    points: ArrayLike, axis: ArrayLike | None, fit: Callable[[Floats, Floats | None, int], _Shape]
+    points: ArrayLike, axis: ArrayLike | None, volume: Volume[_Shape], line_point: Floats | None = None
 ) -> _Shape:
-    """Fit a shape to points of any size, by a function for points up to 1 and the exponent of their scale."""
-    direction = _as_direction(axis)
-    unit, exponent = _scaled_to_unit(points)
-    shape = fit(unit, direction, exponent)
+    """Fit a shape to points of any size; see `capsule_along` for `line_point`."""
+    direction = None
+    if axis is not None:
+        direction = as_floats(axis, "axis", (3,))
+        if direction.shape != (3,) or not direction.any():
+            raise InvalidShapeError("axis: must be a direction, three numbers that are not all zero")
+        direction = normalized(direction)
+    unit = as_points(points)
+    # A power of two scales without rounding, but for numbers that become less than 1e-308. Coordinates up to
+    # 1 have squares in range.
+    exponent = int(np.frexp(np.abs(unit).max())[1])
+    unit = np.ldexp(unit, -exponent)
+    low, high = unit.min(axis=0), unit.max(axis=0)
+    middle = low * 0.5 + high * 0.5
+    scale = float((high * 0.5 - low * 0.5).max())
+    if scale == 0.0:
+        shape = volume.kind(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
+    else:
+        local = (unit - middle) / scale
+        if line_point is None:
+            line = best_line(local, volume, direction)
+        else:
+            assert direction is not None, "of the line"
+            line = better_line(local, volume, direction, (np.ldexp(line_point, -exponent) - middle) / scale)
+        guess = volume.kind(line.point[0], line.direction[0], 0.0, 0.0)
+        along, across = axial_coordinates(guess, local)
+        radius = across.max() * (1 + line.growth)
+        low, high = volume.ends(along[None], (across * across)[None], radius * radius)
+        center = middle + (guess.center + guess.axis * (low[0] + high[0]) / 2) * scale
+        half = np.maximum(high[0] - low[0], 0) / 2 * scale
+        shape = axial_around(volume.kind(center, guess.axis, half, 0.0), unit)
     with np.errstate(over="ignore"):  # the constructor finds infinity
-        center, half, radius = (
+        center, *sizes = (
             np.ldexp(values, exponent) for values in (shape.center, shape.half_length, shape.radius)
         )
-    return type(shape)(center, shape.axis, half, radius)
-
-
-def _fitted_capsule(
-    points: Floats, direction: Floats | None, exponent: int, line_point: Floats | None = None
-) -> Capsule:
-    """Fit a capsule to points (n, 3) with coordinates up to 1; see `capsule_along` for `line_point`."""
-    local, middle, scale = _centered(points)
-    if scale == 0.0:
-        return Capsule(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
-    if line_point is None:
-        line = best_line(local, _CAPSULES, direction)
-    else:
-        assert direction is not None, "of the line"
-        place = (np.ldexp(line_point, -exponent) - middle) / scale
-        line = better_line(local, _CAPSULES, direction, place)
-    guess = Capsule(line.point[0], line.direction[0], 0.0, 0.0)
-    along, across = axial_coordinates(guess, local)
-    radius = float(across.max()) * (1 + float(line.growth[0]))
-    low, high = _ends(along[None], (across * across)[None], np.array([radius * radius]))
-    if low[0] > high[0]:
-        low = high = low / 2 + high / 2
-    center = middle + (guess.center + guess.axis * (low[0] + high[0]) / 2) * scale
-    return capsule_around(center, guess.axis, float(high[0] - low[0]) / 2 * scale, points)
+    return volume.kind(center, shape.axis, *sizes)
 
 
 def _capsule_volumes(along: Floats, across_squared: Floats, growth: Floats) -> Floats:
@@ -216,9 +222,6 @@ def _capsule_volumes(along: Floats, across_squared: Floats, growth: Floats) -> F
     low, high = _ends(along, across_squared, squared)
     volumes: Floats = np.pi * squared * (np.maximum(high - low, 0) + 4 / 3 * np.sqrt(squared))
     return volumes
-
-
-_CAPSULES = Volume(_capsule_volumes, growths=(0.0, 0.02, 0.06, 0.15), is_centered=False)
 
 
 def _ends(along: Floats, across_squared: Floats, squared_radius: Floats) -> tuple[Floats, Floats]:
@@ -231,16 +234,7 @@ def _ends(along: Floats, across_squared: Floats, squared_radius: Floats) -> tupl
     return (along + reach).min(axis=1), (along - reach).max(axis=1)
 
 
-def _fitted_cylinder(points: Floats, direction: Floats | None, _exponent: int) -> Cylinder:
-    """Fit a cylinder to points (n, 3) with coordinates up to 1."""
-    local, middle, scale = _centered(points)
-    if scale == 0.0:
-        return Cylinder(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
-    line = best_line(local, _CYLINDERS, direction)
-    guess = Cylinder(line.point[0], line.direction[0], 0.0, 0.0)
-    along, _ = axial_coordinates(guess, local)
-    center = middle + (guess.center + guess.axis * (along.min() / 2 + along.max() / 2)) * scale
-    return cylinder_around(center, guess.axis, points)
+_CAPSULES = Volume(Capsule, _capsule_volumes, _ends, growths=(0.0, 0.02, 0.06, 0.15), is_centered=False)
 
 
 def _cylinder_volumes(along: Floats, across_squared: Floats, growth: Floats) -> Floats:
@@ -251,10 +245,15 @@ def _cylinder_volumes(along: Floats, across_squared: Floats, growth: Floats) -> 
     return volumes
 
 
-_CYLINDERS = Volume(_cylinder_volumes, growths=(0.0,), is_centered=True)
+def _extremes(along: Floats, across_squared: Floats, squared_radius: Floats) -> tuple[Floats, Floats]:
+    """Return the ends (k,) of cylinders around points (k, n)."""
+    return along.min(axis=1), along.max(axis=1)
 
 
-def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -> Lines:
+_CYLINDERS = Volume(Cylinder, _cylinder_volumes, _extremes, growths=(0.0,), is_centered=True)
+
+
+def best_line(points: Floats, volume: Volume[Any], direction: Floats | None = None) -> Lines:
     """Find the line with about the least volume of the shape around it.
 
     Approximate: docs/math.md has the factor.
@@ -276,7 +275,7 @@ def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -
     return line
 
 
-def _searched_line(points: Floats, volume: Volume, direction: Floats | None) -> Lines:
+def _searched_line(points: Floats, volume: Volume[Any], direction: Floats | None) -> Lines:
     """Search the best line (1,) for all of points (n, 3); see `best_line`."""
     if direction is None:
         axes = _principal_axes(points)
@@ -294,7 +293,7 @@ def _searched_line(points: Floats, volume: Volume, direction: Floats | None) -> 
     return _improved(points, lines.take(rows), sizes[rows], volume, direction is not None)
 
 
-def better_line(points: Floats, volume: Volume, direction: Floats, point: Floats) -> Lines:
+def better_line(points: Floats, volume: Volume[Any], direction: Floats, point: Floats) -> Lines:
     """Choose between a line and another in its direction, without a search.
 
     The other one goes through the middle of the smallest circle around the points, seen along the direction.
@@ -330,7 +329,7 @@ def _radius_to_half_width(points: Floats, direction: Floats, point: Floats) -> f
     return float(radius / max(widths.max() / 2, 1e-300))
 
 
-def _with_growths(directions: Floats, centers: Floats, volume: Volume) -> Lines:
+def _with_growths(directions: Floats, centers: Floats, volume: Volume[Any]) -> Lines:
     """Lines (g k,) of directions and points (k, 3), with each of the growths to compare."""
     compared = [Lines(directions, centers, np.full(len(centers), growth)) for growth in volume.growths]
     return Lines.concatenate(compared)
@@ -347,7 +346,7 @@ def _distinct_starts(directions: Floats, sizes: Floats) -> list[int]:
     return selected
 
 
-def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume, is_fixed: bool) -> Lines:
+def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume[Any], is_fixed: bool) -> Lines:
     """Improve lines (k,) of `sizes` (k,) and return the best (1,); with `is_fixed`, in their directions."""
     random = np.random.default_rng(0)
     step = np.full(len(sizes), _FIRST_STEP)
@@ -385,7 +384,7 @@ def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume, is_fi
     return lines.take(slice(best_row, best_row + 1))
 
 
-def _volumes(points: Floats, lines: Lines, volume: Volume) -> Floats:
+def _volumes(points: Floats, lines: Lines, volume: Volume[Any]) -> Floats:
     """Volumes (k,) of the shapes around lines."""
     direction, point, growth = lines
     along = np.einsum("ki,ni->kn", direction, points) - (direction * point).sum(axis=1)[:, None]
@@ -463,51 +462,3 @@ def _principal_axes(points: Floats) -> Floats:
     offset = points - points.mean(axis=0)
     axes: Floats = np.linalg.eigh(np.einsum("ni,nj->ij", offset, offset) / len(points))[1]
     return axes
-
-
-def _scaled_to_unit(points: ArrayLike) -> tuple[Floats, int]:
-    """Scale points by a power of two to coordinates up to 1, so that squares stay in range.
-
-    Exact, because powers of two scale without rounding, but for numbers that become less than 1e-308.
-
-    points : (n, 3) array_like. In the caller's unit.
-    Returns unit : (n, 3) float64
-    Returns exponent : int. The points are `unit` times two to the power of this.
-    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
-    """
-    p = as_floats(points, "points", (3,))
-    if p.ndim != 2:
-        raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
-    if not len(p):
-        raise EmptyGeometryError("no points")
-    exponent = int(np.frexp(np.abs(p).max())[1])
-    return np.ldexp(p, -exponent), exponent
-
-
-def _centered(points: Floats) -> tuple[Floats, Floats, float]:
-    """Move points to the origin and scale them to an extent of 2. Exact up to float64 rounding.
-
-    points : (n, 3) float64. From `_scaled_to_unit`.
-    Returns centered : (n, 3) float64
-    Returns middle : (3,) float64. Center of the box around the points.
-    Returns scale : float. Half of their largest extent; 0 for points that are all equal.
-    """
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle = low * 0.5 + high * 0.5
-    scale = float((high * 0.5 - low * 0.5).max())
-    return (points - middle) / (scale or 1.0), middle, scale
-
-
-def _as_direction(axis: ArrayLike | None) -> Floats | None:
-    """Convert a direction of any length but 0 to a unit vector. Exact up to float64 rounding.
-
-    axis : (3,) array_like or None. Of any length but 0.
-    Returns direction : (3,) float64 or None. None for None.
-    Raises InvalidShapeError, NonFiniteGeometryError
-    """
-    if axis is None:
-        return None
-    direction = as_floats(axis, "axis", (3,))
-    if direction.shape != (3,) or not direction.any():
-        raise InvalidShapeError("axis: must be a direction, three numbers that are not all zero")
-    return normalized(direction)

@@ -15,9 +15,9 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import CollisionBoundsError, EmptyGeometryError, InvalidShapeError
+from ..errors import CollisionBoundsError, InvalidShapeError
 from ..numeric.arguments import as_number, as_whole_number
-from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
+from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_points, dot, length
 from ..numeric.floating_point import nearest_float32
 from ..numeric.tolerances import CHAIN_ROUNDING, EPS
 from .enclosing import spheres_from_groups
@@ -127,16 +127,16 @@ def hull_steps(
         raise InvalidShapeError(f"margin: {margin:g} is out of the range of single precision")
     if decimals is not None:
         decimals = as_whole_number(decimals, "decimals", 0, _MAX_DECIMALS)
-    p = _checked_points(points, max_vertices)
-    target = _Target.of(p, decimals, margin, max_vertices)
-    if target is None:
+    p = as_points(points)
+    target = _Target(p, decimals, margin, max_vertices)
+    if target.is_flat:
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     best = yield from _smallest_candidate(p, target)
     if best is None:
         best = yield from _candidate_of_fewer_vertices(p, target)
     hull = yield from _smaller_than_box(p, target, best)
     if hull is None:
-        raise InvalidShapeError(f"points: {target.rounding.name} have no hull around them")
+        raise InvalidShapeError(f"points: {target.numbers} have no hull around them")
     return hull
 
 
@@ -153,9 +153,9 @@ def rounded_hull_steps(
     Returns enclosing : ConvexHull or None. None for a hull that is too thin or too rough for these
         decimals: `hull_from_points` may find one with fewer vertices.
     """
-    vertices = _checked_points(hull.vertices, len(hull.vertices))
-    target = _Target.of(vertices, decimals, 0.0, len(vertices))
-    return None if target is None else (yield from _grown(vertices, hull.faces, target))
+    vertices = as_points(hull.vertices)
+    target = _Target(vertices, decimals, 0.0, len(vertices))
+    return None if target.is_flat else (yield from _grown(vertices, hull.faces, target))
 
 
 def run_hull_steps(steps: Generator[HullRequest, Ints | None, _Result]) -> _Result:
@@ -194,59 +194,42 @@ def run_together(
     return [results[number] for number in range(len(jobs))]
 
 
-def _checked_points(points: ArrayLike, max_vertices: int) -> Floats:
-    """Return finite points (n, 3), n >= 1, of a size that float32 has numbers for."""
-    p = as_floats(points, "points", (3,))
-    if p.ndim != 2:
-        raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
-    if not len(p):
-        raise EmptyGeometryError("no points")
-    if max_vertices < 4:
-        raise InvalidShapeError(f"max_vertices: a hull has at least 4 vertices, not {max_vertices}")
-    largest = float(np.abs(p).max())
-    if largest > _LARGEST or (0 < largest < _SMALLEST):
-        raise InvalidShapeError(f"points: {largest:g} is out of the range of single precision")
-    return p
+class _Target:
+    """Requirements on a hull of points (n, 3), and the principal axes along which these are scaled.
 
-
-class _VertexRounding:
-    """Rounding of vertices: to float32, or to a number of decimals.
-
-    `step` is the distance of neighboring numbers near the largest coordinate, `name` is for error messages.
+    extents : (3,) float64. Half the size of the points along each axis.
+    step : Distance of neighboring numbers near the largest coordinate.
+    numbers : Numbers that vertices are rounded to, for error messages.
     """
 
-    def __init__(self, decimals: int | None, largest: float) -> None:
-        self.decimals = decimals
-        self.name = "single precision numbers" if decimals is None else f"{decimals} decimals"
-        self.step = float(np.spacing(np.float32(largest) if decimals is None else largest))
-        if decimals is not None:
-            self.step = max(4 * self.step, 10.0**-decimals)
-
-    def rounded(self, values: Floats) -> Floats:
-        """Return the nearest numbers."""
-        return nearest_float32(values) if self.decimals is None else np.around(values, self.decimals)
-
-
-class _Axes:
-    """Principal axes of points (n, 3), and half the size of the points along each, `extents` (3,)."""
-
-    def __init__(self, points: Floats) -> None:
+    def __init__(self, points: Floats, decimals: int | None, margin: float, max_vertices: int) -> None:
+        if max_vertices < 4:
+            raise InvalidShapeError(f"max_vertices: a hull has at least 4 vertices, not {max_vertices}")
+        largest = float(np.abs(points).max())
+        if largest > _LARGEST or (0 < largest < _SMALLEST):
+            raise InvalidShapeError(f"points: {largest:g} is out of the range of single precision")
+        self.margin, self.max_vertices, self.decimals = margin, max_vertices, decimals
+        if decimals is None:
+            self.step, self.numbers = float(np.spacing(np.float32(largest))), "single precision numbers"
+        else:
+            self.step = max(4 * float(np.spacing(largest)), 10.0**-decimals)
+            self.numbers = f"{decimals} decimals"
         # Take the mean, not the middle of the box, because the mean of points in a plane is in the plane.
         self._middle: Floats = points.mean(axis=0)
         offset = points - self._middle
         offset /= max(float(np.abs(offset).max()), 1e-300)
-        spread = np.einsum("ni,nj->ij", offset, offset)
-        self._axes: Floats = np.linalg.eigh(spread)[1]
+        self._axes: Floats = np.linalg.eigh(np.einsum("ni,nj->ij", offset, offset))[1]
         along = self._along(points)
         self.extents: Floats = np.ptp(along, axis=0) / 2
         self._center: Floats = along.min(axis=0) + self.extents
+        self.is_flat = bool(self.extents.min() <= max(_FLAT * self.extents.max(), 4 * self.step))
 
     def _along(self, points: Floats) -> Floats:
         along: Floats = np.einsum("ni,ij->nj", points - self._middle, self._axes)
         return along
 
     def corners(self) -> Floats:
-        """Return the corners (8, 3) of the box along these axes."""
+        """Return the corners (8, 3) of the box along the axes."""
         local = self._center + UNIT_BOX_CORNERS * self.extents
         corners: Floats = self._middle + np.einsum("ni,ji->nj", local, self._axes)
         return corners
@@ -256,22 +239,9 @@ class _Axes:
         scaled: Floats = (self._along(points) - self._center) / self.extents
         return scaled
 
-
-class _Target(NamedTuple):
-    """Requirements on a hull, and the axes along which its points are scaled."""
-
-    axes: _Axes
-    rounding: _VertexRounding
-    margin: float
-    max_vertices: int
-
-    @classmethod
-    def of(cls, points: Floats, decimals: int | None, margin: float, max_vertices: int) -> _Target | None:
-        """Collect the requirements on a hull of points (n, 3); None for those in about one plane."""
-        rounding, axes = _VertexRounding(decimals, float(np.abs(points).max())), _Axes(points)
-        if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
-            return None
-        return cls(axes, rounding, margin, max_vertices)
+    def rounded(self, vertices: Floats) -> Floats:
+        """Round vertices to the nearest numbers."""
+        return nearest_float32(vertices) if self.decimals is None else np.around(vertices, self.decimals)
 
 
 _Steps: TypeAlias = Generator[HullRequest, "Ints | None", "ConvexHull | None"]
@@ -283,12 +253,12 @@ def _smallest_candidate(points: Floats, target: _Target) -> _Steps:
 
     The first hull counts, unless it may be too large because its vertices are limited.
     """
-    axes, step, max_vertices = target.axes, target.rounding.step, target.max_vertices
-    scaled = axes.scaled(points)
+    step, max_vertices, extents = target.step, target.max_vertices, target.extents
+    scaled = target.scaled(points)
     # With few decimals, the tolerance grows to their step, because vertices closer than that make faces fold.
     negligible = _NEGLIGIBLE
-    if target.rounding.decimals is None:
-        negligible = max(_NEGLIGIBLE, 2 * step / float(axes.extents.min()))
+    if target.decimals is None:
+        negligible = max(_NEGLIGIBLE, 2 * step / float(extents.min()))
     best: ConvexHull | None = None
     limited = 0
     for tolerance in (*(coarser * negligible for coarser in _COARSER), _FLAT):
@@ -299,7 +269,7 @@ def _smallest_candidate(points: Floats, target: _Target) -> _Steps:
         # Where the number of vertices is limited, points are outside for that reason too: then compare
         # volumes.
         is_limited = len(points) > max_vertices <= len(np.unique(inner))
-        max_outside = np.inf if is_limited else _FOLDED * tolerance * float(axes.extents.max()) + 4 * step
+        max_outside = np.inf if is_limited else _FOLDED * tolerance * float(extents.max()) + 4 * step
         hull = yield from _grown(points, inner, target, max_outside)
         if hull is None or len(hull.vertices) > max_vertices:
             continue
@@ -320,7 +290,7 @@ def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> _Steps:
     The farthest points become vertices first. Faces fold at the last ones, which are as close to faces as to
     other points, so a hull without these is little larger.
     """
-    scaled = target.axes.scaled(points)
+    scaled = target.scaled(points)
     for limit, tolerance in product(_FEWER, _TOLERANCES):
         if limit > target.max_vertices:
             continue
@@ -335,11 +305,9 @@ def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> _Steps:
 def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) -> _Steps:
     """Return the hull of the box around points (n, 3) where `best` is missing or larger than that box."""
     # A thin hull can have grown beyond the box around it.
-    corners = target.axes.corners()
-    if target.max_vertices >= len(corners) and (
-        best is None or _volume(*best) > 8 * target.axes.extents.prod()
-    ):
-        inner = yield HullRequest(target.axes.scaled(corners), COPLANAR_TOLERANCE)
+    corners = target.corners()
+    if target.max_vertices >= len(corners) and (best is None or _volume(*best) > 8 * target.extents.prod()):
+        inner = yield HullRequest(target.scaled(corners), COPLANAR_TOLERANCE)
         if inner is not None:
             box = yield from _grown(np.concatenate([corners, points]), inner, target)
             best = _smaller(best, box)
@@ -365,25 +333,25 @@ def _grown(points: Floats, inner: Ints, target: _Target, max_outside: float = np
 
     None where there is no such hull, and where a point is above `inner` by more than `max_outside`.
     """
-    axes, rounding, margin = target.axes, target.rounding, target.margin
+    margin = target.margin
     vertices, faces = _surface(points, inner)
     normals, offsets = face_planes(vertices, faces)
     above = max_height_above(points, normals, offsets)
     if above.max() > max_outside:
         return None
     # Points deep inside need no further test.
-    near = points[above > -_DEEP * float(axes.extents.min()) - margin]
+    near = points[above > -_DEEP * float(target.extents.min()) - margin]
     outward = _vertex_offsets(normals, faces)
     if outward is None:
         return None
-    growth = max(float(above.max()), 0.0) + margin + 2 * rounding.step
+    growth = max(float(above.max()), 0.0) + margin + 2 * target.step
     for _ in range(_MAX_GROWTHS):
-        rounded = rounding.rounded(vertices + growth * outward)
+        rounded = target.rounded(vertices + growth * outward)
         if not np.isfinite(rounded).all():  # float32 has no larger numbers
             return None
         # Build the faces again, because rounding may have bent flat ones.
         # Where vertices are as rough as the tolerance, faces fold: then with a larger one.
-        scaled = axes.scaled(rounded)
+        scaled = target.scaled(rounded)
         outer = yield HullRequest(scaled, CHAIN_ROUNDING)
         if outer is None:
             outer = yield HullRequest(scaled, 1e-10)

@@ -36,9 +36,8 @@ __all__ = [
 SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
 SPHERE_METHODS: tuple[SphereMethod, ...] = get_args(SphereMethod)
 
-_FOLD = 512
-"""Points in one row, where many points are folded into rows for reductions."""
-_FOLD_FROM = 2048
+_MANY = 2048
+"""From this many points on, sets are fitted one by one as fast as together."""
 _MAX_PIVOTS = 1000
 _NO_GROWTH = 1e-3
 """Points outside by less than this, in radii, do not move the center: the sphere is approximate anyway."""
@@ -127,8 +126,8 @@ def aabbs_from_groups(points: ArrayLike, offsets: ArrayLike) -> Aabb:
     """
     p, bounds = _groups(points, offsets)
     counts = np.diff(bounds)
-    if len(counts) and counts.min() >= _FOLD_FROM:
-        # Fit large groups one by one, because folding makes that faster.
+    if len(counts) and counts.min() >= CHUNK_ROWS:
+        # Fit large groups one by one, because they do not fit the cache together.
         return stacked(aabb_from_points(p[begin:end]) for begin, end in pairwise(bounds.tolist()))
     columns = np.ascontiguousarray(p[: bounds[-1]].T)
     low, high = (reduce.reduceat(columns, bounds[:-1], axis=1).T for reduce in (np.minimum, np.maximum))
@@ -221,8 +220,7 @@ def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
     *batch, count, _ = points.shape
     require_finite(points, "points")
     sets = math.prod(batch)
-    if sets and count >= _FOLD_FROM:
-        # Fit large sets one by one, because folding makes that faster.
+    if sets and count >= _MANY:
         flat = points.reshape(-1, count, 3)
         return stacked(sphere_from_points(each, method) for each in flat).reshaped(tuple(batch))
     if sets == 0:
@@ -263,36 +261,19 @@ def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:
     infinity.
     """
     *batch, count, _ = points.shape
-    if count >= _FOLD_FROM and points.size:
-        extremes = [_min_max_folded(point_set) for point_set in points.reshape(-1, count, 3)]
-        low, high = (np.array(ends, points.dtype).reshape(*batch, 3) for ends in zip(*extremes, strict=True))
-    elif batch:
+    if batch and count < _MANY:
         # Reduce along the first axis, because NumPy then works on long rows.
         rows = np.ascontiguousarray(np.moveaxis(points, -2, 0))
         low, high = np.minimum.reduce(rows, axis=0), np.maximum.reduce(rows, axis=0)
     else:
-        columns = np.ascontiguousarray(points.T)
-        low, high = np.minimum.reduce(columns, axis=1), np.maximum.reduce(columns, axis=1)
+        low = high = points[..., 0, :]
+        for start in range(0, count, CHUNK_ROWS):
+            columns = np.ascontiguousarray(points[..., start : start + CHUNK_ROWS, :].swapaxes(-1, -2))
+            low = np.minimum(low, np.minimum.reduce(columns, axis=-1))
+            high = np.maximum(high, np.maximum.reduce(columns, axis=-1))
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         require_finite(points, "points")
     return low.astype(np.float64), high.astype(np.float64)
-
-
-def _min_max_folded(points: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return `_min_max` of points (n, 3), n >= 512, in wide rows that NumPy reduces many times faster."""
-    low = high = points[:_FOLD].reshape(-1)
-    for start in range(0, len(points), CHUNK_ROWS):
-        chunk = points[start : start + CHUNK_ROWS]
-        # The last points do not fill a row: take a full row that overlaps those before.
-        if len(chunk) % _FOLD:
-            last = points[len(points) - _FOLD :].reshape(-1)
-            low, high = np.minimum(low, last), np.maximum(high, last)
-            chunk = chunk[: len(chunk) - len(chunk) % _FOLD]
-        if len(chunk):
-            rows = chunk.reshape(-1, 3 * _FOLD)
-            low = np.minimum(low, np.minimum.reduce(rows, axis=0))
-            high = np.maximum(high, np.maximum.reduce(rows, axis=0))
-    return low.reshape(_FOLD, 3).min(axis=0), high.reshape(_FOLD, 3).max(axis=0)
 
 
 def _mean_offset(points: NDArray[Any], center: Floats) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, cross_first, dot_first, length
-from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE, squared_lengths
+from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE
 from .minimal_sphere import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE, minimal_sphere
 
 _GROUPS_PER_CHUNK = 2048
@@ -60,12 +60,6 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False)
     return centers, radii
 
 
-def _from_all(groups: PointGroups) -> tuple[Floats, Floats]:
-    """Centers (g, 3) and radii (g,) of the smallest spheres around groups."""
-    centers = minimal_centers(groups)
-    return centers, groups.largest_distances(centers)
-
-
 def _from_first_quarters(groups: PointGroups) -> tuple[Floats, Floats]:
     """Compute `_from_all` from the first quarter of each group, where no other point is outside.
 
@@ -95,22 +89,13 @@ class PointGroups:
 
     def farthest(self, centers: Floats) -> tuple[Ints, Floats]:
         """Return indices (g,) of the points farthest from each center (3, g), and squared distances."""
-        squared = squared_lengths(self.columns - centers.repeat(self.counts, axis=1))
+        offset = self.columns - centers.repeat(self.counts, axis=1)
+        x, y, z = np.multiply(offset, offset, out=offset)
+        squared = np.add(np.add(x, y, out=x), z, out=x)
         largest = np.maximum.reduceat(squared, self.starts)
         reached = (squared == largest.repeat(self.counts)).nonzero()[0]
         # Take the first of each group.
         return reached[np.searchsorted(reached, self.starts)], largest
-
-    def scaled_to_unit(self) -> tuple[PointGroups, Floats, Floats]:
-        """Scale each group to -1 to 1 around its middle (3, g), by its extent (g,); return these too."""
-        low = np.minimum.reduceat(self.columns, self.starts, axis=1)
-        high = np.maximum.reduceat(self.columns, self.starts, axis=1)
-        middle = low * 0.5 + high * 0.5
-        extent = (high * 0.5 - low * 0.5).max(axis=0)
-        extent = np.where(extent > 0, extent, 1.0)
-        local = self.columns - middle.repeat(self.counts, axis=1)
-        local /= extent.repeat(self.counts)
-        return PointGroups(local, self.counts), middle, extent
 
     def largest_distances(self, centers: Floats) -> Floats:
         """Return the largest distance (g,) of each group from its center (g, 3), computed as in
@@ -135,44 +120,51 @@ class PointGroups:
         return PointGroups(np.stack([row[is_kept] for row in self.columns]), self.counts[mask])
 
 
-def minimal_centers(groups: PointGroups) -> Floats:
-    """Compute the centers of the smallest spheres around groups of points.
+def _from_all(groups: PointGroups) -> tuple[Floats, Floats]:
+    """Compute centers (g, 3) and radii (g,) of the smallest spheres around groups.
 
-    Exact like `pivot_to_smallest`: radii are within about 1e-14 of the smallest.
-
-    groups : g groups, in one space and unit.
-    Returns centers : (g, 3) float64
+    Exact like `pivot_to_smallest`: before the centers are rounded, radii are within about 1e-14 of the
+    smallest.
     """
-    groups, middle, extent = groups.scaled_to_unit()
-    best, least = np.zeros_like(middle), np.full(len(groups.counts), np.inf)
-    first, _ = groups.farthest(best)
-    second, squared = groups.farthest(groups.columns[:, first])
+    # Scaled to the cube from -1 to 1, where nothing over- or underflows.
+    low, high = (
+        least.reduceat(groups.columns, groups.starts, axis=1) * 0.5 for least in (np.minimum, np.maximum)
+    )
+    middle, extent = low + high, (high - low).max(axis=0)
+    extent = np.where(extent > 0, extent, 1.0)
+    scaled = groups.columns - middle.repeat(groups.counts, axis=1)
+    scaled /= extent.repeat(groups.counts)
+    left = PointGroups(scaled, groups.counts)
+    best, least_squared = np.zeros_like(middle), np.full(len(extent), np.inf)
+    index, _ = left.farthest(best)
+    other, squared = left.farthest(left.columns[:, index])
     # Fill a support of fewer than four points up with its first point, which adds no condition.
-    support = groups.columns[:, np.stack([first, second, first, first])]
-    size = np.full(len(least), 2)
+    support = left.columns[:, np.stack([index, other, index, index])]
+    size = np.full(len(extent), 2)
     center = (support[:, 0] + support[:, 1]) * 0.5
     radius_squared = squared * 0.25
     stalls = np.zeros_like(size)
     # Index of each remaining group among all.
-    remaining = np.arange(len(least))
+    remaining = np.arange(len(extent))
     for _ in range(MAX_PIVOTS):
-        index, squared = groups.farthest(center)
-        is_better = squared < least[remaining]
-        least[remaining[is_better]] = squared[is_better]
+        index, squared = left.farthest(center)
+        is_better = squared < least_squared[remaining]
+        least_squared[remaining[is_better]] = squared[is_better]
         best[:, remaining[is_better]] = center[:, is_better]
-        point = groups.columns[:, index]
-        in_support = (support == point[:, None]).all(axis=0).any(axis=0)
-        is_open = (squared > radius_squared * (1 + TOLERANCE)) & ~in_support & (stalls <= MAX_STALLS)
+        point = left.columns[:, index]
+        is_open = (squared > radius_squared * (1 + TOLERANCE)) & (stalls <= MAX_STALLS)
+        is_open &= ~(support == point[:, None]).all(axis=0).any(axis=0)
         if not is_open.all():
             if not is_open.any():
                 break
-            groups, remaining, stalls = groups.selected(is_open), remaining[is_open], stalls[is_open]
+            left, remaining, stalls = left.selected(is_open), remaining[is_open], stalls[is_open]
             support, size, point = support[:, :, is_open], size[is_open], point[:, is_open]
             radius_squared = radius_squared[is_open]
-        support, size, center, new_squared = _smallest_through(point, support, size)
-        stalls = np.where(new_squared > radius_squared, 0, stalls + 1)
-        radius_squared = new_squared
-    return np.asarray((middle + best * extent).T)
+        support, size, center, squared = _smallest_through(point, support, size)
+        stalls = np.where(squared > radius_squared, 0, stalls + 1)
+        radius_squared = squared
+    center = np.asarray((middle + best * extent).T)
+    return center, groups.largest_distances(center)
 
 
 def _smallest_through(point: Floats, support: Floats, size: Ints) -> tuple[Floats, Ints, Floats, Floats]:

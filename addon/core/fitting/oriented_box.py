@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arrays import (
     CHUNK_ROWS,
     Floats,
     Ints,
     as_floats,
+    as_point_sets,
+    as_points,
     cross,
     dot,
     length,
@@ -63,17 +64,11 @@ def obb_from_points(points: ArrayLike, rotation: ArrayLike | None = None) -> Obb
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
         With the index of the first bad element.
     """
-    p = as_floats(points, "points", (3,))
-    if p.ndim < 2:
-        raise InvalidShapeError(f"points: the shape must be (..., n, 3), not {p.shape}")
-    if p.shape[-2] == 0:
-        raise EmptyGeometryError("no points")
-    if rotation is not None:
-        axes = Obb([0, 0, 0], [0, 0, 0], rotation).rotation
-        return _tight_box(p, axes)
-    if p.ndim != 2:
-        raise InvalidShapeError(f"points: without a rotation the shape must be (n, 3), not {p.shape}")
-    return _tight_box(p, _best_axes(p))
+    if rotation is None:
+        p = as_points(points)
+        return _tight_box(p, _best_axes(p))
+    p = as_floats(as_point_sets(points), "points")
+    return _tight_box(p, Obb([0, 0, 0], [0, 0, 0], rotation).rotation)
 
 
 def _tight_box(points: Floats, rotation: Floats) -> Obb:

@@ -128,6 +128,19 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def as_points(points: ArrayLike) -> Floats:
+    """Convert `points` to one non-empty set of finite points.
+
+    points : (n, 3) array_like of numbers, n >= 1.
+    Returns array : (n, 3) float64
+    Raises InvalidShapeError, EmptyGeometryError, NonFiniteGeometryError
+    """
+    array = as_floats(as_point_sets(points), "points")
+    if array.ndim != 2:
+        raise InvalidShapeError(f"points: the shape must be (n, 3), not {array.shape}")
+    return array
+
+
 def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
     """Concatenate ranges of consecutive integers. Exact.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Capsule, Cylinder, EmptyGeometryError, Shape, capsule_from_points, cylinder_from_points
-from ...core.fitting.axial import capsule_along, capsule_around, cylinder_around
+from ...core.fitting.axial import axial_around, capsule_along
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
@@ -29,13 +29,6 @@ def fit_axial_to_points(shape: str, points: Floats, axis: Floats | None) -> Caps
     return _FITS_TO_POINTS[shape](points, axis)
 
 
-def axial_around(found: Capsule | Cylinder, center: Floats, axis: Floats, points: Floats) -> Any:
-    """Return a shape as found, at another place, that holds points (n, 3)."""
-    if isinstance(found, Capsule):
-        return capsule_around(center, axis, float(found.half_length), points)
-    return cylinder_around(center, axis, points)
-
-
 def fit_axial(
     shape: str, vertices: NDArray[Any], linear: Floats, local: Floats, axis: Floats | None
 ) -> Capsule | Cylinder:
@@ -52,8 +45,7 @@ def fit_axial(
         search_key(shape, vertices, rounded_frame(linear), axis),
         lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis),
     )
-    shape_around: Capsule | Cylinder = axial_around(found, found.center, found.axis, local)
-    return shape_around
+    return axial_around(found, local)
 
 
 class _Line(NamedTuple):

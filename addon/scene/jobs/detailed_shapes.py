@@ -23,13 +23,14 @@ from ...core import (
     sphere_from_points,
 )
 from ...core.compound.convex_parts import Compound, CompoundPart
+from ...core.fitting.axial import axial_around
 from ...core.fitting.convex_hull import HullRequest, hull_steps
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.hull_surface import moved_hull
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
-from ..fitting.axial import axial_around, fit_axial, fit_axial_to_points
+from ..fitting.axial import fit_axial, fit_axial_to_points
 from ..fitting.columns import grown_by_point_radii
 from ..fitting.fit import cut_rounding, padded, padding_error, points_for_search, smallest_box_axes
 from ..fitting.inflation import inflated_points
@@ -131,7 +132,8 @@ def _axial(shape: str, solid: _Solid) -> tuple[Capsule | Cylinder, Capsule | Cyl
     else:
         fitted = fit_axial(shape, geometry.points, solid.linear, solid.local, None)
     center = turn @ fitted.center + solid.placed.translation
-    return solid.grown(fitted, axial_around(fitted, center, turn @ fitted.axis, solid.world))
+    moved: Any = type(fitted)(center, turn @ fitted.axis, fitted.half_length, fitted.radius)
+    return solid.grown(fitted, axial_around(moved, solid.world))
 
 
 def _compound(solid: _Solid) -> _Steps:

@@ -178,7 +178,7 @@ def test_rotated_points_get_box_of_nearly_same_volume():
         ([[0, 0, 0], [0, np.nan, 0]], None, NonFiniteGeometryError, r"\(1, 1\) is nan"),
         ([0, 0, 0], None, InvalidShapeError, r"\(\.\.\., n, 3\)"),
         (np.zeros((2, 4, 3)), None, InvalidShapeError, r"\(n, 3\)"),
-        (np.zeros((4, 2)), None, InvalidShapeError, "must end in"),
+        (np.zeros((4, 2)), None, InvalidShapeError, r"\(\.\.\., n, 3\)"),
         (np.zeros((4, 3)), 2 * np.eye(3), InvalidShapeError, "not a rotation"),
         (np.zeros((4, 3)), np.diag([1, 1, -1]), InvalidShapeError, "mirrors"),
     ],

@@ -19,7 +19,7 @@ from addon.core import (
     cylinder_from_points,
     sphere_from_points,
 )
-from addon.core.fitting.axial import capsule_around, cylinder_around
+from addon.core.fitting.axial import axial_around
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import ObjectBounds, document_problems, read_document, space_for
 from addon.formats.export.gltf import gltf
@@ -50,13 +50,15 @@ def entry(seed: int) -> tuple[ObjectBounds, np.ndarray]:
     capsule, cylinder = capsule_from_points(local), cylinder_from_points(local)
     both = [
         (sphere_from_points(local), sphere_from_points(world)),
-        (
-            capsule,
-            capsule_around(
-                turn @ capsule.center + move, turn @ capsule.axis, float(capsule.half_length), world
-            ),
+        *(
+            (
+                shape,
+                axial_around(
+                    replace(shape, center=turn @ shape.center + move, axis=turn @ shape.axis), world
+                ),
+            )
+            for shape in (capsule, cylinder)
         ),
-        (cylinder, cylinder_around(turn @ cylinder.center + move, turn @ cylinder.axis, world)),
         (Aabb(local.min(axis=0), local.max(axis=0)), Aabb(world.min(axis=0), world.max(axis=0))),
     ]
     bounds = replace(
