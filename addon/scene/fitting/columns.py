@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...core import Aabb, Obb, Shape, Sphere
+from ...core import Aabb, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints, length, normalized, transform_vectors
 
 Rows: TypeAlias = Ints | slice
-_Grown = TypeVar("_Grown", bound=Shape)
 
 MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
@@ -121,45 +119,6 @@ class FitColumns:
         """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
         for name in self._grown:
             self.fields[name].T[..., rows] += amounts
-
-
-def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown:
-    """Shapes around points, grown to enclose a ball around each point.
-
-    shape : Sphere, Aabb or Obb, batch (g,). Shapes that enclose the points alone.
-    linear : (g, 3, 3) float64. Maps from object space to the space of the shapes, which make ellipsoids of
-        the balls. Oriented boxes grow by the extents of the ellipsoids along their own axes.
-    radii : (g,) float64. Radii of the balls in object space.
-
-    Raises TypeError for other shapes.
-    """
-    if not radii.any():
-        return shape
-    if type(shape) not in _WITH_BALLS:
-        raise TypeError(f"cannot grow {type(shape).__name__}")
-    grown: _Grown = _WITH_BALLS[type(shape)](shape, linear, radii)
-    return grown
-
-
-def _box_with_balls(shape: Aabb, linear: Floats, radii: Floats) -> Aabb:
-    extent = radii[:, None] * length(linear)
-    return Aabb(shape.min - extent, shape.max + extent)
-
-
-def _sphere_with_balls(shape: Sphere, linear: Floats, radii: Floats) -> Sphere:
-    return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
-
-
-def _oriented_box_with_balls(shape: Obb, linear: Floats, radii: Floats) -> Obb:
-    extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
-    return Obb(shape.center, shape.half_extents + extent, shape.rotation)
-
-
-_WITH_BALLS: dict[type[Any], Callable[[Any, Floats, Floats], Any]] = {
-    Aabb: _box_with_balls,
-    Sphere: _sphere_with_balls,
-    Obb: _oriented_box_with_balls,
-}
 
 
 def matrix_products(first: Floats, second: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import (
+    Aabb,
     EmptyGeometryError,
     InvalidShapeError,
     Obb,
@@ -24,6 +25,7 @@ from ...core.numeric.arrays import (
     Floats,
     Ints,
     concatenated_ranges,
+    length,
     rotation_matrix,
     transform_columns,
     transform_vectors,
@@ -31,7 +33,6 @@ from ...core.numeric.arrays import (
 from ..blender.mesh_data import UNPLACED, decompose_matrices
 from ..errors import SceneError
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
-from .columns import grown_by_point_radii
 from .searches import search_key, searched
 
 
@@ -80,6 +81,7 @@ class PartVertices(NamedTuple):
 NO_PARTS = PartVertices(np.zeros(0, dtype=np.int64), np.array([0, 0]))
 
 _T = TypeVar("_T")
+_Grown = TypeVar("_Grown", bound=Shape)
 
 _TURNING_AXES = frozenset({"object", "smallest"})
 """Axes of boxes that turn with their object."""
@@ -308,6 +310,45 @@ def padded(shape: Shape, padding: float | Floats) -> Shape:
 def padding_error(padding: float) -> InvalidShapeError:
     """Error of a negative padding that is larger than the shape."""
     return InvalidShapeError(message("a padding of {padding:g} is larger than the shape", padding=padding))
+
+
+def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown:
+    """Shapes around points, grown to enclose a ball around each point.
+
+    shape : Sphere, Aabb or Obb, batch (g,). Shapes that enclose the points alone.
+    linear : (g, 3, 3) float64. Maps from object space to the space of the shapes, which make ellipsoids of
+        the balls. Oriented boxes grow by the extents of the ellipsoids along their own axes.
+    radii : (g,) float64. Radii of the balls in object space.
+
+    Raises TypeError for other shapes.
+    """
+    if not radii.any():
+        return shape
+    if type(shape) not in _WITH_BALLS:
+        raise TypeError(f"cannot grow {type(shape).__name__}")
+    grown: _Grown = _WITH_BALLS[type(shape)](shape, linear, radii)
+    return grown
+
+
+def _box_with_balls(shape: Aabb, linear: Floats, radii: Floats) -> Aabb:
+    extent = radii[:, None] * length(linear)
+    return Aabb(shape.min - extent, shape.max + extent)
+
+
+def _sphere_with_balls(shape: Sphere, linear: Floats, radii: Floats) -> Sphere:
+    return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
+
+
+def _oriented_box_with_balls(shape: Obb, linear: Floats, radii: Floats) -> Obb:
+    extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
+    return Obb(shape.center, shape.half_extents + extent, shape.rotation)
+
+
+_WITH_BALLS: dict[type[Any], Callable[[Any, Floats, Floats], Any]] = {
+    Aabb: _box_with_balls,
+    Sphere: _sphere_with_balls,
+    Obb: _oriented_box_with_balls,
+}
 
 
 def grouped_by_settings(settings: Sequence[FitSettings]) -> list[tuple[FitSettings, list[int]]]:

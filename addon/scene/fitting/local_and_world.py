@@ -18,9 +18,9 @@ from ...core.shapes import stacked
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
 from ..subjects.reader import SubjectGeometry, in_bone_space
-from .columns import grown_by_point_radii
 from .fit import (
     boxes_in_frame,
+    grown_by_point_radii,
     padded,
     per_point,
     smallest_box_axes,

@@ -31,8 +31,14 @@ from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vect
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
 from ..fitting.axial import fit_axial, fit_axial_to_points
-from ..fitting.columns import grown_by_point_radii
-from ..fitting.fit import cut_rounding, padded, padding_error, points_for_search, smallest_box_axes
+from ..fitting.fit import (
+    cut_rounding,
+    grown_by_point_radii,
+    padded,
+    padding_error,
+    points_for_search,
+    smallest_box_axes,
+)
 from ..fitting.inflation import inflated_points
 from ..fitting.parts import convex_pieces, node_vertices
 from ..settings import BoundShape, DetailedShapeName, PartShape
