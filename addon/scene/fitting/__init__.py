@@ -4,9 +4,8 @@ In reading order:
 
 - `fit`: many subjects at once, and the choice of shapes; growth by the padding.
 - `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
-- `columns`: shapes that are moved and grown in place, and the linear maps that move them.
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two,
-  or into the frames of the subjects.
+  or into the frames of the subjects; columns of shapes that are moved in place, and the maps that move them.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
 - `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
   matrices instead of fitted again; and the choice between these and the boxes.

@@ -13,9 +13,8 @@ from ...core.fitting.axial import axial_around, capsule_along
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
-from .columns import MAX_RESIDUAL, uniform_scale_and_residual
 from .fit import in_own_frame, own_rotation, points_for_search, rounded_frame
-from .fit_cache import FoundBefore
+from .fit_cache import MAX_RESIDUAL, FoundBefore, uniform_scale_and_residual
 from .searches import search_key, searched
 
 _FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -362,13 +362,13 @@ def grouped_by_settings(settings: Sequence[FitSettings]) -> list[tuple[FitSettin
 
 
 def in_batches(
-    items: Iterable[_T], points: Callable[[_T], Sized], most: int = POINTS_AT_ONCE
+    items: Iterable[_T], size_of: Callable[[_T], int], most: int = POINTS_AT_ONCE
 ) -> Iterator[list[_T]]:
     """Split items into batches of at most so many points; an item with more is a batch by itself."""
     batch: list[_T] = []
     total = 0
     for item in items:
-        count = len(points(item))
+        count = size_of(item)
         if batch and total + count > most:
             yield batch
             batch, total = [], 0

@@ -20,17 +20,6 @@ from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, SHAPE_KINDS, DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
 from .axial import AxialFits
-from .columns import (
-    MAX_RESIDUAL,
-    FitColumns,
-    Motions,
-    Rows,
-    are_nearly_flat,
-    inverses_or_zeros,
-    matrix_products,
-    rotations_of_flat,
-    uniform_scale_and_residual,
-)
 from .fit import (
     LEAF_POINTS_AT_ONCE,
     POINTS_AT_ONCE,
@@ -40,7 +29,20 @@ from .fit import (
     in_batches,
     smallest_box_axes,
 )
-from .fit_cache import Errors, FitCache, FoundBefore
+from .fit_cache import (
+    MAX_RESIDUAL,
+    Errors,
+    FitCache,
+    FitColumns,
+    FoundBefore,
+    Motions,
+    Rows,
+    are_nearly_flat,
+    inverses_or_zeros,
+    matrix_products,
+    rotations_of_flat,
+    uniform_scale_and_residual,
+)
 from .parts import part_vertices
 from .world_boxes import WorldBoxes
 
@@ -263,7 +265,7 @@ class MovedFits(FitCache):
         parts = self._parts_of(subjects, points, is_wanted)
         sized = points if parts is None else [each.rows for each in parts]
         most = LEAF_POINTS_AT_ONCE if self._has_leaves else POINTS_AT_ONCE
-        for candidates in in_batches(range(len(points)), sized.__getitem__, most):
+        for candidates in in_batches(range(len(points)), lambda k: len(sized[k]), most):
             for settings, members in grouped_by_settings([self._settings[subjects[k]] for k in candidates]):
                 batch = [candidates[member] for member in members]
                 entries = np.array(batch)

@@ -16,8 +16,7 @@ from ...core.skins.blended_points import (
     outermost_points,
 )
 from ..settings import FitSettings
-from .columns import FitColumns
-from .fit_cache import Errors, FitCache
+from .fit_cache import Errors, FitCache, FitColumns
 
 _MANY_VERTICES = 1024
 """Vertices from which on those of one subject are computed alone, and the few that may be extreme are found

@@ -35,7 +35,7 @@ from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
 from ..subjects.find import find_in_parts
 from ..subjects.reader import SubjectGeometry, SubjectReader
 from ..subjects.selection import matches_pattern
-from .bounds_table import BoundedSubjects, fit_bounds
+from .bounds_table import BoundsTable, fit_bounds
 from .result import Result, result_of
 
 _FINDING_SHARE, _SWEPT_SHARE, BOUNDS_SHARE = 0.1, 0.45, 0.5
@@ -103,7 +103,7 @@ def _bounds_at_frame(
         subjects = [each for each in bounded.subjects if each.override and each.key[0] in names]
         # All parts of an object with several overrides are outside together, so its own name is shown once.
         outside = (each.name if each.part is None else each.name.rpartition("/")[0] for each in subjects)
-    result = result_of(scene_by_uid(uid), *bounded, span, reference)
+    result = result_of(scene_by_uid(uid), bounded, span, reference)
     return replace(
         result,
         sweeps=sweeps,
@@ -116,7 +116,7 @@ def _bounds_at_frame(
 
 def _bound(
     scene: bpy.types.Scene, settings: BoundsSettings, span: tuple[float, float, float], may_change: bool
-) -> Generator[Progress, None, tuple[BoundedSubjects, BoneSweeps]]:
+) -> Generator[Progress, None, tuple[BoundsTable, BoneSweeps]]:
     """Find, read and fit the selection at the current frame; some bones are fitted to their points at all.
 
     Where bones are, or the scene may change at a yield, all geometry is read in one step.
@@ -163,7 +163,7 @@ def _bound(
     )
     if sweeps.points:
         held = (subject.id for _, subject in bounded.subjects.singles() if sweeps.holds(subject))
-        bounded.objects.all_frames = frozenset(held)
+        bounded.all_frames = frozenset(held)
     return bounded, sweeps
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,33 +40,80 @@ _BLOCK = 1024
 class BoundsTable(SortedObjects):
     """Bounds of subjects, in their order; each `ObjectBounds` is made on access.
 
+    Placements and shapes are in arrays of numbers; hulls and trees are objects.
+
     subjects : The subjects that have bounds.
+    skipped : Objects that are no subjects, and subjects without bounds.
+    rows : (n,) int. Row of each in the arrays; as long as bounds are stored, all subjects have one.
+    parents : Parents without bounds, each with its nearest ancestor that has bounds.
     all_frames : Ids of those whose bounds hold the vertices of their bone at all frames.
     scanned : Shapes of a scan in addition.
     """
 
-    def __init__(
-        self,
-        subjects: SubjectList,
-        columns: BoundsColumns,
-        rows: Ints,
-        parents: Mapping[str, str | None],
-    ) -> None:
-        """Show the bounds of some subjects.
-
-        subjects : The n subjects.
-        columns : Bounds of these, and maybe of others.
-        rows : (n,) int. Row of each subject in the columns.
-        parents : mapping of str to (str or None). Parents without bounds, each with its nearest ancestor
-            that has bounds.
-        """
-        self.subjects = subjects
-        self._columns, self._rows, self._parents = columns, rows, parents
+    def __init__(self, subjects: SubjectList, skipped: list[Skipped]) -> None:
+        """Make room for the bounds of some subjects."""
+        count = len(subjects)
+        self.subjects, self.skipped, self.rows = subjects, skipped, np.arange(count)
+        self.parents: Mapping[str, str | None] = {}
         self.all_frames: frozenset[str] = frozenset()
         self.scanned: ScannedShapes | None = None
+        # Rows that are never stored take no memory: their pages are never touched.
+        self._placements = Placement(np.empty((count, 3)), np.empty((count, 4)), np.empty((count, 3)))
+        # Kinds of shapes of each row: an index of `_kinds`; 0 without bounds.
+        self._kind: NDArray[np.uint8] = np.zeros(count, dtype=np.uint8)
+        self._kinds: list[tuple[type[Shape], ...]] = [()]
+        self._numbers: dict[tuple[str, type[Shape], str], Floats] = {}
+        self._detailed: dict[int, DetailedShapes] = {}
+
+    def store(
+        self,
+        rows: Ints,
+        placements: Placement,
+        fits: tuple[Sequence[Shape], Sequence[Shape]],
+        detailed: Mapping[int, DetailedShapes],
+    ) -> None:
+        """Store the bounds of rows (m,).
+
+        placements : arrays (m, ...)
+        fits : batches (m,) of plain shapes, one of each kind, in the subjects' own frames and in world space
+        detailed : hulls and trees by row
+        """
+        for column, values in zip(self._placements, placements, strict=True):
+            column[rows] = values
+        for group, shapes in zip(_GROUPS, fits, strict=True):
+            for shape in shapes:
+                for name in shape.field_shapes:
+                    values = getattr(shape, name)
+                    column = self._numbers.get((group, type(shape), name))
+                    if column is None:
+                        column = np.empty((len(self._kind), *values.shape[1:]))
+                        self._numbers[group, type(shape), name] = column
+                    column[rows] = values
+        kinds = tuple(type(shape) for shape in fits[0])
+        if kinds not in self._kinds[1:]:
+            self._kinds.append(kinds)
+        self._kind[rows] = self._kinds.index(kinds, 1)
+        self._detailed.update(detailed)
+
+    def drop_others(self) -> None:
+        """Drop the subjects without bounds, after the bounds of all others were stored."""
+        self.rows = np.flatnonzero(self._kind)
+        if len(self.rows) == len(self.subjects):
+            return
+        # Instances are no parents.
+        parent_of = {subject.id: subject.parent for _, subject in self.subjects.singles()}
+        self.subjects = self.subjects.taken(self.rows)
+        with_bounds = {subject.id for _, subject in self.subjects.singles()}
+        parents: dict[str, str | None] = {}
+        for id in parent_of.keys() - with_bounds:
+            ancestor = parent_of[id]
+            while ancestor is not None and ancestor not in with_bounds:
+                ancestor = parent_of[ancestor]
+            parents[id] = ancestor
+        self.parents = parents
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -82,12 +129,12 @@ class BoundsTable(SortedObjects):
 
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`."""
-        rows = self._rows[start:stop]
+        rows = self.rows[start:stop]
         numbers = np.arange(start, start + len(rows))
         ids, names, kinds, parents, overrides, bones, weights = self.subjects.columns(numbers)
-        parents = self._bounded_parents(parents)
-        local, world = self._columns.shapes(rows)
-        placements = self._columns.placements(rows)
+        parents = self.bounded_parents(parents)
+        local, world = self._shapes(rows)
+        placements = Placement(*(values[rows] for values in self._placements))
         if self.scanned is not None:
             pair = self.scanned.columns(numbers, placements.translation, placements.rotation)
             if len(pair[0].rows):
@@ -107,15 +154,11 @@ class BoundsTable(SortedObjects):
         columns = self.subjects.columns(np.arange(len(self)))
         return dict(zip(columns.ids, columns.names, strict=True))
 
-    def parents(self) -> list[str | None]:
-        """Id of the parent of each object, as of `ObjectBounds`."""
-        return self._bounded_parents(self.subjects.columns(np.arange(len(self))).parents)
-
-    def _bounded_parents(self, parents: list[str | None]) -> list[str | None]:
+    def bounded_parents(self, parents: list[str | None]) -> list[str | None]:
         """Replace parents without bounds."""
-        if not self._parents:
+        if not self.parents:
             return parents
-        return [None if parent is None else self._parents.get(parent, parent) for parent in parents]
+        return [None if parent is None else self.parents.get(parent, parent) for parent in parents]
 
     def _entries(self, indices: range) -> Iterator[ObjectBounds]:
         if not len(indices):
@@ -126,63 +169,11 @@ class BoundsTable(SortedObjects):
             return
         yield from self.columns(indices.start, indices.stop).objects()
 
-
-class BoundsColumns:
-    """Placements and shapes of n rows, in arrays of numbers; hulls and trees as objects.
-
-    kind : (n,) uint8. Not 0 for rows that have bounds.
-    """
-
-    def __init__(self, count: int) -> None:
-        # Rows that are never stored take no memory: their pages are never touched.
-        self._translation, self._rotation = np.empty((count, 3)), np.empty((count, 4))
-        self._scale = np.empty((count, 3))
-        # Kinds of shapes of each row: an index of `_kinds`; 0 without bounds.
-        self.kind: NDArray[np.uint8] = np.zeros(count, dtype=np.uint8)
-        self._kinds: list[tuple[type[Shape], ...]] = [()]
-        self._numbers: dict[tuple[str, type[Shape], str], Floats] = {}
-        self._detailed: dict[int, DetailedShapes] = {}
-
-    def store(
-        self,
-        rows: Ints,
-        placements: Placement,
-        fits: tuple[Sequence[Shape], Sequence[Shape]],
-        detailed: Mapping[int, DetailedShapes],
-    ) -> None:
-        """Store the bounds of rows (m,).
-
-        placements : arrays (m, ...)
-        fits : batches (m,) of plain shapes, one of each kind, in the subjects' own frames and in world space
-        detailed : hulls and trees by row
-        """
-        self._translation[rows] = placements.translation
-        self._rotation[rows] = placements.rotation
-        self._scale[rows] = placements.scale
-        for group, shapes in zip(_GROUPS, fits, strict=True):
-            for shape in shapes:
-                for name in shape.field_shapes:
-                    values = getattr(shape, name)
-                    column = self._numbers.get((group, type(shape), name))
-                    if column is None:
-                        column = np.empty((len(self.kind), *values.shape[1:]))
-                        self._numbers[group, type(shape), name] = column
-                    column[rows] = values
-        kinds = tuple(type(shape) for shape in fits[0])
-        if kinds not in self._kinds[1:]:
-            self._kinds.append(kinds)
-        self.kind[rows] = self._kinds.index(kinds, 1)
-        self._detailed.update(detailed)
-
-    def placements(self, rows: Ints) -> Placement:
-        """Placements of rows (m,), in arrays (m, ...)."""
-        return Placement(self._translation[rows], self._rotation[rows], self._scale[rows])
-
-    def shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
+    def _shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
         """Shapes of rows (m,), in their own frames and in world space."""
         local: dict[str, ShapeColumn] = {}
         world: dict[str, ShapeColumn] = {}
-        codes = self.kind[rows]
+        codes = self._kind[rows]
         kinds = [self._kinds[code] for code in np.unique(codes).tolist()]
         for kind in dict.fromkeys(itertools.chain(*kinds)):  # in the order in which they were fitted
             has_kind = np.array([kind in each for each in self._kinds], dtype=bool)
@@ -204,20 +195,12 @@ _SUBJECTS_AT_ONCE = CHUNK_ROWS
 """Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
 
 
-class BoundedSubjects(NamedTuple):
-    """Subjects that have bounds, these bounds in the same order, and subjects without bounds."""
-
-    subjects: SubjectList
-    objects: BoundsTable
-    skipped: list[Skipped]
-
-
 def fit_bounds(
     pieces: Iterable[SubjectGeometry],
     subjects: SubjectList,
     shapes: tuple[BoundShape, ...],
     skipped: list[Skipped],
-) -> Generator[float, None, BoundedSubjects]:
+) -> Generator[float, None, BoundsTable]:
     """Fit the bounds of subjects, and yield the part of them that is done after each batch.
 
     A parent without bounds is replaced by the nearest ancestor that has bounds.
@@ -225,43 +208,18 @@ def fit_bounds(
     pieces : Geometry of subjects; those of none have been deleted since they were found.
     skipped : Objects that are no subjects; subjects without geometry or bounds are added.
     """
-    columns, done = BoundsColumns(len(subjects)), 0
-    for count in _fit_batches(pieces, subjects, shapes, columns, skipped):
-        done += count
-        yield done / len(subjects)
-    rows = np.flatnonzero(columns.kind)
-    if len(rows) == len(subjects):
-        return BoundedSubjects(subjects, BoundsTable(subjects, columns, rows, {}), skipped)
-    bounded = subjects.taken(rows)
-    # Instances are no parents.
-    parent_of = {subject.id: subject.parent for _, subject in subjects.singles()}
-    with_bounds = {subject.id for _, subject in bounded.singles()}
-    parents: dict[str, str | None] = {}
-    for id in parent_of.keys() - with_bounds:
-        ancestor = parent_of[id]
-        while ancestor is not None and ancestor not in with_bounds:
-            ancestor = parent_of[ancestor]
-        parents[id] = ancestor
-    return BoundedSubjects(bounded, BoundsTable(bounded, columns, rows, parents), skipped)
-
-
-def _fit_batches(
-    pieces: Iterable[SubjectGeometry],
-    subjects: SubjectList,
-    shapes: tuple[BoundShape, ...],
-    columns: BoundsColumns,
-    skipped: list[Skipped],
-) -> Iterator[int]:
-    """Fit the bounds of all subjects, and yield the number of subjects of each batch.
-
-    Bounds are stored in `columns`; subjects without geometry or bounds are appended to `skipped`.
-    """
+    table, done = BoundsTable(subjects, skipped), 0
     missing, is_read = reasons_without_vertices(), np.zeros(len(subjects), dtype=bool)
 
     def skip(index: int, reason: str) -> None:
         skipped.append(Skipped(subjects[index].name, reason))
 
-    for batch in in_batches(_split(pieces), _point_count):
+    parts = (
+        piece.taken(slice(start, start + _SUBJECTS_AT_ONCE))
+        for piece in pieces
+        for start in range(0, len(piece.subjects), _SUBJECTS_AT_ONCE)
+    )
+    for batch in in_batches(parts, lambda part: len(part.points) * len(part.subjects)):
         frames = [piece.matrices if piece.frame is None else piece.frame[None] for piece in batch]
         placements, is_valid = decompose_matrices(np.concatenate(frames))
         placed, start = [], 0
@@ -280,37 +238,22 @@ def _fit_batches(
                         reason = reason_without_vertices(group, subject.override is not None)
                     skip(index, reason)
                 continue
-            if is_placed.all():
-                placed.append(every)
-                continue
-            for row in np.flatnonzero(~is_placed).tolist():
-                skip(int(piece.subjects[row]), UNPLACED)
-            placed.append(every.taken(np.flatnonzero(is_placed)))
-        placed = [each for each in placed if each.size]
+            for index in piece.subjects[~is_placed].tolist():
+                skip(index, UNPLACED)
+            if is_placed.any():
+                placed.append(every if is_placed.all() else every.taken(np.flatnonzero(is_placed)))
         for _, rows in grouped_by_settings([each.geometry.fit for each in placed]):
             # Meshes are split one at a time, which takes a second for each.
             for together in [[row] for row in rows] if "compound" in shapes else [rows]:
                 for chunk, first in _chunks([placed[row] for row in together]):
-                    for index, error in _fit_chunk(chunk, first, shapes, columns).items():
+                    for index, error in _fit_chunk(chunk, first, shapes, table).items():
                         skip(index, describe_error(error))
-                    yield sum(each.size for each in chunk)
+                    done += sum(each.size for each in chunk)
+                    yield done / len(subjects)
     for index in np.flatnonzero(~is_read).tolist():
         skip(index, _DELETED)
-
-
-def _split(pieces: Iterable[SubjectGeometry]) -> Iterator[SubjectGeometry]:
-    """Yield pieces that have a limited number of subjects each."""
-    for piece in pieces:
-        if len(piece.subjects) <= _SUBJECTS_AT_ONCE:
-            yield piece
-            continue
-        for start in range(0, len(piece.subjects), _SUBJECTS_AT_ONCE):
-            part = slice(start, start + _SUBJECTS_AT_ONCE)
-            yield piece.taken(part)
-
-
-def _point_count(piece: SubjectGeometry) -> range:
-    return range(len(piece.points) * len(piece.subjects))
+    table.drop_others()
+    return table
 
 
 def _chunks(
@@ -328,41 +271,29 @@ def _chunks(
             continue
         _, kind_of = distinct_rows(source.geometry.matrices[:, :3, :3].reshape(-1, 9))
         is_repeated = np.bincount(kind_of)[kind_of] > 1
-        if not is_repeated.all():
-            alone.append(source.taken(np.flatnonzero(~is_repeated)))
+        rows, step = np.flatnonzero(~is_repeated), max(1, POINTS_AT_ONCE // len(source.geometry.points))
+        alone += [source.taken(rows[start : start + step]) for start in range(0, len(rows), step)]
         if not is_repeated.any():
             continue
         # Each chunk of repeated instances has few linear parts.
         rows = np.flatnonzero(is_repeated)
         rows = rows[np.argsort(kind_of[rows], kind="stable")]
-        kinds_at_once = max(1, POINTS_AT_ONCE // len(source.geometry.points))
         number = np.cumsum(np.diff(kind_of[rows], prepend=kind_of[rows[0]]) != 0)
-        starts = np.searchsorted(number, np.arange(0, number[-1] + 1, kinds_at_once)).tolist()
+        starts = np.searchsorted(number, np.arange(0, number[-1] + 1, step)).tolist()
         for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
             for begin in range(start, stop, CHUNK_ROWS):
                 inside = slice(begin, min(begin + CHUNK_ROWS, stop))
                 _, first, kinds = np.unique(number[inside], return_index=True, return_inverse=True)
                 yield [source.taken(rows[inside])], (first, kinds)
-    for chunk in in_batches(_limited(alone), lambda each: _point_count(each.geometry)):
+    for chunk in in_batches(alone, lambda each: len(each.geometry.points) * each.size):
         yield chunk, None
-
-
-def _limited(sources: Iterable[PlacedGeometry]) -> Iterator[PlacedGeometry]:
-    """Split subjects that have more points together than are fitted at once."""
-    for source in sources:
-        step = max(1, POINTS_AT_ONCE // len(source.geometry.points))
-        if source.size <= step:
-            yield source
-            continue
-        for start in range(0, source.size, step):
-            yield source.taken(slice(start, start + step))
 
 
 def _fit_chunk(
     chunk: Sequence[PlacedGeometry],
     kinds: tuple[Ints, Ints] | None,
     shapes: tuple[BoundShape, ...],
-    columns: BoundsColumns,
+    table: BoundsTable,
 ) -> dict[int, CollisionBoundsError]:
     """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
     subjects = np.concatenate([each.geometry.subjects for each in chunk])
@@ -383,7 +314,7 @@ def _fit_chunk(
     for rows, local, world in fits:
         is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
         fitted = rows[is_fitted]
-        columns.store(
+        table.store(
             subjects[fitted],
             Placement(*(values[fitted] for values in placements)),
             (tuple(shape[is_fitted] for shape in local), tuple(shape[is_fitted] for shape in world)),

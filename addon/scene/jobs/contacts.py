@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import ContactReport, Progress, scan_contacts
+from ...core.progress import converted
 from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ...formats import Confirmation, NotVerified, Partial, ScannedContacts, SkippedPairs
@@ -18,16 +19,17 @@ from ..motion.scan_records import ScanShare, SkipLog, has_sections, identity_of,
 from ..progress import JobProgress, until_stopped
 from ..settings import ContactSettings
 from .result import Result
-from .scan.late_objects import LateInstances, with_late_meshes
 from .scan.mesh_confirmation import confirm_contacts
 from .scan.preparation import (
+    LateInstances,
     PreparedScan,
+    ScanRequest,
     fitted_scan,
     prepare_first_frame,
     prepare_motion,
-    read_late_instances,
+    scan_request,
+    with_late_meshes,
 )
-from .scan.request import ScanRequest, scan_request
 from .scan.scanned_shapes import SHAPES_OF_SCANS
 
 _LATE_MESHES = 0.98
@@ -154,7 +156,7 @@ def _scan(
         return _join_shares(request, prepared, shares)
     scan = scan_contacts(prepared.motion, times, prepared.settings, request.stops, request.drops)
     if not is_second:
-        scan = read_late_instances(scan, request, prepared, late, job)
+        scan = converted(scan, lambda progress: late.read(progress, request, prepared, job))
     report = yield from scan
     job.end = end
     return prepared, report
@@ -227,7 +229,7 @@ def _scan_frame_share(
         return share, prepared, skips
     job.begin_phase(end)
     scan = scan_share(prepared.motion, times, prepared.settings, sections)
-    records = yield from read_late_instances(scan, request, prepared, late)
+    records = yield from converted(scan, lambda progress: late.read(progress, request, prepared))
     refusal = refusal_of(scene_by_uid(request.uid))
     if late.subjects:
         refusal = f"{late.subjects[0].name} appears after the first frame"

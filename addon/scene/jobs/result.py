@@ -20,7 +20,6 @@ from ...formats import (
     DocumentContents,
     LoadedDocument,
     NotVerified,
-    ObjectBounds,
     Origin,
     Skipped,
     SkippedPairs,
@@ -267,9 +266,7 @@ class Result(DocumentContents):
 
 def result_of(
     scene: bpy.types.Scene,
-    subjects: Sequence[Subject],
-    objects: Sequence[ObjectBounds],
-    skipped: Sequence[Skipped],
+    bounded: BoundsTable,
     span: tuple[float, float, float],
     reference: float,
 ) -> Result:
@@ -280,6 +277,7 @@ def result_of(
     """
     rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
     by_name = collision_responses()
+    subjects = bounded.subjects
     responses = {
         subject.id: by_name[subject.key[1]]
         for subject in (subjects if by_name else ())
@@ -287,8 +285,8 @@ def result_of(
         if not subject.members and subject.key[1] in by_name
     }
     return Result(
-        objects,
-        tuple(skipped),
+        bounded,
+        tuple(bounded.skipped),
         Origin(
             "Collision Bounds",
             extension_version(),

@@ -237,7 +237,7 @@ class SceneMotion(KnownShapes):
         """
         while self._unfitted:
             batch: list[tuple[int, SubjectGeometry]] = next(
-                in_batches(self._unfitted.items(), lambda entry: entry[1].points)
+                in_batches(self._unfitted.items(), lambda entry: len(entry[1].points))
             )
             self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
             for index, _ in batch:

@@ -40,7 +40,7 @@ from ...motion.scene_motion import SceneMotion
 from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
 from ...subjects.subject import Subject
-from .request import ScanRequest
+from .preparation import ScanRequest
 
 
 def confirm_contacts(

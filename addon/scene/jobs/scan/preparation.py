@@ -1,36 +1,226 @@
-"""Preparation of a scan: its frames, and bounds, pairs and motion at the first one."""
+"""Preparation of a scan: its frames, bounds, pairs and motion at the first one, and objects that come later.
+
+Instances are read when they appear, so that another scan can test them. Meshes without vertices at the first
+frame that have some later are not in the result; it has a warning about each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Generator, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 
 from ....core import Progress, ScanSettings
+from ....core.messages import message, template
 from ....core.progress import converted, run_to_end
-from ...blender.animated import Simulations, turning_times
-from ...blender.frames import advance_to, playhead, scene_by_uid
-from ...blender.private_scene import go_to_within_step, returning_between_steps
+from ....core.scan.scan import never
+from ....formats import InputWarning, ObjectBounds, Skipped
+from ...blender.animated import Simulations, may_deform, turning_times
+from ...blender.frames import advance_to, playhead, sample_times, scene_by_uid
+from ...blender.instances import MESH_LIKE, name_of
+from ...blender.mesh_data import vertex_positions
+from ...blender.object_settings import object_fit_settings
+from ...blender.private_scene import PrivateScene, go_to_within_step, returning_between_steps
+from ...errors import SceneError
+from ...fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ...motion.frame_reader import FrameReader
 from ...motion.posed_shapes import MeshObstacles
 from ...motion.scene_motion import SceneMotion
 from ...progress import JobProgress
-from ...settings import SHAPES_OF_TRIANGLES
+from ...settings import (
+    DEFAULT_SHAPES,
+    OBSTACLE_SHAPES,
+    SHAPES_OF_TRIANGLES,
+    BoundShape,
+    ContactSettings,
+    FitSettings,
+    Modifiers,
+)
 from ...subjects.find import find_in_parts
+from ...subjects.reader import SubjectReader
 from ...subjects.scan_settings import NamePatterns, make_scan_settings
-from ..bounds_table import BoundedSubjects, fit_bounds
+from ...subjects.selection import matches_names
+from ...subjects.subject import Subject, SubjectList
+from ..bounds import require_active_scene
+from ..bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from ..part_splits import split_pieces
 from ..result import Result, result_of
-from .late_objects import LateInstances
-from .request import ScanRequest
 from .scanned_shapes import SHAPES_OF_SCANS, ScannedShapes
 
-_Found = TypeVar("_Found")
+
+class ScanRequest(NamedTuple):
+    """Scene, settings and frames of a scan, and conditions to end early.
+
+    uid : The scene's session_uid.
+    span : Start, end and step of its frames.
+    times : Frames of the samples.
+    begun : Progress before the first sample.
+    stops, drops : See `find_contacts`.
+    """
+
+    uid: int
+    settings: ContactSettings
+    span: tuple[float, float, float]
+    times: list[float]
+    begun: Progress
+    stops: Callable[[], bool]
+    drops: Callable[[], bool]
+
+    def shapes_of(self, subjects: Iterable[Subject]) -> tuple[tuple[BoundShape, ...], FitSettings]:
+        """Return the shapes of the bounds of subjects: oriented boxes too, where the scan tests these.
+
+        Returns settings of those that have none of their own, too, with the axes that the scan decides.
+        """
+        axes = {subject.axes for subject in subjects}
+        kind, fit = resolve_scanned_shape(self.settings.shape, axes, self.settings.fit)
+        return ((*DEFAULT_SHAPES, kind) if kind in ORIENTED_KINDS else DEFAULT_SHAPES), fit
+
+
+def scan_request(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    stops: Callable[[], bool] = never,
+    drops: Callable[[], bool] = never,
+) -> ScanRequest:
+    """Check the settings, and find the frames to scan. Raises SceneError."""
+    require_active_scene(scene)
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span)
+    if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
+        raise SceneError(
+            message("clearance {clearance:g}: must be a length of 0 or more", clearance=settings.clearance)
+        )
+    if settings.obstacles and settings.shape not in OBSTACLE_SHAPES:
+        raise SceneError(
+            message(
+                "obstacles {obstacles!r}: need spheres or sphere trees as the shape",
+                obstacles=", ".join(settings.obstacles),
+            )
+        )
+    begun = Progress(0, len(times), times[0])
+    return ScanRequest(scene.session_uid, settings, span, times, begun, stops, drops)
+
+
+_REASON = template("no vertices at the first frame, some at frame {frame:g}: not included")
+_WARNING = template(
+    "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
+)
+
+
+@dataclass
+class LateInstances:
+    """Subjects that appear during a scan.
+
+    subjects : In the order in which they appear.
+    objects : Their bounds at the frame at which they appear.
+    readers : How they may change, and their geometry.
+    """
+
+    subjects: list[Subject] = field(default_factory=list)
+    objects: list[ObjectBounds] = field(default_factory=list)
+    readers: list[FrameReader] = field(default_factory=list)
+    # Number of instances by the full names of owner and object, and ids of all subjects.
+    _counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    _ids: set[str] = field(default_factory=set)
+
+    def read(
+        self,
+        progress: Progress,
+        request: ScanRequest,
+        prepared: PreparedScan,
+        job: JobProgress | None = None,
+    ) -> Progress:
+        """Read what has appeared in the last sample of a scan; the scene must be at its time.
+
+        Members of merged collections and loose parts are not read.
+
+        progress : Of the scan, returned as it is.
+        job : Where another scan follows if any instance comes, which takes as long as this one.
+        """
+        motion, is_first = prepared.motion, not self.subjects
+        arrived, motion.arrived = motion.arrived, set()
+        if not arrived:
+            return progress
+        if not self._ids:
+            self._counts = dict(motion.reader.instance_counts)
+            self._ids = {each.id for each in prepared.bounds.subjects}
+        depsgraph, selection = bpy.context.evaluated_depsgraph_get(), request.settings.selection
+        finding = find_in_parts(scene_by_uid(request.uid), depsgraph, replace(selection, patterns=()))
+        found = run_to_end(finding).subjects
+        late = []
+        for _, row in sorted(found.rows_of(arrived).items()):
+            subject = found[row]
+            if subject.part is not None or subject.members:
+                continue
+            # Its name and id have the number after those of the instances of its object so far.
+            number = self._counts.get(subject.key[:2], 0)
+            self._counts[subject.key[:2]] = number + 1
+            name = f"{subject.name.rpartition('.')[0]}.{number}"
+            id, count = name, 2
+            while id in self._ids:
+                id, count = f"{name}#{count}", count + 1
+            self._ids.add(id)
+            if matches_names(selection, name, subject.key[0]):
+                parent = subject.parent if subject.parent in self._ids else None
+                late.append(subject._replace(name=name, id=id, parent=parent))
+        if not late:
+            return progress
+        found = SubjectList.of(late)
+        shapes, fit = request.shapes_of(found)
+        bounded = run_to_end(fit_bounds(SubjectReader(found, fit).geometries(depsgraph), found, shapes, []))
+        self.subjects += bounded.subjects
+        self.objects += bounded
+        reader = FrameReader(bounded.subjects, request.settings.fit, range(len(bounded.subjects)))
+        reader.read_first(bpy.context.evaluated_depsgraph_get())
+        reader.forget_instances()
+        self.readers.append(reader)
+        if job and is_first and self.subjects:
+            left = 1 - progress.share
+            job.begin_phase(job.done + (job.end - job.done) * left / (1 + left), progress.share)
+        return progress
+
+
+def with_late_meshes(request: ScanRequest, result: Result) -> Generator[Progress, None, Result]:
+    """Give the objects that a result skips without vertices the frame at which they get some, and warnings.
+
+    They are evaluated by themselves: that takes no time where they do not depend on the frame.
+
+    progress : After each evaluation.
+    """
+    empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
+    modifiers: dict[int, Modifiers] = {}
+    names: dict[int, str] = {}
+    for item in scene_by_uid(request.uid).objects if empty else ():
+        if item.type in MESH_LIKE and name_of(item) in empty:
+            source = object_fit_settings(item, request.settings.fit).modifiers
+            if may_deform(item, source):
+                names[item.session_uid], modifiers[item.session_uid] = name_of(item), source
+    late: dict[str, float] = {}
+    scene = PrivateScene(scene_by_uid(request.uid), names)
+    for number, time in enumerate(request.times[1:], 1):
+        if len(late) == len(names) or request.stops():
+            break
+        for item in scene.evaluate(time).objects:
+            uid = item.original.session_uid
+            if uid in names and names[uid] not in late and len(vertex_positions(item, modifiers[uid])):
+                late[names[uid]] = time
+        yield Progress(number, len(request.times), time)
+    if not late:
+        return result
+    skipped = tuple(
+        Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
+        for entry in result.skipped
+    )
+    warnings = (
+        InputWarning("lateMesh", name, message(_WARNING, frame=time)) for name, time in sorted(late.items())
+    )
+    return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
+
 
 _PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
 """Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
@@ -42,18 +232,15 @@ class PreparedScan(NamedTuple):
     bounds : Bounds at the first frame, without contacts.
     motion : SceneMotion
     settings : ScanSettings
+    has_subjects : Whether there is something to scan, now or later.
     played : Why subjects are read from the user's scene, by the index of each that is.
     """
 
     bounds: Result
     motion: SceneMotion
     settings: ScanSettings
+    has_subjects: bool
     played: Mapping[int, str] = MappingProxyType({})
-
-    @property
-    def has_subjects(self) -> bool:
-        """Return whether there is something to scan, now or later."""
-        return bool(self.bounds.subjects) or self.motion.may_have_late_instances
 
 
 def prepare_motion(
@@ -128,7 +315,8 @@ def prepare_first_frame(
     reader, bounded = yield from _bound_first_frame(request)
     scene = scene_by_uid(request.uid)
     subjects = [*bounded.subjects, *late.subjects]
-    parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
+    parents = bounded.subjects.columns(np.arange(len(bounded.subjects))).parents
+    parents = [*bounded.bounded_parents(parents), *(entry.parent for entry in late.objects)]
     is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
     selection = settings.selection
     # They are tested although one may be the other's parent.
@@ -136,9 +324,9 @@ def prepare_first_frame(
         selection.selected_only or bool(selection.patterns) or selection.owners is not None
     )
     pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named, is_obstacle)
-    bounds = replace(result_of(scene, *bounded, request.span, time), skipped_pairs=pairs.skipped)
+    bounds = replace(result_of(scene, bounded, request.span, time), skipped_pairs=pairs.skipped)
     if late.subjects:
-        bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
+        bounds = replace(bounds, subjects=subjects, objects=[*bounded, *late.objects])
     yield begun
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     yield begun
@@ -163,12 +351,12 @@ def prepare_first_frame(
         owners=motion.owners,
         obstacles=obstacles.for_scan,
     )
-    return PreparedScan(bounds, motion, scan)
+    return PreparedScan(bounds, motion, scan, bool(subjects) or motion.may_have_late_instances)
 
 
 def _bound_first_frame(
     request: ScanRequest,
-) -> Generator[Progress, None, tuple[FrameReader, BoundedSubjects]]:
+) -> Generator[Progress, None, tuple[FrameReader, BoundsTable]]:
     """Read the subjects of a scan in the scene, which is at the first frame, and fit their bounds."""
     settings, depsgraph = request.settings, bpy.context.evaluated_depsgraph_get()
     scene = scene_by_uid(request.uid)
@@ -185,26 +373,3 @@ def _bound_first_frame(
     yield request.begun
     fitting = fit_bounds(reader.shared, found, shapes, skipped)
     return reader, (yield from converted(fitting, lambda _: request.begun))
-
-
-def read_late_instances(
-    scan: Generator[Progress, None, _Found],
-    request: ScanRequest,
-    prepared: PreparedScan,
-    late: LateInstances,
-    job: JobProgress | None = None,
-) -> Generator[Progress, None, _Found]:
-    """Run a scan, and read instances that come, after each sample, before it goes to another time.
-
-    job : where another scan follows, which takes as long as this one
-    """
-    end = job.end if job else 1.0
-
-    def read(progress: Progress) -> Progress:
-        late.read(request, prepared.motion, prepared.bounds.subjects)
-        if job and late.subjects and job.end == end:
-            left = 1 - progress.share
-            job.begin_phase(job.done + (end - job.done) * left / (1 + left), progress.share)
-        return progress
-
-    return converted(scan, read)
