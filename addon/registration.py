@@ -24,6 +24,7 @@ from .scene.blender.parts import known_rows
 from .ui import job_state, texts
 from .ui.operators import pointing, reports, rows
 from .ui.overlay import handlers as overlay
+from .ui.overlay.state import redraw
 from .ui.panels import export, menus, sidebar
 from .ui.properties import options, preferences
 from .ui.properties import scene as scene_properties
@@ -57,8 +58,8 @@ def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
         (bpy.types.VIEW3D_MT_object, menus.draw_in_object),
         (bpy.types.TOPBAR_MT_file_export, menus.draw_in_export),
         (bpy.types.TOPBAR_MT_file_import, menus.draw_in_import),
-        (options.display_changed, overlay.redisplay),
-        (options.style_changed, overlay.restyle),
+        (options.display_changed, lambda _owner, context: overlay.refresh(context)),
+        (options.style_changed, lambda _owner, _context: redraw()),
         (options.active_contact_changed, rows.go_to_active_row),
         (options.tab_renamed, sidebar.rename),
         (handlers.frame_change_post, overlay.after_frame),

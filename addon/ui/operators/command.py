@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import bpy
-from bpy.types import Context, Event, Header, Operator
+from bpy.types import Context, Event, Header, Operator, UILayout
 
 from ...core import CollisionBoundsError, Progress
 from ...core.progress import run_to_end
@@ -105,6 +105,17 @@ class Command(Named):
         return settings
 
 
+class OfItem(Command):
+    """Command whose tooltip is that of the item of an option, such as a direction, that a button has set."""
+
+    option: ClassVar[str] = "direction"
+
+    @classmethod
+    def description(cls, _context: Context, properties: OfItem) -> str:
+        """Return the tooltip of the item."""
+        return UILayout.enum_item_description(properties, cls.option, getattr(properties, cls.option))
+
+
 def shares(*names: str, group: str = "") -> Callable[[_Class], _Class]:
     """Return a decorator that gives a command options which are shared with settings of the scene.
 
@@ -164,7 +175,7 @@ def needs_editable(context: Context) -> str:
     """Need that the active object has geometry, and is stored in this file."""
     active: Any = active_with_geometry(context)
     text = n_("Linked from another file: make a library override first")
-    return needs_geometry(context) or ("" if is_editable(active) else text)
+    return needs_geometry(context) or (text if active.library else "")
 
 
 def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
@@ -173,11 +184,6 @@ def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
     row = active_row(settings)
     assert row is not None, "a row is needed"
     return settings, row
-
-
-def is_editable(item: bpy.types.Object) -> bool:
-    """Return whether an object is stored in this file."""
-    return item.library is None
 
 
 def selected_with_geometry(context: Context) -> list[bpy.types.Object]:

@@ -31,10 +31,10 @@ from ..kept_checks import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
 from ..properties.options import CHOSEN_GROUP, draw_vertex_group, option_property
 from ..properties.scene import fit_settings, settings_of
-from ..texts import joined, n_, rpt_, rpt_count, tip_, translated
+from ..texts import joined, n_, rpt_, rpt_count, translated
 from .command import (
     Command,
-    is_editable,
+    OfItem,
     needs_edit_mode,
     needs_editable,
     needs_geometry,
@@ -68,7 +68,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
             *(OVERRIDE_OPTIONS if self.override else ()),
             *(RESPONSE_OPTIONS if self.collision else ()),
         )
-        editable = [item for item in targets if is_editable(item)]
+        editable = [item for item in targets if item.library is None]
         for item in editable:
             settings, copies = getattr(source, SETTINGS_PROPERTY), getattr(item, SETTINGS_PROPERTY)
             _copy(settings, copies, names)
@@ -139,7 +139,7 @@ _ADD = {"name": "Add", "translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
 
 def _needs_any_editable(context: Context) -> str:
     text = n_("Linked from another file: make a library override first")
-    return "" if any(map(is_editable, selected_with_geometry(context))) else text
+    return text if all(item.library for item in selected_with_geometry(context)) else ""
 
 
 class _FitCommand(Command):
@@ -153,9 +153,10 @@ class _FitCommand(Command):
         """Fit each selected object, as it is evaluated, with the settings of the scene; report problems."""
         fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
         fitted = []
-        for item in filter(is_editable, selected_with_geometry(context)):
+        for item in selected_with_geometry(context):
             try:
-                fitted.append((item, fit_one(item.evaluated_get(depsgraph), fit)))
+                if item.library is None:
+                    fitted.append((item, fit_one(item.evaluated_get(depsgraph), fit)))
             except CollisionBoundsError as error:
                 self.report({"WARNING"}, _problem(item, error))
         return fitted
@@ -238,7 +239,7 @@ class COLLISION_BOUNDS_OT_override_from_group(_FitCommand, Operator):
         return _set_overrides(context, self._fit_selected(context, fit_group), keeps_shapes=self.add)
 
 
-class COLLISION_BOUNDS_OT_set_custom_shape(Command, Operator):
+class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
     """Bound the active object by a shape of your own, which starts as the fitted one"""
 
     bl_label = "Set Custom Shape"
@@ -250,22 +251,13 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Command, Operator):
         description="Shape that replaces the mesh",
         translation_context=CONTEXT,
         items=(
-            ("none", "Fitted", "Bounds that are fitted to the mesh"),
-            ("box", "Box", "A box along the object's own axes"),
-            ("sphere", "Sphere", "A sphere"),
+            ("none", "Fitted", "Use bounds that are fitted to the mesh"),
+            ("box", "Box", "Use a box that you can change. It starts as the fitted one"),
+            ("sphere", "Sphere", "Use a sphere that you can change. It starts as the fitted one"),
         ),
         options={"SKIP_SAVE"},
     )
-
-    @classmethod
-    def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_set_custom_shape) -> str:
-        """Return the tooltip for this shape."""
-        texts = {
-            "none": n_("Use bounds that are fitted to the mesh"),
-            "box": n_("Use a box that you can change. It starts as the fitted one"),
-            "sphere": n_("Use a sphere that you can change. It starts as the fitted one"),
-        }
-        return tip_(texts[properties.shape])
+    option = "shape"
 
     def run(self, context: Context) -> set[str] | None:
         """Set the kind of shape; another kind than before is fitted."""
@@ -277,7 +269,7 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Command, Operator):
             settings.more_shapes.clear()
             settings.override = "none"
         else:
-            _set_override(settings, _fitted_to_active(self.shape, context))
+            _set_shape(settings, "override", _fitted_to_active(self.shape, context))
         _show_overrides(context)
         return None
 
@@ -326,7 +318,7 @@ class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
                 text = n_("{name}: this shape is from a linked file, and cannot be removed here")
                 return self.refuse(rpt_(text, name=name_of(active)))
             if self.index == 0:
-                _set_override(settings, overrides[1])
+                _set_shape(settings, "override", overrides[1])
         else:
             settings.override = "none"
         _show_overrides(context)
@@ -358,12 +350,10 @@ def _set_overrides(
     for item, override in fitted:
         settings: Any = getattr(item, SETTINGS_PROPERTY)
         if keeps_shapes and settings.override != "none":
-            entry = settings.more_shapes.add()
-            entry.shape = override.shape
-            _set_size(entry, override)
+            _set_shape(settings.more_shapes.add(), "shape", override)
         else:
             settings.more_shapes.clear()
-            _set_override(settings, override)
+            _set_shape(settings, "override", override)
     _show_overrides(context)
     return {"FINISHED"}
 
@@ -375,13 +365,9 @@ def _show_overrides(context: Context) -> None:
     add_to_undo_step(context)
 
 
-def _set_override(settings: Any, override: Override) -> None:
-    """Copy a fitted override to the settings of an object."""
-    settings.override = override.shape
-    _set_size(settings, override)
-
-
-def _set_size(properties: Any, override: Override) -> None:
+def _set_shape(properties: Any, kind: str, override: Override) -> None:
+    """Copy an override to the settings of an object, or to an added shape; `kind` is the name of its kind."""
+    setattr(properties, kind, override.shape)
     properties.center = override.center.tolist()
     if override.shape == "sphere":
         properties.radius = override.radius

@@ -185,7 +185,7 @@ def restore(scene: bpy.types.Scene) -> None:
 
 @persistent
 def store_all(*_unused: object) -> None:
-    """Store the contacts of all scenes of this file."""
+    """Store the contacts of all scenes of this file, which linked ones are not part of."""
     for scene in bpy.data.scenes:
         if scene.library is None:
             store(scene)
@@ -193,7 +193,7 @@ def store_all(*_unused: object) -> None:
 
 @persistent
 def restore_all(*_unused: object) -> None:
-    """Restore the contacts of all scenes that keep them."""
+    """Restore the contacts of all scenes that keep them, also of linked ones, whose own file keeps them."""
     for scene in bpy.data.scenes:
         try:
             restore(scene)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import bpy
 import numpy as np
@@ -28,8 +28,8 @@ from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
 from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
-from ..texts import n_, rpt_, rpt_count, tip_
-from .command import Command, needs_contacts, needs_row, needs_rows, row_of
+from ..texts import n_, rpt_, rpt_count
+from .command import Command, OfItem, needs_contacts, needs_row, needs_rows, row_of
 
 _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
@@ -172,34 +172,21 @@ def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | No
     return next((item for item in items if full_name_of(item) == name), None)
 
 
-class _Step(Command):
-    """Base of the operators that go forward or back."""
-
-    tooltips: ClassVar[dict[str, str]]
-    if TYPE_CHECKING:
-        direction: str
-
-    @classmethod
-    def description(cls, _context: Context, properties: _Step) -> str:
-        """Return the tooltip for this direction."""
-        return tip_(cls.tooltips[properties.direction])
+def _direction(description: str, following: str, previous: str) -> Any:
+    """Return the definition of a direction, with the tooltips of both."""
+    items = ("NEXT", "Next", following), ("PREVIOUS", "Previous", previous)
+    return EnumProperty(name="Direction", description=description, items=items, options={"SKIP_SAVE"})
 
 
-class COLLISION_BOUNDS_OT_go_to_contact(_Step, Operator):
+class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
     """Jump to the next or previous row of the list, and select its pair"""
 
     bl_label = "Go to Contact"
     needs = (needs_rows,)
-    tooltips: ClassVar = {
-        "NEXT": n_("Jump to the next row of the list, and select its pair"),
-        "PREVIOUS": n_("Jump to the previous row of the list, and select its pair"),
-    }
-
-    direction: EnumProperty(
-        name="Direction",
-        description="Direction in the list",
-        items=(("NEXT", "Next", "Down the list"), ("PREVIOUS", "Previous", "Up the list")),
-        options={"SKIP_SAVE"},
+    direction: _direction(
+        "Direction in the list",
+        "Jump to the next row of the list, and select its pair",
+        "Jump to the previous row of the list, and select its pair",
     )
 
     def run(self, context: Context) -> set[str] | None:
@@ -224,26 +211,19 @@ def _touches_again(context: Context) -> str:
     """Need a pair that touches several times."""
     settings = settings_of(context)
     row = active_row(settings)
-    contact = None if row is None else contact_of_row(settings, row)
-    is_several = contact is not None and len(contact.intervals) > 1
+    is_several = row is not None and len(starts_of_row(settings, row)) > 1
     return "" if is_several else n_("This pair touches at most once")
 
 
-class COLLISION_BOUNDS_OT_go_to_interval(_Step, Operator):
+class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
     """Jump to the next or previous time that the pair of the active row begins to touch"""
 
     bl_label = "Go to Interval"
     needs = (needs_rows, needs_row, _touches_again)
-    tooltips: ClassVar = {
-        "NEXT": n_("Jump to the next time that this pair begins to touch"),
-        "PREVIOUS": n_("Jump to the previous time that this pair begins to touch"),
-    }
-
-    direction: EnumProperty(
-        name="Direction",
-        description="Direction in time",
-        items=(("NEXT", "Next", "Later in time"), ("PREVIOUS", "Previous", "Earlier in time")),
-        options={"SKIP_SAVE"},
+    direction: _direction(
+        "Direction in time",
+        "Jump to the next time that this pair begins to touch",
+        "Jump to the previous time that this pair begins to touch",
     )
 
     def run(self, context: Context) -> set[str] | None:

@@ -97,16 +97,6 @@ def detach() -> None:
 # ---- Changes of properties, of the scene, and of the file; `registration` lists what calls these
 
 
-def redisplay(_owner: Any, context: bpy.types.Context) -> None:
-    """Update the overlays."""
-    refresh(context)
-
-
-def restyle(_owner: Any, _context: bpy.types.Context) -> None:
-    """Draw the overlays again."""
-    redraw()
-
-
 @persistent
 def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Update what moves with the frame."""

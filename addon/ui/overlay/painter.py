@@ -6,7 +6,7 @@ Blender before 5.2 has no graphics in background.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import gpu
 import numpy as np
@@ -55,22 +55,14 @@ class Style(NamedTuple):
         return cls(width, display.line_opacity, display.face_opacity if has_faces else 0.0, display.in_front)
 
 
-class RowsBySize(NamedTuple):
-    """Rows of one unit mesh, grouped by size on the screen."""
-
-    small: InstanceRows
-    middle: InstanceRows
-    large: InstanceRows
-
-
-def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int]) -> RowsBySize:
-    """Return the rows (n, 4, 4) of instances that may be visible, by size; those outside the view are culled.
+def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int]) -> tuple[InstanceRows, ...]:
+    """Return the rows (n, 4, 4) of instances that may be visible: small, middle and large on the screen.
 
     Conservative: an instance with a corner in the view is never culled. `view` (4, 4) leads from the world to
     Blender's clip space, as in gpu.matrix; the viewport is in pixels.
     """
     if not len(rows):
-        return RowsBySize(rows, rows, rows)
+        return rows, rows, rows
     matrix: NDArray[np.float32] = np.asarray(view, dtype=np.float32)
     # One product of matrices is fastest: weights are zero for numbers of a row that are not the center.
     flat = rows.reshape(-1, 16)
@@ -88,7 +80,7 @@ def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int])
     is_small = is_visible & (half_width < SMALL * depth)
     is_large = is_visible & (half_width > LARGE * depth)
     groups = (is_small, is_visible ^ is_small ^ is_large, is_large)
-    return RowsBySize(*(rows if group.all() else rows[group] for group in groups))
+    return tuple(rows if group.all() else rows[group] for group in groups)
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -96,36 +88,8 @@ def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(np.sqrt((vectors * vectors).sum(axis=1)))
 
 
-class _View(NamedTuple):
-    """Matrix (4, 4) from world space to Blender's clip space, pixels, and the viewer.
-
-    The viewer is a point, or a direction, whose last number is 0.
-    """
-
-    matrix: Floats
-    viewport: tuple[int, int]
-    viewer: tuple[float, ...]
-
-    @classmethod
-    def current(cls, viewport: tuple[int, int]) -> _View:
-        """Return the view of the matrices of gpu.matrix, of (width, height) pixels."""
-        matrix = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
-        # The position that has no place on the screen: x, y and w are 0 there.
-        viewer = np.linalg.inv(matrix) @ (0.0, 0.0, -1.0, 0.0)
-        return cls(matrix, viewport, tuple((viewer / np.abs(viewer).max()).tolist()))
-
-
-class _Texture(NamedTuple):
-    texture: gpu.types.GPUTexture
-    rows: int
-
-
-class _Call(NamedTuple):
-    """Instances of one unit mesh on the graphics card, and the index of their size in `RowsBySize`."""
-
-    mesh: UnitMesh
-    size: int
-    texture: _Texture
+_Texture: TypeAlias = tuple[gpu.types.GPUTexture, int]
+"""Texture of rows on the graphics card, and their number."""
 
 
 class Painter:
@@ -144,20 +108,28 @@ class Painter:
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
-        view = _View.current(viewport)
+        view = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
+        # The position that has no place on the screen: x, y and w are 0 there. Of a view without perspective,
+        # it is a direction, whose last number is 0.
+        viewer = np.linalg.inv(view) @ (0.0, 0.0, -1.0, 0.0)
+        lines = {
+            "viewport": viewport,
+            "viewer": tuple((viewer / np.abs(viewer).max()).tolist()),
+            "opacity": style.line_opacity,
+        }
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set("NONE" if style.in_front else "LESS_EQUAL")
         for part, width in zip(data.by_strength, (1.0, _STRONG_WIDTH), strict=True):
             calls = [
-                _Call(mesh, size, _texture(rows))
+                (mesh, size, _texture(rows))
                 for mesh, instances in part.by_mesh.items()
-                for size, rows in enumerate(visible_by_size(instances.rows, view.matrix, viewport))
+                for size, rows in enumerate(visible_by_size(instances.rows, view, viewport))
                 if len(rows)
             ]
             if style.face_opacity:
                 gpu.state.face_culling_set("BACK")
-                _bind(self._face_shader, style.face_opacity)
+                _bind(self._face_shader, opacity=style.face_opacity)
                 for mesh, size, texture in calls:
                     if mesh in self._faces:
                         _draw(self._face_shader, self._faces[mesh][size], texture)
@@ -169,29 +141,25 @@ class Painter:
                     shader, batch = self._small[mesh], self._square
                 # Hulls have no faces here, so they keep their lines where all shapes are drawn as faces.
                 if line_width := width * (style.line_width or (mesh == "edges")):
-                    _bind(shader, style.line_opacity, view, line_width)
+                    _bind(shader, width=line_width, **lines)
                     _draw(shader, batch, texture)
         gpu.state.depth_test_set("NONE")
         if len(data.marker):
-            _bind(self._line_shader, style.line_opacity, view, max(2.0, style.line_width))
+            _bind(self._line_shader, width=max(2.0, style.line_width), **lines)
             _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
 
 
-def _bind(shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0) -> None:
-    """Bind a shader; one of lines needs a view, and the width of lines in pixels."""
+def _bind(shader: gpu.types.GPUShader, **uniforms: Any) -> None:
+    """Bind a shader; those of lines have more uniforms than the opacity."""
     shader.bind()
-    shader.uniform_float("opacity", opacity)
-    shader.uniform_float("lift", LIFT)
-    if view is not None:
-        shader.uniform_float("viewport", view.viewport)
-        shader.uniform_float("viewer", view.viewer)
-        shader.uniform_float("width", width)
+    for name, value in {"lift": LIFT, **uniforms}.items():
+        shader.uniform_float(name, value)
 
 
 def _draw(shader: gpu.types.GPUShader, batch: gpu.types.GPUBatch, texture: _Texture) -> None:
-    shader.uniform_sampler("rows", texture.texture)
-    batch.draw_instanced(shader, instance_start=0, instance_count=texture.rows)
+    shader.uniform_sampler("rows", texture[0])
+    batch.draw_instanced(shader, instance_start=0, instance_count=texture[1])
 
 
 # Below, the type stubs of Blender 4.2 list no arguments of constructors in the gpu module (call-arg), and
@@ -204,7 +172,7 @@ def _texture(rows: InstanceRows) -> _Texture:
     padded[: len(rows)] = rows
     buffer: Any = gpu.types.Buffer("FLOAT", padded.size, padded.reshape(-1))  # type: ignore[arg-type, call-arg, unused-ignore]
     texture = gpu.types.GPUTexture((4 * ROWS_ACROSS, height), format="RGBA32F", data=buffer)  # type: ignore[call-arg, unused-ignore]
-    return _Texture(texture, len(rows))
+    return texture, len(rows)
 
 
 def _face_batch(faces: SurfaceMesh) -> gpu.types.GPUBatch:

@@ -227,7 +227,7 @@ _before_export: tuple[str, FrameSnapshot] | None = None
 """Fresh result of the scene that is exported, and what its view layer showed before."""
 
 
-def before_export() -> None:
+def before_export(_export_settings: Any) -> None:
     """Record what the context's view layer shows, because exporters play the animation."""
     global _before_export
     scene, layer = bpy.context.scene, bpy.context.view_layer
@@ -239,7 +239,7 @@ def before_export() -> None:
     _before_export = (result_id, now) if is_fresh and now is not None else None
 
 
-def after_export() -> None:
+def after_export(_export_settings: Any) -> None:
     """Keep a result fresh if an exporter has left everything as it was."""
     global _before_export
     before, _before_export = _before_export, None

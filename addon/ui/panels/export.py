@@ -135,14 +135,8 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
         self.layout.prop(settings_of(context), "keep_results")
 
 
-def glTF2_pre_export_callback(_export_settings: Any) -> None:  # noqa: N802
-    """Remember the scene; Blender's glTF exporter calls this before it plays the animation."""
-    before_export()
-
-
-def glTF2_post_export_callback(_export_settings: Any) -> None:  # noqa: N802
-    """Compare the scene; Blender's glTF exporter calls this when the file is written."""
-    after_export()
+# Blender's glTF exporter calls them before it plays the animation, and when the file is written.
+glTF2_pre_export_callback, glTF2_post_export_callback = before_export, after_export  # noqa: N816
 
 
 class glTF2ExportUserExtension:

@@ -68,5 +68,5 @@ def test_instances_are_grouped_by_size_on_screen():
 
 def test_sphere_around_viewer_is_never_small():
     around = rows_of(Sphere(np.array([[0.0, 0, 0], [0, 0, 0.5]]), np.array([2.0, 3.0])))
-    parts = visible_by_size(around, PERSPECTIVE, VIEWPORT)
-    assert not len(parts.small) and len(parts.middle) + len(parts.large) == 2
+    small, middle, large = visible_by_size(around, PERSPECTIVE, VIEWPORT)
+    assert not len(small) and len(middle) + len(large) == 2

@@ -14,7 +14,7 @@ from bpy.app.translations import pgettext_iface, pgettext_rpt, pgettext_tip
 
 PACKAGE = "bl_ext.user_default.collision_bounds"
 translations: Any = importlib.import_module(f"{PACKAGE}.translations")
-translation: Any = importlib.import_module(f"{PACKAGE}.ui.translation")
+texts: Any = importlib.import_module(f"{PACKAGE}.ui.texts")
 
 
 def report_of(function: Any, **options: Any) -> str:
@@ -45,16 +45,15 @@ def read(language: str) -> dict[str, Any]:
             if pgettext_iface(text, translations.CONTEXT) != entry
         ]
 
-    class Next:
-        direction = "NEXT"
-
+    forward: Any = bpy.context.window_manager.operator_properties_last("collision_bounds.go_to_contact")
+    forward.direction = "NEXT"
     return {
         "operator": pgettext_iface("Compute Bounds", "Operator"),
-        "tooltip": operator.description(bpy.context, Next()),
+        "tooltip": operator.description(bpy.context, forward),
         "report": report_of(operators.compute_bounds, scope="SELECTED"),
         "error": report_of(operators.export_json, filepath="/nowhere/missing.json"),
-        "box": translation.meaning_("Box"),
-        "add": translation.meaning_("Add"),
+        "box": texts.meaning_("Box"),
+        "add": texts.meaning_("Add"),
         "other": other,
     }
 

@@ -98,3 +98,25 @@ def test_copied_scene_leaves_the_contacts_of_the_original(scanned, tmp_path):
     bpy.ops.scene.new(type="FULL_COPY")
     reopen(tmp_path / "copied.blend")
     assert bpy.data.scenes[original].collision_bounds.rows
+
+
+@pytest.mark.parametrize("cannot_be_read", [False, True])
+def test_linked_scene_shows_what_its_file_keeps_and_is_not_stored(scanned, tmp_path, capfd, cannot_be_read):
+    scanned.keep_results = True
+    before = rows(reopen(tmp_path / "kept.blend"))
+    if cannot_be_read:
+        registration.unregister()
+        bpy.data.texts[0].from_string("{")
+        bpy.ops.wm.save_mainfile()
+        registration.register()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "kept.blend"), link=True) as (source, target):
+        target.scenes = source.scenes
+    reopen(tmp_path / "linking.blend")
+    (linked,) = (scene for scene in bpy.data.scenes if scene.library is not None)
+    kept = linked.collision_bounds.kept_results
+    assert rows(linked.collision_bounds) == ([] if cannot_be_read else before) and kept.library is not None
+    assert ("cannot be read" in capfd.readouterr().out) == cannot_be_read
+    reopen(tmp_path / "linking.blend")
+    (linked,) = (scene for scene in bpy.data.scenes if scene.library is not None)
+    assert linked.collision_bounds.kept_results.as_string() and len(bpy.data.texts) == 1
