@@ -10,7 +10,6 @@ import numpy as np
 
 from addon.core import Aabb, ScanSettings, Sphere, at, overlapping_pairs, scan_contacts
 from addon.core.broad_phase import grid as grid_module
-from addon.core.curves.chords import curve_chords
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.segments import BEZIER, Keys
 
@@ -157,7 +156,7 @@ def known_curve() -> Page:
         plot.ticks_y([(0, "0"), (wall, "wall")], "")
         plot.line((0, wall), (1, wall), color=ORANGE, width=2)
         begin = np.arange(parts) / parts
-        chords = curve_chords(curves, np.zeros(parts, dtype=np.int64), begin, begin + 1 / parts)
+        chords = curves.chords(np.zeros(parts, dtype=np.int64), begin, begin + 1 / parts)
         for low, first, last, deviation in zip(begin, *chords, strict=True):
             high = low + 1 / parts
             corners = [(low, first - deviation), (high, last - deviation), (high, last + deviation)]

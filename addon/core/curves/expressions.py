@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
-from .chords import Chords
-from .keyframes import NEAR_KEY, Curves
+from .keyframes import NEAR_KEY, Chords, Curves
 from .segments import Singles
 
 Program: TypeAlias = tuple[str, ...]
@@ -118,7 +117,10 @@ def _applied(operation: str | None, *operands: Expression | None) -> Expression 
 
 
 class Expressions:
-    """Expressions (e,) of the frame number. Those of one program are computed together."""
+    """Expressions (e,) of the frame number. Those of one program are computed together.
+
+    count : Number of expressions.
+    """
 
     def __init__(self, expressions: Sequence[Expression], map_of: Ints, maps: Curves | None = None) -> None:
         """Group the expressions by program.
@@ -128,7 +130,7 @@ class Expressions:
         maps : Curves over results instead of times: since Blender 5.0 a driver has one. They change no
             result but those near their keys, which are at 0 and 1.
         """
-        self._maps, self._map_of = maps, map_of
+        self._maps, self._map_of, self.count = maps, map_of, len(expressions)
         programs = list(dict.fromkeys(each.program for each in expressions))
         groups = [[each.numbers for each in expressions if each.program == program] for program in programs]
         # Each program, its expressions, and their numbers (k, n).
@@ -141,10 +143,6 @@ class Expressions:
         for number in range(len(programs)):
             rows = np.flatnonzero(self._program_of == number)
             self._column[rows] = np.arange(len(rows))
-
-    def __len__(self) -> int:
-        """Return the number of expressions."""
-        return len(self._map_of)
 
     def values_of(self, which: Ints, times: Floats) -> Singles:
         """Compute the values (m,) of expressions (m,), each at its own time (m,) in frames."""
@@ -186,7 +184,35 @@ class Expressions:
         return [(program, found) for program, found in zip(self._programs, rows, strict=True) if len(found)]
 
 
-NO_EXPRESSIONS = Expressions([], np.zeros(0, dtype=np.int64))
+class DrivenCurves(Curves):
+    """Curves (c,), and expressions (e,) numbered after them."""
+
+    def __init__(self, curves: Curves, expressions: Expressions) -> None:
+        """Take curves that are prepared already."""
+        vars(self).update(vars(curves))
+        self._expressions = expressions
+
+    def values_at(self, times: Floats) -> Singles:
+        """Compute all values (c + e, t) at increasing times (t,) in frames."""
+        count = self._expressions.count
+        driven = self._expressions.values_of(np.repeat(np.arange(count), len(times)), np.tile(times, count))
+        return np.concatenate([super().values_at(times), driven.reshape(count, -1)])
+
+    def values_of(self, which: Ints, times: Floats) -> Singles:
+        """Compute values (m,), each at its own time (m,) in frames."""
+        is_driven, result = which >= self.count, np.empty(len(which), dtype=np.float32)
+        result[~is_driven] = super().values_of(which[~is_driven], times[~is_driven])
+        result[is_driven] = self._expressions.values_of(which[is_driven] - self.count, times[is_driven])
+        return result
+
+    def chords(self, which: Ints, begin: Floats, end: Floats) -> Chords:
+        """Compute the ends of values (m,) over intervals (m,), and bound their deviation from the chord."""
+        is_driven, result = which >= self.count, Chords(*np.empty((3, len(which))))
+        rows = np.flatnonzero(~is_driven)
+        result.assign(rows, super().chords(which[rows], begin[rows], end[rows]))
+        rows = np.flatnonzero(is_driven)
+        result.assign(rows, self._expressions.chords(which[rows] - self.count, begin[rows], end[rows]))
+        return result
 
 
 def _values(program: Program, numbers: Floats, frames: Any) -> Any:

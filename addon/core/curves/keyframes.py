@@ -1,7 +1,8 @@
-"""Animation curves as arrays: their values at times, as Blender computes and rounds them.
+"""Animation curves as arrays: values at times, as Blender computes and rounds them, and bounds in between.
 
 A curve is a sequence of keys. Between two keys the first one's interpolation applies; before the first and
-after the last key the curve is extrapolated.
+after the last key the curve is extrapolated. The chord of a curve over an interval is the straight line from
+its value at the begin to its limit at the end; it is computed in float64, from keys as Blender stores them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.table import Table
+from .easing_bounds import eased_part
 from .easings import eased_values
 from .segments import (
     BEZIER,
@@ -19,17 +22,34 @@ from .segments import (
     Keys,
     Segments,
     Singles,
+    cut,
+    deviation_of_bezier,
+    parameter_of_time,
     parameters_at,
-    values_at,
 )
 
 NEAR_KEY = np.float32(1e-4)
 """Distance in frames from a key within which Blender returns the key's value."""
 
 
+class Chords(Table):
+    """Curves (m,) over intervals.
+
+    begin, end : (m,) float64. Value at the begin, and limit of the values at the end, which a jump there
+        does not change.
+    deviation : (m,) float64. Bound of the distance between curve and chord, jumps within the interval
+        included.
+    """
+
+    begin: Floats
+    end: Floats
+    deviation: Floats
+
+
 class Curves:
     """Curves (c,) of one or more keys each.
 
+    count : Number of curves.
     keys : Keys
     starts : (c + 1,) int64. First key of each curve, and the number of all keys.
     segments : Segments
@@ -44,13 +64,13 @@ class Curves:
         is_extrapolated : (c,) bool. Whether a curve continues linearly before the first and after the last
             key.
         """
-        self.keys, self.starts = keys, starts
+        self.keys, self.starts, self.count = keys, starts, len(starts) - 1
         self.segments = segments = Segments(keys, starts, is_extrapolated)
         self._times = np.ascontiguousarray(keys.points[:, 0])
         # Curves whose segments have the same kinds and times: the group of each, and one curve of each group.
         seen: dict[bytes, int] = {}
         layouts: list[int] = []
-        self._layout_of = np.empty(len(self), dtype=np.int64)
+        self._layout_of = np.empty(self.count, dtype=np.int64)
         times = (segments.controls[:, :, 0], segments.start[:, 0], segments.end[:, 0], segments.kind)
         columns = np.vstack([np.asarray(rows, dtype=np.float32) for rows in times]).T
         columns = np.ascontiguousarray(columns)
@@ -66,10 +86,6 @@ class Curves:
         is_flat = (segments.kind == CONSTANT) & (segments.start[:, 1] == value)
         self.is_constant: Bools = np.logical_and.reduceat(is_flat, first) if len(first) else is_flat
 
-    def __len__(self) -> int:
-        """Return the number of curves."""
-        return len(self.starts) - 1
-
     def values_at(self, times: Floats) -> Singles:
         """Compute the values of all curves at times.
 
@@ -77,7 +93,7 @@ class Curves:
         Returns values : (c, t) float32
         """
         t = times.astype(np.float32)
-        result = np.empty((len(self), len(t)), dtype=np.float32)
+        result = np.empty((self.count, len(t)), dtype=np.float32)
         result[:] = self.segments.start[self.segments.first[:-1], 1][:, None]
         moving = np.flatnonzero(~self.is_constant)
         # What depends on time is located once for curves whose keys and handles are at equal times.
@@ -105,9 +121,60 @@ class Curves:
         segments, nearest, parameters = self._located(curves, t)
         return self._values(segments, t, parameters, nearest)
 
+    def chords(self, which: Ints, begin: Floats, end: Floats) -> Chords:
+        """Compute the ends of curves over intervals of time, and bound their deviation from the chord.
+
+        which : (m,) int64. Indices of curves.
+        begin, end : (m,) float64. Times in frames, begin before end.
+        """
+        first = self._key_counts(which, begin, is_inclusive=True) + which
+        last = self._key_counts(which, end, is_inclusive=False) + which
+        counts = last - first + 1
+        row = np.repeat(np.arange(len(which)), counts)
+        starts = np.cumsum(counts) - counts
+        segment = np.arange(len(row)) - starts[row] + first[row]
+        low = np.where(segment == first[row], begin[row], self.segments.start[segment, 0])
+        high = np.where(segment == last[row], end[row], self.segments.end[segment, 0])
+        low_value, high_value, deviation = self._parts(segment, low, high)
+        at_begin, at_end = low_value[starts], high_value[starts + counts - 1]
+        slope = (at_end - at_begin) / (end - begin)
+        chord_low, chord_high = (at_begin[row] + slope[row] * (time - begin[row]) for time in (low, high))
+        deviation += np.maximum(np.abs(low_value - chord_low), np.abs(high_value - chord_high))
+        return Chords(at_begin, at_end, np.maximum.reduceat(deviation, starts) if len(starts) else at_begin)
+
+    def _parts(self, of_parts: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+        """Values (p,) at both ends of parts of segments, and their deviation from their own chords."""
+        segments = self.segments
+        kind, deviation = segments.kind[of_parts], np.zeros(len(of_parts))
+        start, end = (side[of_parts].astype(np.float64) for side in (segments.start, segments.end))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (end[:, 1] - start[:, 1]) / (end[:, 0] - start[:, 0])
+        slope = np.where(kind == LINEAR, slope, np.where(kind == EXTRAPOLATED, segments.slope[of_parts], 0))
+        first, last = (start[:, 1] + slope * (time - start[:, 0]) for time in (low, high))
+        rows = np.flatnonzero(kind == BEZIER)
+        if len(rows):
+            times, values = np.moveaxis(segments.controls[:, of_parts[rows]].astype(np.float64), -1, 0)
+            # Channels of one object follow each other, and mostly have their keys at equal times.
+            columns = np.vstack([times, low[rows], high[rows]])
+            is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
+            shared = np.cumsum(is_other) - 1
+            columns = columns[:, is_other]
+            ends = parameter_of_time(np.tile(columns[:4], 2), columns[4:].ravel()).reshape(2, -1)[:, shared]
+            times, values = cut(times, *ends), cut(values, *ends)
+            first[rows], last[rows] = values[0], values[3]
+            deviation[rows] = deviation_of_bezier(times, values)
+        rows = np.flatnonzero(kind >= EASED)
+        if len(rows):
+            start, span = start[rows], end[rows] - start[rows]
+            settings = segments.settings[of_parts[rows]].astype(np.float64)
+            low, high = (np.clip((time[rows] - start[:, 0]) / span[:, 0], 0, 1) for time in (low, high))
+            *eased, deviation[rows] = eased_part(kind[rows] - EASED, settings, span, low, high)
+            first[rows], last[rows] = (start[:, 1] + value for value in eased)
+        return first, last, deviation
+
     def _located(self, curves: Ints, times: Singles) -> tuple[Ints, Ints, Singles]:
         """Segments (m,) at times, the keys (m,) that are as good there or -1, and parameters (m,)."""
-        low = self.key_counts(curves, times, is_inclusive=True)
+        low = self._key_counts(curves, times, is_inclusive=True)
         first, last = self.starts[curves], self.starts[curves + 1] - 1
         before, after = np.maximum(low - 1, first), np.minimum(low, last)
         inside = (times >= self._times[first]) & (times <= self._times[last])
@@ -122,14 +189,11 @@ class Curves:
         parameters[rows] = parameters_at(coefficients, start, times[rows])
         return segments, nearest, parameters
 
-    def key_counts(self, curves: Ints, times: Singles | Floats, is_inclusive: bool) -> Ints:
-        """Find the first key after a time.
+    def _key_counts(self, curves: Ints, times: Singles | Floats, is_inclusive: bool) -> Ints:
+        """First key (m,) after a time, or the next curve's first key if there is none.
 
-        curves : (m,) int64. Indices of curves.
-        times : (m,) float32 or float64. In frames.
-        is_inclusive : Whether a key at the time itself is before it.
-        Returns keys : (m,) int64. Index of the key, or of the next curve's first key if there is none. Plus
-            the index of the curve, it is the segment at that time.
+        Plus the index of the curve, it is the segment at that time. If inclusive, a key at the time itself is
+        before it.
         """
         low, high = self.starts[curves], self.starts[curves + 1]
         last = high - 1
@@ -162,9 +226,11 @@ class Curves:
             result[rows] = start[:, 1] - slope * (start[:, 0] - times[rows])
         rows = np.flatnonzero(kind == BEZIER)
         if len(rows):
-            values = values_at(all_segments.polynomials[:, segments[rows], 1], parameters[rows])
+            c0, c1, c2, c3 = all_segments.polynomials[:, segments[rows], 1]
+            s = parameters[rows]
+            values = c0 + s * c1 + s * s * c2 + s * s * s * c3
             # Without a solution Blender returns 0.
-            result[rows] = np.where(np.isnan(parameters[rows]), np.float32(0), values)
+            result[rows] = np.where(np.isnan(s), np.float32(0), values)
         rows = np.flatnonzero(kind >= EASED)
         if len(rows):
             chosen = segments[rows]

@@ -6,14 +6,10 @@ of a rotation is the straight path of each image; the arc is the rotation at a c
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
-from .segments import Singles
-
-Numbers = TypeVar("Numbers", Singles, Floats)
+from .segments import Numbers
 
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 """Rotation modes by number; then QUATERNION and AXIS_ANGLE."""

@@ -9,6 +9,8 @@ again, whose inner control values bound it. No slope over time is used, because 
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,41 +18,26 @@ from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.table import Table
 
 Singles = NDArray[np.float32]
+Numbers = TypeVar("Numbers", Singles, Floats)
 
 _LARGEST_PARAMETER = np.float32(1.000001)
 _SMALLEST_PARAMETER = np.float32(-1e-10)
 
 
-def shortened_handles(start: Singles, right: Singles, left: Singles, end: Singles) -> tuple[Singles, Singles]:
-    """Shorten the handles of segments so that neither reaches beyond the other key.
+def polynomial(controls: Numbers) -> Numbers:
+    """Convert control values to the coefficients of cubic polynomials. Rounded like Blender's in float32.
 
-    start, end : (m, 2) float32. Time and value of both keys.
-    right, left : (m, 2) float32. Time and value of the right handle of the first key, and of the left
-        handle of the second.
-    Returns right, left : (m, 2) float32. As Blender rounds them.
+    controls : (4, ...) float32 or float64. Of Bezier functions.
+    Returns coefficients : (4, ...) of the same type. Of 1, s, s^2 and s^3.
     """
-    span = end[:, 0] - start[:, 0]
-    shortened = []
-    for key, handle in ((start, right), (end, left)):
-        delta = key - handle
-        reach = np.abs(delta[:, 0])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = (span / reach)[:, None]
-            shortened.append(np.where((reach > span)[:, None], key - factor * delta, handle))
-    return shortened[0], shortened[1]
-
-
-def cubic_coefficients(controls: Singles) -> Singles:
-    """Convert control values (4, m) to coefficients (4, m) of 1, s, s^2 and s^3, as Blender rounds them."""
     q0, q1, q2, q3 = controls
-    three, two = np.float32(3), np.float32(2)
-    return np.stack([q0, three * (q1 - q0), three * (q0 - two * q1 + q2), q3 - q0 + three * (q1 - q2)])
+    return np.stack([q0, 3 * (q1 - q0), 3 * (q0 - 2 * q1 + q2), q3 - q0 + 3 * (q1 - q2)])
 
 
 def parameters_at(coefficients: Singles, first: Singles, times: Singles) -> Singles:
     """Find the parameters at which segments reach times, with Blender's formulas and rounding.
 
-    coefficients : (4, m) float32. `cubic_coefficients` of the times of the control points.
+    coefficients : (4, m) float32. `polynomial` of the times of the control points.
     first : (m,) float32. Time of the first key.
     times : (m,) float32. Within the segments.
     Returns parameters : (m,) float32. NaN where rounding leaves Blender without a solution.
@@ -104,13 +91,6 @@ def _quadratic_roots(c0: Floats, c1: Floats, c2: Floats, _: Floats) -> Floats:
 def _cube_root(values: Floats) -> Floats:
     """Cube roots as Blender computes them; NumPy's own differ in the last bit."""
     return np.where(values == 0, 0.0, np.sign(values) * np.exp(np.log(np.abs(values)) / 3))
-
-
-def values_at(coefficients: Singles, parameters: Singles) -> Singles:
-    """Evaluate cubic polynomials (4, ...) at parameters (...), as Blender rounds them."""
-    c0, c1, c2, c3 = coefficients
-    s = parameters
-    return np.asarray(c0 + s * c1 + s * s * c2 + s * s * s * c3)
 
 
 CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, EASED = range(5)
@@ -206,11 +186,18 @@ class Segments:
         is_flat = (np.abs(y0 - y3) < _FLAT) & (np.abs(y1 - y2) < _FLAT) & (np.abs(y2 - y3) < _FLAT)
         is_flat |= start[:, 0] == end[:, 0]
         self.kind[rows[is_flat]] = CONSTANT
-        right, left = shortened_handles(start, right, left, end)
+        span, shortened = (end - start)[:, 0], []
+        # So that neither handle reaches beyond the other key.
+        for key, handle in ((start, right), (end, left)):
+            delta = key - handle
+            reach = np.abs(delta[:, 0])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shorter = key - (span / reach)[:, None] * delta
+            shortened.append(np.where((reach > span)[:, None], shorter, handle))
         self.controls = np.zeros((4, len(self.kind), 2), dtype=np.float32)
-        self.controls[:, rows] = start, right, left, end
-        self.polynomials = np.zeros((4, len(self.kind), 2), dtype=np.float32)
-        self.polynomials[:, rows] = cubic_coefficients(self.controls[:, rows])
+        self.controls[:, rows] = start, *shortened, end
+        self.polynomials = np.zeros_like(self.controls)
+        self.polynomials[:, rows] = polynomial(self.controls[:, rows])
 
 
 _MOST_STEPS = 60
@@ -228,14 +215,14 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
     span = controls[3] - controls[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         s = np.where(span > 0, np.clip((times - controls[0]) / span, 0, 1), 0.5)
-    coefficients = polynomial(controls)
+    c = polynomial(controls)
     noise = _NOISE * np.maximum(np.abs(controls[0]), np.abs(controls[3]))
     # A few need many steps. Once half of the rows have converged, only the rest is continued.
     result, rows = np.empty(len(times)), np.arange(len(times))
     for _ in range(_MOST_STEPS):
-        value = evaluated(coefficients, s) - times
+        value = c[0] + s * (c[1] + s * (c[2] + s * c[3])) - times
         low, high = np.where(value <= 0, s, low), np.where(value >= 0, s, high)
-        slope = derivative(coefficients, s)
+        slope = c[1] + s * (2 * c[2] + s * 3 * c[3])
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = s - value / slope
         inside = (newton >= low) & (newton <= high)
@@ -250,45 +237,21 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
                 return result
             rows, s, times = rows[still_open], s[still_open], times[still_open]
             low, high, noise = low[still_open], high[still_open], noise[still_open]
-            coefficients = coefficients[:, still_open]
+            c = c[:, still_open]
     result[rows] = s
     return result
 
 
-def polynomial(controls: Floats) -> Floats:
-    """Convert control values (4, m) to coefficients (4, m) of 1, s, s^2 and s^3."""
-    q0, q1, q2, q3 = controls
-    return np.stack([q0, 3 * (q1 - q0), 3 * (q0 - 2 * q1 + q2), q3 - q0 + 3 * (q1 - q2)])
-
-
-def evaluated(coefficients: Floats, s: Floats) -> Floats:
-    """Evaluate cubic polynomials (4, m) at parameters (m,)."""
-    c0, c1, c2, c3 = coefficients
-    return np.asarray(c0 + s * (c1 + s * (c2 + s * c3)))
-
-
-def derivative(coefficients: Floats, s: Floats) -> Floats:
-    """Evaluate the derivatives of cubic polynomials (4, m) at parameters (m,)."""
-    _, c1, c2, c3 = coefficients
-    return np.asarray(c1 + s * (2 * c2 + s * 3 * c3))
-
-
 def cut(controls: Floats, begin: Floats, end: Floats) -> Floats:
     """Control values (4, m) of the parts of Bezier functions (4, m) between two parameters (m,)."""
-    return np.stack(
-        [
-            _polar(controls, *each)
-            for each in ((begin,) * 3, (begin, begin, end), (begin, end, end), (end,) * 3)
-        ]
-    )
-
-
-def _polar(controls: Floats, r: Floats, s: Floats, t: Floats) -> Floats:
-    """Polar form of Bezier functions (4, m): symmetric, and linear in each argument."""
     q0, q1, q2, q3 = controls
-    a, b, c = q0 + r * (q1 - q0), q1 + r * (q2 - q1), q2 + r * (q3 - q2)
-    a, b = a + s * (b - a), b + s * (c - b)
-    return np.asarray(a + t * (b - a))
+    parts = []
+    # Values of the polar form, which is symmetric, and linear in each argument.
+    for r, s, t in ((begin, begin, begin), (begin, begin, end), (begin, end, end), (end, end, end)):
+        a, b, c = q0 + r * (q1 - q0), q1 + r * (q2 - q1), q2 + r * (q3 - q2)
+        a, b = a + s * (b - a), b + s * (c - b)
+        parts.append(a + t * (b - a))
+    return np.stack(parts)
 
 
 def deviation_of_bezier(times: Floats, values: Floats) -> Floats:

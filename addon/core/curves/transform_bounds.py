@@ -10,10 +10,18 @@ import numpy as np
 from ..numeric.arrays import Bools, Floats, Ints, dot, length
 from ..numeric.table import Table
 from ..numeric.tolerances import CHAIN_ROUNDING
-from .chords import Chords
+from .keyframes import Chords
 from .rotation import rotation_bounds, rotation_matrices
 from .segments import CONSTANT
-from .transforms import DELTA_LOCATION, DELTA_SCALE, LOCATION, ROTATION, SCALE, Hierarchy, Transforms
+from .transforms import (
+    DELTA_LOCATION,
+    DELTA_SCALE,
+    LOCATION,
+    ROTATION,
+    SCALE,
+    Hierarchy,
+    Transforms,
+)
 
 
 class TransformChords(Table):
@@ -54,20 +62,18 @@ def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, en
     """
     deviation = np.zeros((len(objects), 3))
     for group in (LOCATION, DELTA_LOCATION):
-        curve = transforms.curve_of[:, group]
-        if (curve >= 0).any():
-            of_rows = curve[objects]
-            row, channel = np.nonzero(of_rows >= 0)
-            if len(row):
-                chords = transforms.animated.chords(of_rows[row, channel], begin[row], end[row])
-                deviation[row, channel] += chords.deviation
+        if (transforms.curve_of[:, group] >= 0).any():
+            curve = transforms.curve_of[:, group][objects]
+            row, channel = np.nonzero(curve >= 0)
+            chords = transforms.curves.chords(curve[row, channel], begin[row], end[row])
+            deviation[row, channel] += chords.deviation
     return length(deviation)
 
 
 def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
     """Compute the motion of objects over intervals of time, with bounds of what happens in between.
 
-    Conservative up to rounding of float64, for values as `AnimatedValues` has them.
+    Conservative up to rounding of float64, for values as `Curves` has them.
 
     transforms : All objects, parents included.
     objects : (m,) int64. Indices of objects.
@@ -167,10 +173,10 @@ def _level(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) ->
     channels, of_rows = Chords(first, first.copy(), np.zeros_like(first)), transforms.curve_of[objects]
     row, channel = np.nonzero(of_rows >= 0)
     if len(row):
-        chords = transforms.animated.chords(of_rows[row, channel], begin[row], end[row])
+        chords = transforms.curves.chords(of_rows[row, channel], begin[row], end[row])
         channels.assign((row, channel), chords)
     matrices = np.zeros((2, len(objects), 4, 4))
-    matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest_linear[objects], 1
+    matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest[2][objects], 1
     for matrix, values in zip(matrices, (channels.begin, channels.end), strict=True):
         matrix[:, :3, 3] = values[:, LOCATION] + values[:, DELTA_LOCATION]
     offset = length(channels.deviation[:, LOCATION] + channels.deviation[:, DELTA_LOCATION])
@@ -201,7 +207,7 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
     # A product of two linear changes deviates from its chord by a quarter of the product of both changes.
     difference = np.minimum(np.sqrt(((rotations[1] - rotations[0]) ** 2).sum(axis=(1, 2))), 2.0)
     linear = largest * from_chord + scale_error + difference * scale_change / 4
-    ends = transforms.precise_rest_rotations[0][objects] @ rotations * scales[:, :, None]
+    ends = transforms.precise_rest[0][objects] @ rotations * scales[:, :, None]
     arc = np.where((scale_change > 0) | (scale_error > 0), np.inf, from_arc)
     turn = np.sqrt(((ends[1] - ends[0]) ** 2).sum(axis=(1, 2)))
     return ends, np.stack([linear, arc, turn, largest])
@@ -210,7 +216,7 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
 def _rotations(transforms: Transforms, objects: Ints, angles: Chords) -> tuple[Floats, Floats]:
     """Rotations (2, m, 3, 3) of objects (m,) at both ends, without delta; their `rotation_bounds` (2, m)."""
     rotations, bounds = (
-        np.stack([transforms.precise_rest_rotations[1][objects]] * 2),
+        np.stack([transforms.precise_rest[1][objects]] * 2),
         np.zeros((2, len(objects))),
     )
     turning = np.flatnonzero(transforms.turns[objects])
@@ -233,7 +239,7 @@ class Jumps:
 
     def __init__(self, transforms: Transforms) -> None:
         """Find the jumps of all objects."""
-        curves = transforms.animated.curves
+        curves = transforms.curves
         segments = curves.segments
         # A segment that is constant ends with a jump if its end has another value.
         ends = np.flatnonzero((segments.kind == CONSTANT) & (segments.start[:, 1] != segments.end[:, 1]))

@@ -11,52 +11,9 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.tolerances import CHAIN_ROUNDING
-from .chords import Chords, curve_chords
-from .expressions import NO_EXPRESSIONS, Expressions
 from .keyframes import Curves
 from .rotation import rotation_matrices
 from .segments import Singles
-
-
-class AnimatedValues(NamedTuple):
-    """Curves (c,), and expressions (e,) numbered after them."""
-
-    curves: Curves
-    expressions: Expressions = NO_EXPRESSIONS
-
-    def values_at(self, times: Floats) -> Singles:
-        """Compute all values (c + e, t) at increasing times (t,) in frames."""
-        values = self.curves.values_at(times)
-        count = len(self.expressions)
-        if not count:
-            return values
-        which = np.repeat(np.arange(count), len(times))
-        driven = self.expressions.values_of(which, np.tile(times, count))
-        return np.concatenate([values, driven.reshape(count, -1)])
-
-    def values_of(self, which: Ints, times: Floats) -> Singles:
-        """Compute values (m,), each at its own time (m,) in frames."""
-        is_driven = which >= len(self.curves)
-        if not is_driven.any():
-            return self.curves.values_of(which, times)
-        result = np.empty(len(which), dtype=np.float32)
-        result[~is_driven] = self.curves.values_of(which[~is_driven], times[~is_driven])
-        result[is_driven] = self.expressions.values_of(which[is_driven] - len(self.curves), times[is_driven])
-        return result
-
-    def chords(self, which: Ints, begin: Floats, end: Floats) -> Chords:
-        """Compute the ends of values (m,) over intervals (m,), and bound their deviation from the chord."""
-        is_driven = which >= len(self.curves)
-        if not is_driven.any():
-            return curve_chords(self.curves, which, begin, end)
-        result = Chords(*np.empty((3, len(which))))
-        rows = np.flatnonzero(~is_driven)
-        result.assign(rows, curve_chords(self.curves, which[rows], begin[rows], end[rows]))
-        rows = np.flatnonzero(is_driven)
-        number = which[rows] - len(self.curves)
-        result.assign(rows, self.expressions.chords(number, begin[rows], end[rows]))
-        return result
-
 
 LOCATION, ROTATION, SCALE = slice(0, 3), slice(3, 7), slice(7, 10)
 DELTA_LOCATION, DELTA_ROTATION, DELTA_SCALE = slice(10, 13), slice(13, 17), slice(17, 20)
@@ -106,7 +63,7 @@ class Transforms:
     modes : (n,) int64. Rotation mode of each object: see `rotation.rotation_matrices`.
     parent : (n,) int64. Index of the parent; -1 for none.
     parent_inverse : (n, 4, 4) float32
-    animated : AnimatedValues
+    curves : Curves. Those of all channels, with expressions after them.
     """
 
     rest: Singles
@@ -114,7 +71,7 @@ class Transforms:
     modes: Ints
     parent: Ints
     parent_inverse: Singles
-    animated: AnimatedValues
+    curves: Curves
 
     def world_matrices(self, times: Floats) -> Singles:
         """Compute the world matrices of all objects at times.
@@ -123,10 +80,11 @@ class Transforms:
         Returns matrices : (t, n, 4, 4) float32. Equal to those of Blender except for the last bit of a few
             numbers.
         """
-        values = self.animated.values_at(times)
+        values = self.curves.values_at(times)
         every = np.arange(len(self.rest))
         world = np.zeros((len(times), len(every), 4, 4), dtype=np.float32)
-        world[..., :3, :3] = self.rest_rotations * _sizes(self.rest)[:, None, :]
+        sizes = self.rest[:, SCALE] * self.rest[:, DELTA_SCALE]
+        world[..., :3, :3] = self.rest_rotations * sizes[:, None, :]
         location = self._channels(every, LOCATION, values) + self._channels(every, DELTA_LOCATION, values)
         world[..., :3, 3] = np.moveaxis(location, 2, 0)
         world[..., 3, 3] = 1
@@ -137,10 +95,10 @@ class Transforms:
             rotations = np.repeat(self.rest_rotations[changing], count, axis=0)
             modes = np.repeat(self.modes[changing[turns]], count)
             rotations[np.repeat(turns, count)] = _rotations(modes, channels[turns].reshape(-1, CHANNELS))
-            linear = rotations * _sizes(channels.reshape(-1, CHANNELS))[:, None, :]
-            linear = linear.reshape(len(changing), count, 3, 3)
+            sizes = channels[..., SCALE] * channels[..., DELTA_SCALE]
+            linear = rotations.reshape(len(changing), count, 3, 3) * sizes[:, :, None]
             world[:, changing, :3, :3] = np.swapaxes(linear, 0, 1)
-        for rows in self.generations[1:]:
+        for rows in Hierarchy(every, self.parent).generations()[1:]:
             above = _product(world[:, self.parent[rows]], self.parent_inverse[rows])
             world[:, rows] = _product(above, world[:, rows])
         return world
@@ -158,12 +116,12 @@ class Transforms:
         objects, parents = hierarchy
         channels, curve = self.rest[objects], self.curve_of[objects]
         row, channel = np.nonzero(curve >= 0)
-        channels[row, channel] = self.animated.values_of(curve[row, channel], times[row])
+        channels[row, channel] = self.curves.values_of(curve[row, channel], times[row])
         linear, turns = self.rest_rotations[objects], self.turns[objects]
         linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
         # Without parents first.
         world = np.zeros((len(objects), 4, 4), dtype=np.float32)
-        world[:, :3, :3] = linear * _sizes(channels)[:, None, :]
+        world[:, :3, :3] = linear * (channels[:, SCALE] * channels[:, DELTA_SCALE])[:, None, :]
         world[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
         world[:, 3, 3] = 1
         for rows in hierarchy.generations()[1:]:
@@ -226,23 +184,22 @@ class Transforms:
         return _rotations(self.modes, self.rest)
 
     @cached_property
-    def precise_rest_rotations(self) -> tuple[Floats, Floats]:
-        """Rotations (n, 3, 3) by the delta rotation, and by the rotation, of values that no curve changes."""
+    def precise_rest(self) -> tuple[Floats, Floats, Floats]:
+        """Matrices (n, 3, 3) of values that no curve changes, without parents, in float64.
+
+        Rotations by the delta rotation, rotations by the rotation, and whole linear parts.
+        """
         rest = self.rest.astype(np.float64)
-        delta = rotation_matrices(self.modes, rest[:, DELTA_ROTATION])
-        return delta, rotation_matrices(self.modes, rest[:, ROTATION])
+        delta, rotation = (
+            rotation_matrices(self.modes, rest[:, group]) for group in (DELTA_ROTATION, ROTATION)
+        )
+        linear = delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :]
+        return delta, rotation, np.asarray(linear)
 
     @cached_property
     def changes_form(self) -> Bools:
         """Mask (n,) of objects of which curves change the rotation or the scale."""
         return np.asarray(self.turns | (self.curve_of[:, SCALE] >= 0).any(axis=1))
-
-    @cached_property
-    def precise_rest_linear(self) -> Floats:
-        """Linear parts (n, 3, 3) of the matrices, without parents, of values that no curve changes."""
-        rest = self.rest.astype(np.float64)
-        delta, rotation = self.precise_rest_rotations
-        return np.asarray(delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :])
 
     @cached_property
     def precise_parent_inverse(self) -> tuple[Floats, Floats]:
@@ -258,21 +215,11 @@ class Transforms:
         channels[item, channel] = values[curve_of[item, channel]]
         return channels
 
-    @cached_property
-    def generations(self) -> list[Ints]:
-        """Rows of objects without parents, then of their children, and so on."""
-        return Hierarchy(np.arange(len(self.parent)), self.parent).generations()
-
 
 def _rotations(modes: Ints, channels: Singles) -> Singles:
     """Rotations (m, 3, 3) of rotation modes (m,) and channels (m, CHANNELS)."""
     turn = rotation_matrices(modes, channels[:, ROTATION])
     return _product(rotation_matrices(modes, channels[:, DELTA_ROTATION]), turn)
-
-
-def _sizes(channels: Singles) -> Singles:
-    """Scales (m, 3) of channels (m, CHANNELS)."""
-    return np.asarray(channels[:, SCALE] * channels[:, DELTA_SCALE])
 
 
 def _product(a: Singles, b: Singles) -> Singles:

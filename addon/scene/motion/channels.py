@@ -316,7 +316,7 @@ class Visibility:
     def switches(self, objects: Ints) -> Floats:
         """Increasing times at which any of some objects (m,) appears or disappears."""
         segments = self._curves.segments
-        curve_of = np.repeat(np.arange(len(self._curves)), np.diff(segments.first))
+        curve_of = np.repeat(np.arange(self._curves.count), np.diff(segments.first))
         wanted = self._curve_of[objects[self.is_switched[objects]]]
         is_change = (segments.start[:, 1] != segments.end[:, 1]) & np.isin(curve_of, wanted)
         return np.unique(segments.end[is_change, 0]).astype(np.float64)

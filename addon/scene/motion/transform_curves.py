@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import bpy
 import numpy as np
 
-from ...core.curves.expressions import Expressions
+from ...core.curves.expressions import DrivenCurves, Expressions
 from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
 from ...core.curves.segments import Singles
 from ...core.curves.transforms import (
@@ -26,7 +26,6 @@ from ...core.curves.transforms import (
     LOCATION,
     ROTATION,
     SCALE,
-    AnimatedValues,
     Transforms,
 )
 from ...core.numeric.arrays import Floats
@@ -314,14 +313,15 @@ class TransformCurves:
         for number, (row, channel, _) in enumerate([*self._curves, *self._drivers]):
             curve_of[row, channel] = number
         curves = joined_curves([keys for *_, keys in self._curves])
-        drivers = [driver for *_, driver in self._drivers]
-        is_mapped = np.array([driver.map is not None for driver in drivers], dtype=bool)
-        map_of = np.where(is_mapped, np.cumsum(is_mapped) - 1, -1)
-        maps = joined_curves([driver.map for driver in drivers if driver.map is not None])
-        expressions = Expressions([driver.expression for driver in drivers], map_of, maps)
-        animated = AnimatedValues(curves, expressions)
+        if self._drivers:
+            drivers = [driver for *_, driver in self._drivers]
+            is_mapped = np.array([driver.map is not None for driver in drivers], dtype=bool)
+            map_of = np.where(is_mapped, np.cumsum(is_mapped) - 1, -1)
+            maps = joined_curves([driver.map for driver in drivers if driver.map is not None])
+            expressions = Expressions([driver.expression for driver in drivers], map_of, maps)
+            curves = DrivenCurves(curves, expressions)
         numbers = np.array([modes, parents], dtype=np.int64)
-        return Transforms(rest, curve_of, numbers[0], numbers[1], inverse, animated)
+        return Transforms(rest, curve_of, numbers[0], numbers[1], inverse, curves)
 
 
 def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> list[list[_Source]]:

@@ -11,7 +11,6 @@ from addon.core.curves.transforms import (
     LOCATION,
     ROTATION,
     SCALE,
-    AnimatedValues,
     Transforms,
 )
 
@@ -143,4 +142,4 @@ def random_transforms(rng, count):
     inverse[:, :3, 3] = rng.uniform(-2, 2, (count, 3))
     curves = random_curves(rng, int(is_keyed.sum()))
     single = (values.astype(np.float32) for values in (rest, inverse))
-    return Transforms(next(single), curve_of, modes, parents, next(single), AnimatedValues(curves))
+    return Transforms(next(single), curve_of, modes, parents, next(single), curves)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.chords import curve_chords
 from addon.core.curves.easings import FAMILIES, MODES, easing_code
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.segments import CONSTANT, EASED, LINEAR
@@ -19,7 +18,7 @@ def test_no_point_is_farther_from_the_chord_than_the_deviation(seed, shortest):
     rows = rng.integers(0, 200, 2000)
     begin = rng.uniform(FIRST, LAST, 2000)
     end = begin + 10 ** rng.uniform(shortest, 1, 2000)
-    chords = curve_chords(curves, rows, begin, end)
+    chords = curves.chords(rows, begin, end)
     points = dense_points(keys)
     compared, largest = 0, 0.0
     for row, first, last, at_first, at_last, deviation in zip(rows, begin, end, *chords, strict=True):
@@ -37,7 +36,7 @@ def test_deviation_of_a_parabola_is_its_sagitta():
     # y = t (9 - t) by handles at thirds: h^2 / 4 over an interval of length h.
     curve = one_curve([[0, 0], [9, 0]], right=[[3, 27], [12, 0]], left=[[-3, 0], [6, 27]])
     begin, end = np.array([1.0, 0.0, 4.0]), np.array([8.0, 9.0, 4.5])
-    chords = curve_chords(curve, np.zeros(3, dtype=np.int64), begin, end)
+    chords = curve.chords(np.zeros(3, dtype=np.int64), begin, end)
     np.testing.assert_allclose(chords.deviation, (end - begin) ** 2 / 4, rtol=1e-6)
     np.testing.assert_allclose(chords.begin, begin * (9 - begin), atol=1e-5)
     np.testing.assert_allclose(chords.end, end * (9 - end), atol=1e-5)
@@ -46,10 +45,10 @@ def test_deviation_of_a_parabola_is_its_sagitta():
 def test_lines_and_steps_between_keys_deviate_by_nothing():
     line = one_curve([[0, 1], [10, 5]], kind=LINEAR, is_extrapolated=True)
     rows = np.zeros(2, dtype=np.int64)
-    chords = curve_chords(line, rows, np.array([2.0, -7.0]), np.array([9.0, -6.0]))
+    chords = line.chords(rows, np.array([2.0, -7.0]), np.array([9.0, -6.0]))
     np.testing.assert_allclose(chords.deviation, 0, atol=1e-12)
     step = one_curve([[0, 1], [10, 5], [20, 7]], kind=CONSTANT)
-    chords = curve_chords(step, rows, np.array([9.0, 10.0]), np.array([10.0, 20.0]))
+    chords = step.chords(rows, np.array([9.0, 10.0]), np.array([10.0, 20.0]))
     # The limit before the jump at the end of the interval.
     assert chords.begin.tolist() == chords.end.tolist() == [1, 5]
     assert chords.deviation.tolist() == [0, 0]
@@ -57,14 +56,14 @@ def test_lines_and_steps_between_keys_deviate_by_nothing():
 
 def test_jump_within_the_interval_is_part_of_the_deviation():
     step = one_curve([[0, 1], [10, 5]], kind=CONSTANT)
-    chords = curve_chords(step, np.array([0]), np.array([8.0]), np.array([16.0]))
+    chords = step.chords(np.array([0]), np.array([8.0]), np.array([16.0]))
     # At the jump, a quarter of the way, the chord is at 2, and the curve at 1 and then at 5.
     assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (1, 5, 3)
 
 
 def test_bump_within_one_frame_is_part_of_the_deviation():
     bump = one_curve([[0, 0], [10, 0], [10.03125, 4], [10.0625, 0], [20, 0]], kind=LINEAR)
-    chords = curve_chords(bump, np.array([0]), np.array([10.0]), np.array([11.0]))
+    chords = bump.chords(np.array([0]), np.array([10.0]), np.array([11.0]))
     assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (0, 0, 4)
 
 
@@ -83,10 +82,10 @@ def test_swing_between_equal_values_is_part_of_the_deviation(mode, amplitude):
     both = np.sign(0.5 - s) * swing_of_half
     values = 3 + {"EASE_IN": rising, "EASE_OUT": -falling, "EASE_IN_OUT": both}[mode]
     np.testing.assert_allclose(swing.values_at(6 * s)[0], values, atol=1e-5)
-    chords = curve_chords(swing, np.zeros(998, dtype=np.int64), 6 * s[:-1], 6 * s[1:])
+    chords = swing.chords(np.zeros(998, dtype=np.int64), 6 * s[:-1], 6 * s[1:])
     np.testing.assert_allclose(chords.begin, values[:-1], atol=1e-12)
     np.testing.assert_allclose(chords.end, values[1:], atol=1e-12)
-    whole = curve_chords(swing, np.array([0]), np.array([0.0]), np.array([6.0]))
+    whole = swing.chords(np.array([0]), np.array([0.0]), np.array([6.0]))
     assert np.abs(values - 3).max() <= whole.deviation[0] + 1e-12
     assert whole.deviation[0] == 0 or amplitude > 0
 
@@ -94,7 +93,7 @@ def test_swing_between_equal_values_is_part_of_the_deviation(mode, amplitude):
 def test_equal_values_of_other_easings_deviate_by_nothing():
     for code in range(len(FAMILIES) * len(MODES) - len(MODES)):
         curve = one_curve([[0, 3], [6, 3]], kind=EASED + code, settings=(1.7, 0.8, 4.1))
-        chords = curve_chords(curve, np.array([0]), np.array([1.0]), np.array([5.0]))
+        chords = curve.chords(np.array([0]), np.array([1.0]), np.array([5.0]))
         assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (3, 3, 0)
 
 
@@ -102,7 +101,7 @@ def test_deviation_of_smooth_curves_shrinks_with_the_square_of_the_interval():
     curve = one_curve([[0, 0], [9, 5]], right=[[4, 0], [12, 5]], left=[[-3, 0], [5, 5]])
     lengths = 4.0 ** -np.arange(6)
     begin = np.full(6, 1.0)
-    deviation = curve_chords(curve, np.zeros(6, dtype=np.int64), begin, begin + lengths).deviation
+    deviation = curve.chords(np.zeros(6, dtype=np.int64), begin, begin + lengths).deviation
     assert (deviation[2:] < deviation[1:-1] / 14).all()
 
 
@@ -110,6 +109,6 @@ def test_upright_tangents_have_a_finite_deviation():
     curve = one_curve([[0, 0], [10, 4]], right=[[0, 2], [10, 4]], left=[[0, 0], [10, 2]])
     begin = np.array([0.0, 0.0, 9.999])
     end = np.array([10.0, 1e-3, 10.0])
-    chords = curve_chords(curve, np.zeros(3, dtype=np.int64), begin, end)
+    chords = curve.chords(np.zeros(3, dtype=np.int64), begin, end)
     assert (chords.deviation <= [4, 0.5, 0.5]).all()
     assert np.isfinite(chords.deviation).all()

@@ -18,7 +18,6 @@ from addon.core.curves.transforms import (
     LOCATION,
     ROTATION,
     SCALE,
-    AnimatedValues,
     Transforms,
     joined_hierarchies,
 )
@@ -43,7 +42,7 @@ def keyed_object(channels, mode=0):
     keys = Keys(points, points, points, np.full(len(points), LINEAR), np.zeros((len(points), 3), np.float32))
     curves = Curves(keys, np.arange(0, len(points) + 1, 2), np.zeros(len(channels), dtype=bool))
     identity = np.eye(4, dtype=np.float32)[None]
-    return Transforms(rest, curve_of, np.array([mode]), np.array([-1]), identity, AnimatedValues(curves))
+    return Transforms(rest, curve_of, np.array([mode]), np.array([-1]), identity, curves)
 
 
 def chords_of(transforms, begin, end):
@@ -187,7 +186,7 @@ def test_child_whose_parent_inverse_takes_back_its_location_deviates_like_its_pa
     inverse = np.repeat(parent.parent_inverse, 2, axis=0)
     inverse[1, 0, 3] = -1000
     curve_of = np.concatenate([parent.curve_of, np.full((1, CHANNELS), -1)])
-    both = Transforms(rest, curve_of, np.array([0, 0]), np.array([-1, 0]), inverse, parent.animated)
+    both = Transforms(rest, curve_of, np.array([0, 0]), np.array([-1, 0]), inverse, parent.curves)
     chords = chords_of_objects(both, np.array([0, 1]), np.full(2, 3.0), np.full(2, 4.0))
     assert chords.offset[1] == pytest.approx(0, abs=1e-9)
     assert chords.linear[1] == pytest.approx(chords.linear[0], rel=1e-9)
