@@ -32,10 +32,9 @@ def main():  # type: () -> int
         _report("needs Python 3.11 or Blender 4.2, or later, and this is Python " + version)
         return BAD_INPUT
     sys.path.insert(0, TOP)
-    from addon.cli.process import end_process_on_signals, open_missing_descriptors
+    from addon.cli.process import prepare_process
 
-    open_missing_descriptors()
-    end_process_on_signals()
+    prepare_process()
     try:
         from addon.cli.main import run_process
     except ModuleNotFoundError as error:

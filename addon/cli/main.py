@@ -20,13 +20,10 @@ from .parser import parse_arguments
 from .process import (
     ErrorStream,
     StandardOutput,
-    before_end,
-    end_process_on_signals,
     finish_output,
     ignore_late_signals,
-    open_missing_descriptors,
     open_standard_output,
-    remove_session_folder,
+    prepare_process,
 )
 
 
@@ -72,10 +69,7 @@ def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
     arguments : The command and its options.
     opens_file : Whether the command names the file to open. In Blender, the file is open already.
     """
-    before_end(remove_unfinished_files)
-    before_end(remove_session_folder)
-    open_missing_descriptors()
-    end_process_on_signals()
+    prepare_process(remove_unfinished_files)
     out = open_standard_output()
     with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
         exit_code = main(arguments, opens_file=opens_file, out=out)

@@ -11,7 +11,8 @@ import difflib
 import itertools
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,6 +42,7 @@ from ..scene.options import (
     Choices,
     Flag,
     FrameSpan,
+    Kind,
     Name,
     Number,
     Option,
@@ -229,7 +231,10 @@ def option_takes_value(command: str) -> dict[str, bool]:
     return {
         flag: not isinstance(option.kind, Flag)
         for option in _options_of(command).values()
-        for flag in (*_flags(option), *([f"--no-{option.name}"] if option.default is True else []))
+        for flag in (
+            *(option.flags or (_spelled(option.name),)),
+            *([f"--no-{option.name}"] if option.default is True else []),
+        )
     } | dict.fromkeys(("-h", "--help"), False)
 
 
@@ -261,10 +266,6 @@ _OF_SCENES = ("bounds", "contacts", "check-colliders")
 _EXIT_CODE = Parsed(parse_exit_code)
 
 
-def _switch(name: str, help: str, **more: Any) -> Option:
-    return Option(name, Flag(), help, False, **more)
-
-
 _INPUT = (
     Option(
         "output", Parsed(_parse_output, "FILE"), "output file; - is standard output", flags=("-o", "--output")
@@ -281,14 +282,19 @@ _SHARES = (
     Option("share_exit_code", _EXIT_CODE, "exit with N if the frames can be shared", is_hidden=True),
 )
 _EXIT_CODES = (
-    _switch("fail_on_contact", "exit with 1 if there are contacts"),
+    Option("fail_on_contact", Flag(), "exit with 1 if there are contacts", False),
     Option("contact_exit_code", _EXIT_CODE, "exit with N, which is 1 or 4 to 125, if there are contacts"),
     Option(
         "baseline",
         Parsed(Path, "OLD.json"),
         "compare the contacts with those of an earlier document, by object ids and time",
     ),
-    _switch("fail_on_new", "like --fail-on-contact, but only for contacts that are not in the baseline"),
+    Option(
+        "fail_on_new",
+        Flag(),
+        "like --fail-on-contact, but only for contacts that are not in the baseline",
+        False,
+    ),
 )
 _COLLIDER_FILES = (
     Option(
@@ -297,7 +303,12 @@ _COLLIDER_FILES = (
         f"glTF extensions to write: {','.join(GLTF_EXTENSIONS)}; volumes is experimental",
         DEFAULT_GLTF_EXTENSIONS,
     ),
-    _switch("free_joints", "MJCF: let objects without a parent move freely (default: all are fixed)"),
+    Option(
+        "free_joints",
+        Flag(),
+        "MJCF: let objects without a parent move freely (default: all are fixed)",
+        False,
+    ),
 )
 _SPACE = (
     Option("preset", choice(*PRESETS), f"axes and unit of the output (default: {PRESETS[0]})"),
@@ -332,9 +343,11 @@ _OUTPUT: dict[str, tuple[Option, ...]] = {
 }
 """Options of the files and exit codes of each command."""
 
-_ENABLE_AUTOEXEC = _switch(
+_ENABLE_AUTOEXEC = Option(
     "enable_autoexec",
+    Flag(),
     "run the scripts of the file, for drivers that need them; only for files that you trust",
+    False,
 )
 """Option of a command that opens the scene; Blender has an option of the same name."""
 
@@ -349,7 +362,7 @@ def _options_of(command: str, opens_file: bool = True) -> dict[str, Option]:
         *(ALLOWED_INPUTS if is_of_scene else ()),
         *JOB_OPTIONS.get(command, {}).values(),
         *_OUTPUT[command],
-        _switch("quiet", quiet, flags=("-q", "--quiet")),
+        Option("quiet", Flag(), quiet, False, flags=("-q", "--quiet")),
     )
     return {option.name: option for option in options if option.help}
 
@@ -359,18 +372,8 @@ def _spelled(name: str, value: str = "") -> str:
     return f"--{name.replace('_', '-')}{' ' * bool(value)}{value}"
 
 
-def _flags(option: Option) -> tuple[str, ...]:
-    return option.flags or (_spelled(option.name),)
-
-
 class _Parser(argparse.ArgumentParser):
-    """Argument parser that raises UsageError instead of exiting, and accepts no abbreviated options.
-
-    An abbreviation in a script would break, or change its meaning, with the next option that is added.
-    """
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(allow_abbrev=False, **settings)
+    """Argument parser that raises UsageError instead of exiting, and for unknown arguments."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (--help lists the options)")
@@ -405,8 +408,11 @@ def _unknown_option(word: str, known: Iterable[str]) -> str:
 
 
 def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
+    # An abbreviation in a script would break, or change its meaning, with the next option that is added.
     parser = _Parser(
-        prog=PROGRAM, description="Bounding volumes of objects, and contacts between animated objects."
+        prog=PROGRAM,
+        description="Bounding volumes of objects, and contacts between animated objects.",
+        allow_abbrev=False,
     )
     parser.add_argument(
         "--version",
@@ -416,7 +422,7 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     for command, purpose in _COMMANDS.items():
-        added = commands.add_parser(command, help=purpose)
+        added = commands.add_parser(command, help=purpose, allow_abbrev=False)
         if command == "validate":
             added.add_argument("file", type=Path, metavar="FILE.json")
         elif opens_file:
@@ -436,21 +442,18 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
             elif isinstance(kind, Choice):
                 more["choices"] = kind.names
             else:
-                more |= {"type": _with_message(kind.read), "metavar": kind.metavar}
+                more |= {"type": partial(_read, kind), "metavar": kind.metavar}
                 if isinstance(kind, Patterns):
                     more["action"] = "append"
             # Options that are not given are None.
-            added.add_argument(*_flags(option), dest=option.name, default=None, help=help, **more)
+            flags = option.flags or (_spelled(option.name),)
+            added.add_argument(*flags, dest=option.name, default=None, help=help, **more)
     return parser
 
 
-def _with_message(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a conversion whose errors argparse reports as "argument --x: message"."""
-
-    def convert(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return convert
+def _read(kind: Kind, text: str) -> Any:
+    """Convert a word with errors that argparse reports as "argument --x: message"."""
+    try:
+        return kind.read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

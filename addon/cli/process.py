@@ -36,7 +36,9 @@ class StandardOutput(io.TextIOWrapper):
 
     def __init__(self, descriptor: int | None) -> None:
         """Write to a file descriptor; None if standard output is closed."""
-        self._raw = _Descriptor(descriptor)
+        if descriptor is None:  # writing fails as to a closed one
+            descriptor = os.open(os.devnull, os.O_RDONLY)
+        self._raw = _Descriptor(descriptor, "w")
         super().__init__(io.BufferedWriter(self._raw), encoding="utf-8", newline="\n")
 
     def require_writable(self) -> None:
@@ -44,25 +46,15 @@ class StandardOutput(io.TextIOWrapper):
         self._raw.write(b"")
 
 
-class _Descriptor(io.RawIOBase):
-    def __init__(self, descriptor: int | None) -> None:
-        self._descriptor = descriptor
-        self._is_discarded = False
-
-    def writable(self) -> bool:
-        return True
-
-    def isatty(self) -> bool:
-        return self._descriptor is not None and os.isatty(self._descriptor)
+class _Descriptor(io.FileIO):
+    _is_discarded = False
 
     def write(self, data: Any) -> int:
         size = memoryview(data).nbytes
         if self._is_discarded:
             return size
         try:
-            if self._descriptor is None:
-                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-            return os.write(self._descriptor, data)
+            return os.write(self.fileno(), data)
         except OSError as error:
             self._is_discarded = True  # because the buffers are flushed again when the stream is closed
             # Windows has EINVAL for a pipe without a reader.
@@ -71,13 +63,10 @@ class _Descriptor(io.RawIOBase):
             raise _output_error(error) from None
 
     def close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, None
-        super().close()
-        if descriptor is not None:
-            try:
-                os.close(descriptor)
-            except OSError as error:  # network file systems write late
-                raise _output_error(error) from None
+        try:
+            super().close()
+        except OSError as error:  # network file systems write late
+            raise _output_error(error) from None
 
 
 class ErrorStream(io.TextIOBase):
@@ -134,18 +123,6 @@ def finish_output(out: TextIO) -> None:
         out.flush()
 
 
-def open_missing_descriptors() -> None:
-    """Open closed standard streams on the null device.
-
-    Otherwise the next files to be opened would get their numbers, and Blender's C code would print into them.
-    """
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # returns the lowest number that is free
-
-
 def _output_error(error: OSError) -> OutputError:
     from ..formats import OutputError
 
@@ -163,27 +140,30 @@ _NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 _messages: int | None = None
 """File descriptor of standard error: Blender's importers run while descriptor 2 is redirected."""
-_clean_ups: list[Callable[[], object]] = []
+_clean_ups: tuple[Callable[[], object], ...] = ()
 
 
-def end_process_on_signals() -> None:
-    """From now on, end the process at once on Ctrl-C and SIGTERM.
+def prepare_process(*clean_ups: Callable[[], object]) -> None:
+    """Open closed standard streams on the null device, and end the process at once on Ctrl-C and SIGTERM.
 
-    An exception could be raised in a start-up script of Blender or in the script of a driver, and be lost
-    there.
+    Otherwise the next files to be opened would get the numbers of the streams, and Blender's C code would
+    print into them. An exception could be raised in a start-up script of Blender or in the script of a
+    driver, and be lost there.
+
+    clean_ups : Called before a signal ends the process, since `finally` blocks do not run then.
     """
-    global _messages
+    global _messages, _clean_ups
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # returns the lowest number that is free
     if _messages is None:
-        with contextlib.suppress(OSError):  # it is closed
-            _messages = os.dup(2)
+        _messages = os.dup(2)
+    _clean_ups = clean_ups
     for number in _NAMES:
-        _set_handler(number, _end_process)
-
-
-def before_end(clean_up: Callable[[], object]) -> None:
-    """Call a function before a signal ends the process; `finally` blocks do not run then."""
-    if clean_up not in _clean_ups:
-        _clean_ups.append(clean_up)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_process)
 
 
 def ignore_late_signals() -> None:
@@ -213,7 +193,9 @@ def recorded_signals() -> Iterator[list[str]]:
             _end_process(number, frame)
 
     for number in _NAMES:
-        before[number] = _set_handler(number, record)
+        before[number] = signal.getsignal(number)
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, record)
     try:
         yield names
     finally:
@@ -222,21 +204,13 @@ def recorded_signals() -> Iterator[list[str]]:
             signal.signal(number, signal.default_int_handler if handler is None else handler)
 
 
-def _set_handler(number: int, handler: Callable[[int, FrameType | None], None]) -> Any:
-    """Handle a signal, unless it is ignored. Return the handler before."""
-    before = signal.getsignal(number)
-    if before is not signal.SIG_IGN:
-        signal.signal(number, handler)
-    return before
-
-
 def _end_process(number: int, _frame: FrameType | None) -> None:
     with contextlib.suppress(OSError):
         descriptor = 2 if _messages is None else _messages
         # A terminal shows ^C, or the progress of a scan.
         line_end = "\n" if os.isatty(descriptor) else ""
         os.write(descriptor, f"{line_end}{PROGRAM}: stopped by {_NAMES[number]}\n".encode())
-    for clean_up in _clean_ups:
+    for clean_up in (*_clean_ups, remove_session_folder):
         with contextlib.suppress(Exception):  # the process ends in any case
             clean_up()
     os._exit(STOPPED)

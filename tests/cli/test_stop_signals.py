@@ -118,7 +118,7 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads
 WRITES_A_FILE = """
 import sys, time
 from pathlib import Path
-from addon.cli.process import before_end, end_process_on_signals, ignore_late_signals
+from addon.cli.process import ignore_late_signals, prepare_process
 from addon.formats import remove_unfinished_files, replaced_after
 
 def parts():
@@ -126,8 +126,7 @@ def parts():
     print("ready", flush=True)
     time.sleep(10 if sys.argv[2] == "early" else 0)
 
-before_end(remove_unfinished_files)
-end_process_on_signals()
+prepare_process(remove_unfinished_files)
 with replaced_after(Path(sys.argv[1]), parts()):
     ignore_late_signals()
     print("complete", flush=True)

@@ -33,7 +33,7 @@ from .model import (
     TimeSettings,
     response_of,
 )
-from .objects import WrittenObjects, WrittenTracks, read_objects, read_track
+from .objects import read_objects, read_track, written_objects, written_tracks
 
 
 def read_extras(extras: Mapping[str, Any], ids: Collection[str], end: float) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
     contents : In Blender's space and units.
     options : Space and precision of the document.
     Returns document : dict of str to Any. Its objects and tracks are converted on access, since there can
-        be very many, see `WrittenObjects` and `WrittenTracks`.
+        be very many, see `WrittenEntries`.
     """
     require_type(contents, DocumentContents, "contents")
     require_type(options, WriteOptions, "options")
@@ -209,10 +209,10 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         "source": {"file": origin.file, "scene": origin.scene},
         "space": _space(space),
         "time": {key: json_number(getattr(contents.time, name)) for key, name in _TIME.items()},
-        "objects": WrittenObjects(contents.objects, space, precision, contents.responses)
+        "objects": written_objects(contents.objects, space, precision, contents.responses)
         if contents.objects
         else [],
-        "tracks": WrittenTracks(contents.tracks, space, decimals) if contents.tracks else [],
+        "tracks": written_tracks(contents.tracks, space, decimals) if contents.tracks else [],
         "contacts": writer.contacts(scanned) if scanned else [],
         "clearances": writer.clearances(scanned) if scanned else [],
         "skipped": list(map(asdict, skipped)),

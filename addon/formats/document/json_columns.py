@@ -11,8 +11,7 @@ decimals, without trailing zeros, and its digits can be computed with integer ar
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..rounding import to_lists
-from .json_writer import WIDTH, broken_text, key_text, rows_text, value_text
+from .json_writer import WIDTH, broken_text, json_string, key_text, rows_text, value_text
 
 _Digits: TypeAlias = "NDArray[np.uint32] | NDArray[np.uint64]"
 
@@ -133,10 +132,6 @@ def _digits(numbers: Floats, decimals: int) -> tuple[_Digits, _Digits, Bools]:
     return whole.astype(np.uint32) if whole.max(initial=0) < 2**32 else whole, fraction, is_plain
 
 
-_string_text: Callable[[str], str] = json.encoder.encode_basestring
-
-_FLAGS_AT_ONCE = 32
-"""Flags in one integer, above those of which patterns are numbered already."""
 _OMITTED = "%.0s"
 """Takes a text and writes nothing."""
 
@@ -186,22 +181,6 @@ class ObjectColumn(NamedTuple):
 Column: TypeAlias = NumberColumn | ListColumn | ValueColumn | ObjectColumn
 
 
-class _Texts(NamedTuple):
-    """Texts (n,) of values, with their lengths without brackets, and brackets around each, if any."""
-
-    values: Sequence[str]
-    lengths: Ints
-    brackets: str
-    is_present: Bools
-
-
-class _ObjectTexts(NamedTuple):
-    """Texts (n,) of the members of objects by key."""
-
-    members: Mapping[str, _Texts | _ObjectTexts]
-    is_present: Bools
-
-
 def present(values: Sequence[Any]) -> ValueColumn | None:
     """Return values of which None is not written; None if that is all."""
     rows = [row for row, value in enumerate(values) if value is not None]
@@ -230,119 +209,85 @@ def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
     return entries
 
 
+class _Texts(NamedTuple):
+    """Texts of values (n,), with their lengths on one line; 0 for those that are omitted.
+
+    template : Takes a text of each of `columns`, which have n texts.
+    """
+
+    template: str
+    columns: list[list[str]]
+    lengths: Ints
+
+
 def object_texts(objects: ObjectColumn, count: int, indent: str) -> list[str]:
     """Text of each of `count` objects; its first line follows `indent`, which is written already."""
-    column = _texts_of(objects, np.arange(count), count, indent)
-    texts = [leaf.values for leaf in _leaves(column)]
-    flags: list[Bools] = []
-    _measure(column, flags, count)
-    first, pattern = _patterns(flags)
-    templates = [_template(column, [bool(flag[row]) for flag in reversed(flags)], indent) for row in first]
-    rows = zip(*texts, strict=True)
-    if len(templates) == 1:
-        return list(map(templates[0].__mod__, rows))
-    return [templates[each] % row for each, row in zip(pattern.tolist(), rows, strict=True)]
+    template, columns, _ = _object_texts(objects, count, indent)
+    return list(map(template.__mod__, zip(*columns, strict=True)))
 
 
-def _texts_of(column: Column, rows: Ints, count: int, indent: str) -> _Texts | _ObjectTexts:
-    """Convert the values of a column, or of all members, to texts on lines after `indent`.
-
-    rows : (m,) among the `count` texts
-    """
-    rows = rows if column.rows is None else rows[column.rows]
-    is_present = np.zeros(count, dtype=bool)
-    is_present[rows] = True
-    if isinstance(column, ObjectColumn):
-        members = {key: _texts_of(each, rows, count, indent + " ") for key, each in column.members.items()}
-        if column.is_optional:
-            is_present = np.any([each.is_present for each in members.values()], axis=0)
-        return _ObjectTexts(members, is_present)
-    brackets = ""
-    if isinstance(column, NumberColumn):
-        brackets = "[]" if column.values.ndim > 1 else ""
-        texts, lengths = rows_of_numbers(column.values.reshape(len(rows), -1), column.decimals)
-    else:
-        if isinstance(column, ValueColumn):
-            # The text of the last value is kept, because tracks can have the same frames.
-            texts, last, text = [], None, "null"
-            for value in column.values:
-                if value is not last:
-                    text = _string_text(value) if type(value) is str else value_text(value, indent)
-                    last = value
-                texts.append(text)
-        else:
-            texts = lists_of_numbers(column.values, column.decimals, column.counts)
-            texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    if len(rows) < count:
-        compact, texts = texts, [""] * count
-        for row, text in zip(rows.tolist(), compact, strict=True):
-            texts[row] = text
-        every = np.zeros(count, dtype=np.int64)
-        every[rows] = lengths
-        lengths = every
-    return _Texts(texts, lengths, brackets, is_present)
-
-
-def _patterns(flags: Sequence[Bools]) -> tuple[list[int], Ints]:
-    """Return a row with each different pattern of flags (n,), and the pattern of each row (n,)."""
-    pattern: Ints = np.zeros(len(flags[0]), dtype=np.int64)
-    first: list[int] = []
-    for begin in range(0, len(flags), _FLAGS_AT_ONCE):
-        code = pattern << _FLAGS_AT_ONCE
-        for bit, flag in enumerate(flags[begin : begin + _FLAGS_AT_ONCE]):
-            code |= flag.astype(np.int64) << bit
-        _, index, inverse = np.unique(code, return_index=True, return_inverse=True)
-        first, pattern = index.tolist(), inverse.astype(np.int64)
-    return first, pattern
-
-
-def _leaves(column: Any) -> Iterator[_Texts]:
-    if isinstance(column, _Texts):
-        yield column
-        return
-    for member in column.members.values():
-        yield from _leaves(member)
-
-
-def _measure(column: Any, flags: list[Bools], count: int) -> Ints:
-    """Length (n,) of each value on one line, 0 if not present.
-
-    Appends whether it is present, and whether it fits a line if it is an object.
-    """
-    is_present = column.is_present
-    flags.append(is_present)
-    if isinstance(column, _Texts):
-        return np.asarray((column.lengths + len(column.brackets)) * is_present)
-    fits = np.zeros(count, dtype=bool)
-    flags.append(fits)
-    size = np.zeros(count, dtype=np.int64)
-    for key, member in column.members.items():
-        place = len(flags)
-        length = _measure(member, flags, count)
-        size += np.where(flags[place], length + len(key_text(key)) + 2, 0)
-    # Two brackets, and as many separators as members but one; an object without members has none.
-    size = np.maximum(size, 2)
-    fits[:] = size <= WIDTH
-    return np.asarray(size * is_present)
-
-
-def _template(column: Any, flags: list[bool], indent: str) -> str:
-    """Template of a value, which takes the flags that `_measure` appends from the end of a list."""
-    is_present = flags.pop()
-    if isinstance(column, _Texts):
-        return f"{column.brackets[:1]}%s{column.brackets[1:]}" if is_present else _OMITTED
-    fits = flags.pop()
+def _object_texts(objects: ObjectColumn, count: int, indent: str) -> _Texts:
     members = []
-    omitted = ""
-    for key, member in column.members.items():
-        is_shown = flags[-1]
-        text = _template(member, flags, indent + " ")
-        if is_shown:
-            members.append(omitted + key_text(key).replace("%", "%%") + text)
-            omitted = ""
-        else:
-            omitted += text
-    if not is_present:
-        return _OMITTED * sum(1 for _ in _leaves(column))
-    return ("{" + ", ".join(members) + "}" if fits else broken_text("{}", members, indent)) + omitted
+    size: Ints = np.zeros(count, dtype=np.int64)
+    pattern: Ints = np.zeros(count, dtype=np.int64)
+    for bit, (key, column) in enumerate(objects.members.items()):
+        template, columns, lengths = _texts_of(
+            column, count if column.rows is None else len(column.rows), indent + " "
+        )
+        if column.rows is not None:
+            of_rows, columns = columns, []
+            for compact in of_rows:
+                texts = [""] * count
+                for row, text in zip(column.rows.tolist(), compact, strict=True):
+                    texts[row] = text
+                columns.append(texts)
+            every_length = np.zeros(count, dtype=np.int64)
+            every_length[column.rows] = lengths
+            lengths = every_length
+        members.append((key_text(key).replace("%", "%%") + template, columns))
+        is_present = lengths > 0
+        # With a separator or, after the last member, the brackets of the object.
+        size += np.where(is_present, lengths + len(key_text(key)) + 2, 0)
+        pattern |= is_present.astype(np.int64) << bit
+    size = np.where(pattern > 0, size, 0 if objects.is_optional else 2)
+    pattern = pattern << 1 | (size <= WIDTH)
+    patterns = np.unique(pattern)
+    templates = []
+    for each in patterns.tolist():
+        shown, omitted = [], ""
+        for bit, (template, columns) in enumerate(members):
+            if each >> bit + 1 & 1:
+                shown.append(omitted + template)
+                omitted = ""
+            else:
+                omitted += _OMITTED * len(columns)
+        text = "{" + ", ".join(shown) + "}" if each & 1 else broken_text("{}", shown, indent)
+        templates.append(("" if objects.is_optional and not shown else text) + omitted)
+    every = [texts for _, columns in members for texts in columns]
+    if len(templates) == 1:
+        return _Texts(templates[0], every, size)
+    rows = zip(np.searchsorted(patterns, pattern).tolist(), zip(*every, strict=True), strict=True)
+    return _Texts("%s", [[templates[each] % row for each, row in rows]], size)
+
+
+def _texts_of(column: Column, count: int, indent: str) -> _Texts:
+    """Convert the values of a column to texts on lines after `indent`."""
+    if isinstance(column, ObjectColumn):
+        return _object_texts(column, count, indent)
+    if isinstance(column, NumberColumn):
+        texts, lengths = rows_of_numbers(column.values.reshape(count, -1), column.decimals)
+        if column.values.ndim > 1:
+            return _Texts("[%s]", [texts], lengths + 2)
+        return _Texts("%s", [texts], lengths)
+    if isinstance(column, ListColumn):
+        texts = lists_of_numbers(column.values, column.decimals, column.counts)
+        texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
+    else:
+        # The text of the last value is kept, because tracks can have the same frames.
+        texts, last, text = [], None, "null"
+        for value in column.values:
+            if value is not last:
+                text = json_string(value) if type(value) is str else value_text(value, indent)
+                last = value
+            texts.append(text)
+    return _Texts("%s", [texts], np.fromiter(map(len, texts), np.int64, len(texts)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import accumulate
 from math import isfinite
 from typing import Any
 
@@ -18,7 +19,7 @@ WIDTH = 100
 compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """JSON text on one line. Raises ValueError for NaN and infinity."""
 
-_string_text: Callable[[str], str] = json.encoder.encode_basestring
+json_string: Callable[[str], str] = json.encoder.encode_basestring
 
 
 def dumps(document: Mapping[str, Any]) -> str:
@@ -38,80 +39,60 @@ def json_parts(document: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(document, Mapping) or not all(isinstance(key, str) for key in document):
         raise DocumentError(f"document: a dict with text keys is needed, not {type(document).__name__}")
     try:
-        yield from _parts(document)
+        opening = "{"
+        for key, value in document.items():
+            yield f"{opening}\n {key_text(key)}"
+            opening, texts = ",", None
+            if isinstance(value, list):
+                widths = accumulate(len(compact_json(item)) + 2 for item in value)
+                places = zip(widths, value, strict=True)
+                if any(width > WIDTH and isinstance(item, (dict, list)) for width, item in places):
+                    texts = (value_text(item, "  ") for item in value)
+            elif hasattr(value, "texts"):  # of `WrittenEntries`
+                texts = value.texts("  ")
+            if texts is None:
+                yield value_text(value, " ")
+                continue
+            separator = "[\n  "
+            for text in texts:
+                yield separator + text
+                separator = ",\n  "
+            yield "\n ]"
+        yield "\n}\n"
     except CollisionBoundsError:
         raise
     except (TypeError, ValueError, RecursionError) as error:
         raise DocumentError(message_line(f"document: cannot be written as JSON ({error})")) from error
 
 
-def _parts(document: Mapping[str, Any]) -> Iterator[str]:
-    opening = "{"
-    for key, value in document.items():
-        yield f"{opening}\n {compact_json(key)}: "
-        opening = ","
-        if texts := getattr(value, "texts", None):  # of `WrittenEntries`
-            yield from _list_of_texts(texts("  "))
-        elif isinstance(value, list):
-            width = 0
-            for item in value:
-                width += len(compact_json(item)) + 2
-                if width > WIDTH and isinstance(item, (dict, list)):
-                    yield from _list_of_texts(value_text(each, "  ") for each in value)
-                    break
-            else:
-                yield value_text(value, " ")
-        else:
-            yield value_text(value, " ")
-    yield "\n}\n"
-
-
 def value_text(value: Any, indent: str) -> str:
     """Text of a JSON value; its first line follows `indent`, which is written already."""
-    if type(value) is dict and all(type(key) is str for key in value):
+    kind, deeper = type(value), indent + " "
+    # An encoder is slow for frequent scalars and vectors.
+    if kind is float and isfinite(value):
+        return repr(value)
+    if kind is str:
+        return json_string(value)
+    if kind is list and len(value) == 3 and all(type(item) is float and isfinite(item) for item in value):
+        return f"[{value[0]!r}, {value[1]!r}, {value[2]!r}]"
+    if isinstance(value, dict):
         # From the texts of its members, because encoding it as a whole first would repeat that at each level.
-        deeper = indent + " "
-        return object_text({key: _member_text(item, deeper) for key, item in value.items()}, indent)
+        texts = [key_text(key) + value_text(item, deeper) for key, item in value.items()]
+        line = "{" + ", ".join(texts) + "}"
+        # A member with several lines did not fit a line by itself.
+        return line if len(line) <= WIDTH and "\n" not in line else broken_text("{}", texts, indent)
     line = compact_json(value)
-    is_list = isinstance(value, list)
-    if len(line) <= WIDTH or not (is_list or isinstance(value, dict)) or (is_list and _has_scalars(value)):
+    if len(line) <= WIDTH or not isinstance(value, list) or _has_scalars(value):
         return line
-    deeper = indent + " "
-    if not is_list:
-        return object_text({key: value_text(item, deeper) for key, item in value.items()}, indent)
     if '"' not in line and all(isinstance(item, list) and _has_scalars(item) for item in value):
         return rows_text(line, indent)
     return broken_text("[]", [value_text(item, deeper) for item in value], indent)
 
 
-def _member_text(value: Any, indent: str) -> str:
-    """Text of a JSON value as `value_text`, without an encoder for the frequent scalars."""
-    kind = type(value)
-    if kind is float and isfinite(value):
-        return repr(value)
-    if kind is str:
-        return _string_text(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is list and len(value) == 3 and all(type(item) is float and isfinite(item) for item in value):
-        return f"[{value[0]!r}, {value[1]!r}, {value[2]!r}]"
-    return value_text(value, indent)
-
-
-def object_text(entries: Mapping[str, str], indent: str) -> str:
-    """Text of an object whose entries were converted one space deeper, on one line if it fits."""
-    texts = [key_text(key) + text for key, text in entries.items()]
-    line = ", ".join(texts)
-    # A member with several lines did not fit a line by itself.
-    if len(line) + 2 <= WIDTH and "\n" not in line:
-        return "{" + line + "}"
-    return broken_text("{}", texts, indent)
-
-
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def key_text(key: str) -> str:
-    """Text of a member's key, up to its value."""
-    return f"{compact_json(key)}: "
+    """Text of a member's key, up to its value; Python's json writes 1 as "1" there."""
+    return compact_json({key: 0})[1:-2]
 
 
 def rows_text(line: str, indent: str) -> str:
@@ -130,11 +111,3 @@ def broken_text(brackets: str, entries: Iterable[str], indent: str) -> str:
 
 def _has_scalars(value: list[Any]) -> bool:
     return not any(isinstance(item, (dict, list)) for item in value)
-
-
-def _list_of_texts(texts: Iterator[str]) -> Iterator[str]:
-    opening = "[\n  "
-    for text in texts:
-        yield opening + text
-        opening = ",\n  "
-    yield "\n ]"

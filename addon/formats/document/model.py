@@ -258,10 +258,9 @@ class SortedObjects(Sequence[ObjectBounds]):
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`, which are written without making the objects."""
 
+    @abstractmethod
     def names(self) -> dict[str, str]:
-        """Names of all objects by id."""
-        columns = self.columns(0, len(self))
-        return dict(zip(columns.id, columns.name, strict=True))
+        """Names of all objects by id, without their shapes."""
 
 
 @dataclass(frozen=True)

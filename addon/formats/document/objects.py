@@ -10,8 +10,9 @@ conversion to the space of the document is the frame of the joint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,22 +44,7 @@ from .model import (
     Track,
     shape_columns,
 )
-from .written_entries import Convert, WrittenEntries, with_source_numbers
-
-
-def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
-    """Turn the frames of bones, so that the conversion to `space` results in the frames of joints.
-
-    objects : In Blender's space, with the axes that bones have in Blender.
-    space : Space to which the objects will be converted.
-    Returns objects : ObjectColumns. Other objects are unchanged, and so are shapes in world space.
-    """
-    return _turned(objects, space.axes.T @ space.joint_axes)
-
-
-def from_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
-    """Turn bones that were read from a document of `space` back to the axes that they have in Blender."""
-    return _turned(objects, space.joint_axes.T @ space.axes)
+from .written_entries import WrittenEntries, with_source_numbers
 
 
 def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
@@ -106,55 +92,37 @@ _BLOCK = 2048
 """Objects that are converted at once: larger blocks are no faster."""
 
 
-class WrittenObjects(WrittenEntries[ObjectBounds]):
-    """Objects of a document, sorted by name, then id."""
+def written_objects(
+    objects: Sequence[ObjectBounds],
+    space: Space,
+    precision: tuple[int, int],
+    responses: Mapping[str, CollisionResponse],
+) -> WrittenEntries:
+    """Return the objects of a document, sorted by name, then id.
 
-    def __init__(
-        self,
-        objects: Sequence[ObjectBounds],
-        space: Space,
-        precision: tuple[int, int],
-        responses: Mapping[str, CollisionResponse],
-    ) -> None:
-        """Convert objects on demand.
-
-        objects : In any order.
-        space : The document's space.
-        precision : (int, int). Decimals of lengths, and of numbers without a length unit, such as scale
-            factors.
-        responses : By the ids of objects.
-        """
-        is_sorted = isinstance(objects, SortedObjects)
-        in_order = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
-        super().__init__(in_order, space, _BLOCK)
-        self._precision, self._responses = precision, responses
-
-    def names(self) -> dict[str, str]:
-        """Names of all objects by id."""
-        if isinstance(self._entries, SortedObjects):
-            return self._entries.names()
-        return {entry.id: entry.name for entry in self._entries}
-
-    def _members(self, entries: Sequence[ObjectBounds], space: Space) -> ObjectColumn:
-        return _members(ObjectColumns.of(entries), space, self._precision, self._responses)
-
-    def _converted(self, start: int, stop: int, convert: Convert) -> Iterable[Any]:
-        if not isinstance(self._entries, SortedObjects):
-            return super()._converted(start, stop, convert)
-        columns = self._entries.columns(start, stop)
-        return convert(_members(columns, self._space, self._precision, self._responses), stop - start)
+    objects : In any order.
+    space : The document's space.
+    precision : (int, int). Decimals of lengths, and of numbers without a length unit, such as scale factors.
+    responses : By the ids of objects.
+    """
+    is_sorted = isinstance(objects, SortedObjects)
+    in_order = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
+    members = partial(_members, precision=precision, responses=responses)
+    return WrittenEntries(in_order, space, _BLOCK, members)
 
 
 def object_names(document: Mapping[str, Any]) -> dict[str, str]:
     """Names of the objects of a document by id, without converting their shapes."""
     objects = document["objects"]
-    if isinstance(objects, WrittenObjects):
-        return objects.names()
-    return {entry["id"]: entry["name"] for entry in objects}
+    if not isinstance(objects, WrittenEntries):
+        return {entry["id"]: entry["name"] for entry in objects}
+    if isinstance(objects.entries, SortedObjects):
+        return objects.entries.names()
+    return {entry.id: entry.name for entry in objects.entries}
 
 
 def _members(
-    objects: ObjectColumns,
+    entries: Sequence[ObjectBounds] | ObjectColumns,
     space: Space,
     precision: tuple[int, int],
     responses: Mapping[str, CollisionResponse],
@@ -163,7 +131,9 @@ def _members(
 
     precision : decimals of lengths, and of numbers without a length unit
     """
-    objects = in_joint_frames(objects, space)
+    columns = entries if isinstance(entries, ObjectColumns) else ObjectColumns.of(entries)
+    # The conversion to the space turns the frames of bones, like other frames, to those of joints then.
+    objects = _turned(columns, space.axes.T @ space.joint_axes)
     decimals, unit_decimals = precision
     rotations = _rounded_quaternions(space.quaternion(objects.rotation))
     exact = space.vectors(objects.translation)
@@ -369,7 +339,9 @@ def read_objects(
         scale=to_blender.scale_factors(in_document.scale),
         **shapes,
     )
-    pairs = zip(from_joint_frames(in_blender, space).objects(), in_document.objects(), strict=True)
+    # Bones get the axes that they have in Blender.
+    in_blender = _turned(in_blender, space.joint_axes.T @ space.axes)
+    pairs = zip(in_blender.objects(), in_document.objects(), strict=True)
     return tuple(with_source_numbers(*pair, space) for pair in pairs)
 
 
@@ -383,39 +355,38 @@ def _vectors(transforms: Sequence[Mapping[str, Any]], key: str, size: int) -> Fl
     return np.array([each[key] for each in transforms], dtype=np.float64).reshape(-1, size)
 
 
-class WrittenTracks(WrittenEntries[Track]):
-    """Tracks of a document, sorted by id."""
+def written_tracks(tracks: Sequence[Track], space: Space, decimals: int) -> WrittenEntries:
+    """Return the tracks of a document, sorted by id."""
+    longest = max(len(track.frames) for track in tracks)
+    # Blocks of the size that is converted fastest.
+    block = max(1, CHUNK_ROWS // 2 // max(1, longest))
+    in_order = sorted(tracks, key=lambda track: track.id)
+    return WrittenEntries(in_order, space, block, partial(_track_members, decimals=decimals))
 
-    def __init__(self, tracks: Sequence[Track], space: Space, decimals: int) -> None:
-        longest = max(len(track.frames) for track in tracks)
-        # Blocks of the size that is converted fastest.
-        block = max(1, CHUNK_ROWS // 2 // max(1, longest))
-        super().__init__(sorted(tracks, key=lambda track: track.id), space, block)
-        self._decimals = decimals
-        self._frames, self._numbers = np.zeros(0), list[float]()
 
-    def _members(self, entries: Sequence[Track], space: Space) -> ObjectColumn:
-        numbers = []
-        for track in entries:
-            # The same list while the frames are the same.
-            if not np.array_equal(self._frames, track.frames):
-                self._frames, self._numbers = track.frames, list(map(json_number, track.frames.tolist()))
-            numbers.append(self._numbers)
-        members: dict[str, Column] = {
-            "object": ValueColumn([track.id for track in entries]),
-            "space": ValueColumn(["world"] * len(entries)),
-            "frames": ValueColumn(numbers),
-        }
-        for key in TRACK_SHAPES:
-            shapes = [getattr(track, key) for track in entries]
-            rows = [row for row, shape in enumerate(shapes) if shape is not None]
-            if rows:
-                present = [shapes[row] for row in rows]
-                counts = np.array([shape.shape[0] for shape in present])
-                fields = rounded_fields(space.shape(concatenated(*present)), self._decimals)
-                lists = {TRACK_MEMBERS[name]: ListColumn(*each, counts) for name, each in fields.items()}
-                members[key] = ObjectColumn(lists, np.array(rows))
-        return ObjectColumn(members)
+def _track_members(tracks: Sequence[Track], space: Space, decimals: int) -> ObjectColumn:
+    numbers: list[list[float]] = []
+    frames = np.zeros(0)
+    for track in tracks:
+        # The same list while the frames are the same.
+        is_same = numbers and np.array_equal(frames, track.frames)
+        numbers.append(numbers[-1] if is_same else list(map(json_number, track.frames.tolist())))
+        frames = track.frames
+    members: dict[str, Column] = {
+        "object": ValueColumn([track.id for track in tracks]),
+        "space": ValueColumn(["world"] * len(tracks)),
+        "frames": ValueColumn(numbers),
+    }
+    for key in TRACK_SHAPES:
+        shapes = [getattr(track, key) for track in tracks]
+        rows = [row for row, shape in enumerate(shapes) if shape is not None]
+        if rows:
+            in_rows = [shapes[row] for row in rows]
+            counts = np.array([shape.shape[0] for shape in in_rows])
+            fields = rounded_fields(space.shape(concatenated(*in_rows)), decimals)
+            lists = {TRACK_MEMBERS[name]: ListColumn(*each, counts) for name, each in fields.items()}
+            members[key] = ObjectColumn(lists, np.array(rows))
+    return ObjectColumn(members)
 
 
 def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:

@@ -7,16 +7,15 @@ step of the last decimal.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..spaces import Space, space_for
 from .json_columns import ObjectColumn, object_texts, object_values
-from .model import ObjectBounds, SourceNumbers, Track
+from .model import ObjectBounds, SortedObjects, SourceNumbers, Track
 
 Entry = TypeVar("Entry", ObjectBounds, Track)
 
@@ -74,33 +73,32 @@ Convert: TypeAlias = Callable[[ObjectColumn, int], Iterable[Any]]
 """Converts columns of so many entries to their dicts or texts."""
 
 
-class WrittenEntries(Sequence[dict[str, Any]], Generic[Entry]):
+class WrittenEntries(Sequence[dict[str, Any]]):
     """Entries of a document, each converted to a dict on access.
 
     A document can have very many. `json_parts` writes them without making the dicts.
     """
 
-    def __init__(self, entries: Sequence[Entry], space: Space, block: int) -> None:
+    def __init__(
+        self, entries: Sequence[Any], space: Space, block: int, members: Callable[[Any, Space], ObjectColumn]
+    ) -> None:
         """Convert entries on demand.
 
-        entries : In the order of the document.
+        entries : Objects or tracks, in the order of the document.
         space : The document's space.
         block : Number of entries that are converted at once.
+        members : Converts entries, or the columns of SortedObjects, to the members that they have in a space.
         """
-        self._entries: Sequence[Entry] = entries
-        self._space, self._block = space, block
-
-    @abstractmethod
-    def _members(self, entries: Sequence[Entry], space: Space) -> ObjectColumn:
-        """Convert entries to the members that they have in a space."""
+        self.entries = entries
+        self._space, self._block, self._members = space, block, members
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.entries)
 
     def __getitem__(self, index: Any) -> Any:
         rows = range(len(self))[index]
         if isinstance(rows, int):
-            return next(iter(self._converted(rows, rows + 1, object_values)))
+            return next(self._blocks(range(rows, rows + 1), object_values))
         return [self[row] for row in rows] if rows.step != 1 else list(self._blocks(rows, object_values))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -116,17 +114,20 @@ class WrittenEntries(Sequence[dict[str, Any]], Generic[Entry]):
         return self._blocks(range(len(self)), lambda members, count: object_texts(members, count, indent))
 
     def _blocks(self, rows: range, convert: Convert) -> Iterator[Any]:
-        for begin in range(rows.start, rows.stop, self._block):
-            yield from self._converted(begin, min(begin + self._block, rows.stop), convert)
-
-    def _converted(self, start: int, stop: int, convert: Convert) -> Iterable[Any]:
         """Convert entries; those that were read from a document of this space keep their numbers."""
-        entries = self._entries[start:stop]
-        restored = [restore_source_numbers(entry, self._space) for entry in entries]
-        changed = [entry for entry, source in zip(entries, restored, strict=True) if source is None]
-        unchanged = [source for source in restored if source is not None]
-        of_changed, of_unchanged = (
-            iter(convert(self._members(group, space), len(group)) if group else ())
-            for group, space in ((changed, self._space), (unchanged, IDENTITY_SPACE))
-        )
-        return (next(of_changed if source is None else of_unchanged) for source in restored)
+        for begin in range(rows.start, rows.stop, self._block):
+            stop = min(begin + self._block, rows.stop)
+            if isinstance(self.entries, SortedObjects):
+                yield from convert(
+                    self._members(self.entries.columns(begin, stop), self._space), stop - begin
+                )
+                continue
+            entries = self.entries[begin:stop]
+            restored = [restore_source_numbers(entry, self._space) for entry in entries]
+            changed = [entry for entry, source in zip(entries, restored, strict=True) if source is None]
+            unchanged = [source for source in restored if source is not None]
+            of_changed, of_unchanged = (
+                iter(convert(self._members(group, space), len(group)) if group else ())
+                for group, space in ((changed, self._space), (unchanged, IDENTITY_SPACE))
+            )
+            yield from (next(of_changed if source is None else of_unchanged) for source in restored)

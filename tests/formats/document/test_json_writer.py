@@ -64,6 +64,13 @@ def test_brackets_and_commas_in_strings_are_kept():
     assert json.loads(dumps(document)) == document
 
 
+@pytest.mark.parametrize("length", [1, 200])
+def test_keys_that_are_no_texts_are_written_as_by_json(length):
+    for key in (1, True, 1.5, None):
+        document = {"a": {key: "x" * length}}
+        assert json.loads(dumps(document)) == json.loads(json.dumps(document))
+
+
 @pytest.mark.parametrize("value", [{}, [], None, True, "", 0, {"a": {}}, [[]], [{}] * 60])
 def test_small_and_empty_values(value):
     assert dumps({"a": value}) == expected({"a": value})

@@ -88,7 +88,7 @@ def test_tracks_of_any_length_match_text_of_plain_lists(counts, decimals):
 
 
 def test_memory_of_writing_does_not_grow_with_text():
-    one = many_tracks([1, 250])["tracks"]._entries[1]
+    one = many_tracks([1, 250])["tracks"].entries[1]
     held = []
     for count in (times(200, 60), times(1000, 300)):
         tracks = [replace(one, id=f"{index:05}") for index in range(count)]
@@ -111,7 +111,7 @@ def test_tracks_are_written_one_at_a_time():
 
 
 def test_change_of_the_frames_of_one_track_changes_no_other():
-    (track,) = many_tracks([3])["tracks"]._entries
+    (track,) = many_tracks([3])["tracks"].entries
     tracks = [replace(track, id=id) for id in ("first", "second")]
     document = samples.document_of([], space_for("blender"), tracks=tracks)
     before = dumps(document)
