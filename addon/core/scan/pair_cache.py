@@ -16,7 +16,6 @@ from ..distance.dispatch import witness_points
 from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..numeric.spans import span_runs
-from ..numeric.table import Table
 from ..shapes import Sphere
 from ..sweep.interpolation import RotationPath
 from .motion import to_world
@@ -35,21 +34,6 @@ _TOUCH = 1e-9
 """Part of the coordinates below which an overlap is a touch."""
 _EARLY = 1e-4
 """Part of a pair's size by which a proven contact may begin before the touch, and be described there."""
-
-
-class SpanStarts(Table):
-    """Descriptions of contacts (m,) at their begin, in world space.
-
-    uncertainty : (m,) float. Frames by which the begin may be off.
-    point, normal : (m, 3) float. Contact point, and unit normal from the first to the second shape.
-    velocity : (m, 3) float. Velocity of the second surface relative to the first, in lengths per frame; NaN
-        where not known.
-    """
-
-    uncertainty: Floats
-    point: Floats
-    normal: Floats
-    velocity: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +115,8 @@ class SolvedPieces:
         self._offsets.append(begin + len(pieces.enter))
         return np.arange(begin, self._offsets[-1])
 
-    def starts(self, records: IntervalRecords) -> SpanStarts:
-        """Describe the begin of contacts (m,) of records with pieces."""
-        found = SpanStarts(records.uncertainty.copy(), *np.empty((3, len(records.keys), 3)))
+    def describe(self, records: IntervalRecords, found: ContactSpans) -> None:
+        """Describe the begin of contacts (m,) of records with pieces, in `found` (m,)."""
         unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
         for pieces, rows in self.taken(records.piece):
             enter = pieces.enter.copy()
@@ -155,8 +138,8 @@ class SolvedPieces:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     turning = path.axis * path.angle[:, None] / pieces.steps[:, None]
                 velocity += cross(turning, normal * spheres.radius[:, None])
-            uncertainty = _uncertainty(pieces, enter, found.uncertainty[rows])
-            found.assign(rows, SpanStarts(uncertainty, point, normal, velocity))
+            found.uncertainty[rows] = _uncertainty(pieces, enter, records.uncertainty[rows])
+            found.point[rows], found.normal[rows], found.velocity[rows] = point, normal, velocity
             if pieces.subdivision.is_known:
                 # Linear motion gives the velocity of the others, which are steady and not so short that
                 # rounding matters.
@@ -170,7 +153,6 @@ class SolvedPieces:
             found.velocity[rows] = np.where(np.isnan(found.velocity[rows]), np.nan, measured)
         # The first sample itself is exact.
         found.uncertainty[records.enter == self._first_time] = 0.0
-        return found
 
     def taken(self, numbers: Ints) -> Iterator[tuple[Pieces, Ints]]:
         """Yield pieces with numbers (m,), each part with its rows among these."""
@@ -338,9 +320,9 @@ class PairCache:
         for begin in range(0, len(new), _DESCRIBED_PER_CHUNK):
             yield 0.4 + 0.3 * begin / len(new)
             chunk = new[begin : begin + _DESCRIBED_PER_CHUNK]
-            starts = pieces.starts(records.take(first[chunk] - count))
-            for name, values in zip(SpanStarts.names(), starts, strict=True):
-                getattr(joined, name)[chunk] = values
+            described = joined.take(chunk)
+            pieces.describe(records.take(first[chunk] - count), described)
+            joined.assign(chunk, described)
         yield 0.7
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
