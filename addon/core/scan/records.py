@@ -64,8 +64,8 @@ class ContactSpans(Table):
     motion : (m,) int. Motion from which the begin follows.
     least, least_time : (m,) float. Least separation within the span, and its time.
     uncertainty : (m,) float. Frames by which the begin may be off.
-    point, normal : (m, 3) float. In world space at the begin: contact point, and unit normal from the first to
-        the second shape. NaN until the contact is described.
+    point, normal : (m, 3) float. Contact point at the begin, and unit normal from the first to the second
+        shape, in world space; NaN until they are found.
     velocity : (m, 3) float. Velocity of the second surface relative to the first, in lengths per frame; NaN
         where not known.
     direction : (m, 3) float. Unit normal from the first to the second shape at the least separation.

@@ -320,6 +320,10 @@ class SectionScan:
         self._span = (0.0, 0.0)
         is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
         self._reading = _READING_KNOWN if is_known else _READING
+        # Whether subjects may appear or disappear between samples: known ones have samples there. Not
+        # isinstance, for which Python 3.11 would evaluate all properties.
+        self._may_switch = not is_known and hasattr(motion, "are_present")
+        self._may_switch &= self._sampler is not None and bool(_refinable(self._sampler).all())
         self._samples_read = 0
         self._waiting: list[float] = []
         self._first: Sample | None = None
@@ -385,8 +389,7 @@ class SectionScan:
         sampler, self._finder = self._sampler, None
         if self.plan is None:
             self.plan = _plan(self._settings, first.shapes.shape[1], sampler, self._times[0])
-        # Not isinstance, for which Python 3.11 would evaluate all properties.
-        if sampler is not None and hasattr(sampler, "are_present") and _refinable(sampler).all():
+        if sampler is not None and self._may_switch:
             self._finder = SwitchFinder(sampler, self.plan.subject_of, self._settings.clearance)
         return [PairScanner(self.plan, space) for space in self.plan.spaces]
 
