@@ -99,23 +99,19 @@ def report_of_sections(
     contacts = contacts.take(np.lexsort((pairs.b, pairs.a, pairs.frame)))
     clearances = Clearances(near.take(np.lexsort((near.b, near.a, near.gap))))
     static_overlaps = sorted(pair for part in results for pair in part[2])
-    static_count = 0 if with_static else _count_static_pairs(plan, joined)
+    static_count = 0
+    if not with_static:
+        solid = [int(space.obstacle.subject) for space in plan.spaces if space is not None]
+        for space, records in zip(plan.spaces, joined, strict=True):
+            is_static = ~records.has_moved
+            is_static[solid] = False
+            if space is None:
+                static_count += plan.pair_filter.count_pairs(is_static)
+            elif not records.has_moved[space.obstacle.subject]:
+                bodies = np.flatnonzero(is_static)
+                included = plan.pair_filter.includes(bodies, np.full_like(bodies, space.obstacle.subject))
+                static_count += int(included.sum())
     return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
-
-
-def _count_static_pairs(plan: ScanPlan, joined: Sequence[ScannerRecords]) -> int:
-    """Count the pairs that never move, of bodies among themselves and with each obstacle."""
-    solid = [None if space is None else int(space.obstacle.subject) for space in plan.spaces]
-    total = 0
-    for subject, records in zip(solid, joined, strict=True):
-        is_static = ~records.has_moved
-        is_static[[each for each in solid if each is not None]] = False
-        bodies = np.flatnonzero(is_static)
-        if subject is None:
-            total += plan.pair_filter.count_pairs(is_static)
-        elif not records.has_moved[subject]:
-            total += int(plan.pair_filter.includes(bodies, np.full_like(bodies, subject)).sum())
-    return total
 
 
 def joined_records(parts: Sequence[ScannerRecords], begins: Floats) -> ScannerRecords:

@@ -47,6 +47,7 @@ class CurvePoses:
     skins : Boxes of those of them whose vertices follow from curves of bones; None if there are none.
     transforms : Of all objects that were read.
     rows : (n,) int64. The object of each subject among these, -1 for none.
+    visibility : Of these objects.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class CurvePoses:
         self.transforms = curves.transforms()
         self._jumps = Jumps(self.transforms)
         self.rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
-        self._visibility = Visibility(curves.hidden_by)
+        self.visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self.rows >= 0) & is_candidate
         self.skins = skins
         if skins is not None:
@@ -91,18 +92,14 @@ class CurvePoses:
 
     def are_shown(self, times: Floats, subjects: Ints) -> Bools:
         """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
-        return self._visibility.are_shown(self.rows[subjects], rounded_times(times))
+        return self.visibility.are_shown(self.rows[subjects], rounded_times(times))
 
     @property
     def is_switched(self) -> Bools:
         """Mask (n,) of known subjects that may appear or disappear."""
         mask = self.is_known.copy()
-        mask[mask] = self._visibility.is_switched[self.rows[mask]]
+        mask[mask] = self.visibility.is_switched[self.rows[mask]]
         return mask
-
-    def switches(self, subjects: Ints) -> Floats:
-        """Increasing times at which any of some known subjects (m,) appears or disappears."""
-        return self._visibility.switches(self.rows[subjects])
 
     def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
         """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""

@@ -299,7 +299,7 @@ class PoseSources:
         """
         if self.curves is None:
             return list(times)
-        known = self.curves.switches(np.flatnonzero(self.curves.is_known))
+        known = self.curves.visibility.switches(self.curves.rows[self.curves.is_known])
         switches = np.union1d(known, self._sampled_switches)
         every = np.array(times)
         for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():

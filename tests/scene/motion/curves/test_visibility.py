@@ -69,7 +69,7 @@ def test_objects_are_shown_when_blender_shows_them():
     items = [add_hidden_at_random(generator, number) for number in range(40)]
     poses = known_poses(items)
     assert poses.is_known.all()
-    switches = poses.switches(np.arange(40))
+    switches = poses.visibility.switches(poses.rows)
     assert len(switches) > 25
     # Blender shows a key from 0.0001 frames before it on.
     near = (switches[:, None] + np.array([-3e-4, -1.5e-4, -5e-5, 0, 5e-5])).ravel()
