@@ -113,7 +113,8 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
     place = ""
     results: list[_Result] = []
     with contextlib.ExitStack() as stack:
-        stack.enter_context(keeping_open())  # nobody else looks at the file until the job has ended
+        # No window shows the file before the job has ended, so private scenes stay for all steps.
+        stack.enter_context(keeping_open())
         stack.callback(line.clear)
         stack.callback(job.close)
         signals = stack.enter_context(recorded_signals())

@@ -24,14 +24,6 @@ from .instances import full_name_of
 from .mesh_data import copied
 
 
-def animated_paths(owner: Any) -> Iterator[str]:
-    """Paths of the properties of a data-block that have keys, in the NLA too, or drivers."""
-    if owner.animation_data is not None:
-        yield from (curve.data_path for curve in owner.animation_data.drivers)
-    for user in users_of_actions(owner):
-        yield from (curve.data_path for curve in curves_of_action(user))
-
-
 def users_of_actions(owner: Any) -> Iterator[Any]:
     """Iterate over the animation of a data-block and its strips, which use actions."""
     animation = getattr(owner, "animation_data", None)
@@ -100,9 +92,15 @@ SIMPLIFICATION = _switch(r"render\..*simplify.*")
 """How much less modifiers do in the whole scene. The settings of time cannot be animated."""
 
 
-def changing(owner: Any, switch: re.Pattern[str]) -> set[str]:
-    """Return the data paths of those properties of a data-block that may change while the scene plays."""
-    return {path for path in animated_paths(owner) if switch.fullmatch(path)}
+def changing(owner: Any, switch: re.Pattern[str] | None = None) -> set[str]:
+    """Return the data paths of properties of a data-block that may change while the scene plays.
+
+    These have keys, in the NLA too, or drivers.
+    """
+    curves = [] if owner.animation_data is None else [*owner.animation_data.drivers]
+    for user in users_of_actions(owner):
+        curves += curves_of_action(user)
+    return {curve.data_path for curve in curves if switch is None or switch.fullmatch(curve.data_path)}
 
 
 # ---- Times within frames at which keyed values turn
@@ -348,7 +346,7 @@ def _cache_of(modifier: Any) -> bpy.types.PointCache | None:
 
 def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:
     """Return whether a switch of a part of a data-block is on, or may be at another frame."""
-    return getattr(part, switch) or part.path_from_id(switch) in animated_paths(owner)
+    return getattr(part, switch) or part.path_from_id(switch) in changing(owner)
 
 
 def dependents_of(blocks: Iterable[bpy.types.ID]) -> set[bpy.types.ID]:

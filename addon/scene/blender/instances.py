@@ -142,33 +142,10 @@ def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]
     return [owner for owner in dict.fromkeys(map(owner_of_instance, surfaces)) if owner in shown]
 
 
-def shows_particles(item: bpy.types.Object) -> bool:
-    """Return whether an original object shows hair, or particles that are not instances of objects."""
-    modifiers: Any = item.modifiers if len(item.particle_systems) else ()
-    return any(
-        modifier.type == "PARTICLE_SYSTEM"
-        and modifier.show_viewport
-        and modifier.particle_system.settings.render_type not in {"OBJECT", "COLLECTION", "NONE"}
-        for modifier in modifiers
-    )
-
-
 def is_made_by_nodes(key: InstanceKey) -> bool:
     """Return whether an instance is made by the object's own geometry nodes, and is not the object's mesh."""
     owner, name, indices = key
     return bool(indices) and owner == name
-
-
-def key_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> InstanceKey:
-    """Return the key of a visible object or instance."""
-    original = instance.object.original
-    name = full_name_of(original)
-    if instance.is_instance:
-        persistent_id: Any = instance.persistent_id
-        indices = tuple([index for index in persistent_id if index != UNUSED_INDEX])
-        if indices:
-            return full_name_of(owner_of_instance(instance)), name, indices
-    return name, name, ()
 
 
 def owner_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> bpy.types.Object:
@@ -251,34 +228,6 @@ def used_indices(indices: NDArray[np.int64]) -> tuple[int, ...]:
     return tuple([index for index in indices.tolist() if index != NO_INDEX])
 
 
-class _Kinds(Generic[_T]):
-    """Kinds of instances, and what has no surface, each read from its first instance."""
-
-    def __init__(self, depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]) -> None:
-        self._shown, self._describe = shown_objects(depsgraph), describe
-        self._meshes: dict[Any, int] = {}
-        self.kinds: list[InstanceKind[_T]] = []
-        self.without_surface: dict[tuple[str, str, str], None] = {}
-
-    def add(self, item: bpy.types.DepsgraphObjectInstance) -> int:
-        """Return the number of a new kind; -1 for one that is not visible or has no surface."""
-        shown, owner = item.object, owner_of_instance(item)
-        if self._shown is not None and owner not in self._shown:
-            return -1
-        if item.is_instance and shown.type in UNSUPPORTED_REASONS:
-            # Nodes of an object show what has the name of the object.
-            names = dict.fromkeys((name_of(owner), name_of(shown.original)))
-            self.without_surface[full_name_of(owner), "/".join(names), shown.type] = None
-        if shown.type not in MESH_LIKE:
-            return -1
-        visible = VisibleInstance(key_of_instance(item), item, owner)
-        mesh = shown.original, shown.data, is_made_by_nodes(visible.key)
-        number = self._meshes.setdefault(mesh, len(self._meshes))
-        is_curve, details = shown.type in CURVE_LIKE, self._describe(visible)
-        self.kinds.append(InstanceKind(visible.key, item.is_instance, is_curve, number, details))
-        return len(self.kinds) - 1
-
-
 def read_instance_table(
     depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
 ) -> Generator[int, None, InstanceTable[_T]]:
@@ -289,10 +238,11 @@ def read_instance_table(
     depsgraph : Evaluated at the frame to read.
     describe : Reads the details of a kind from its first instance.
     """
-    numbers = array("i")
-    kinds = _Kinds(depsgraph, describe)
+    numbers, kinds, without_surface = array("i"), list[InstanceKind[_T]](), dict[tuple[str, str, str], None]()
     # By pointers, which stay valid and distinct while the dependency graph does not change.
     number_of: dict[Any, int] = {}
+    mesh_of: dict[Any, int] = {}
+    owners = shown_objects(depsgraph)
     for position, item in enumerate(depsgraph.object_instances):
         if not position % _ROWS_AT_ONCE and position:
             yield position
@@ -300,19 +250,45 @@ def read_instance_table(
         pointers = shown.original, shown.data, item.parent
         number = number_of.get(pointers)
         if number is None:
-            number = number_of[pointers] = kinds.add(item)
+            number, owner = -1, owner_of_instance(item)
+            if owners is None or owner in owners:
+                if item.is_instance and shown.type in UNSUPPORTED_REASONS:
+                    # Nodes of an object show what has the name of the object.
+                    names = dict.fromkeys((name_of(owner), name_of(shown.original)))
+                    without_surface[full_name_of(owner), "/".join(names), shown.type] = None
+                if shown.type in MESH_LIKE:
+                    number = len(kinds)
+                    kinds.append(_read_kind(item, describe, mesh_of))
+            number_of[pointers] = number
         numbers.append(number)
     # Blender would go through all instances to count them.
     count, kind_of = len(numbers), np.array(numbers, dtype=np.int32)
-    indices = _persistent_ids(depsgraph, kind_of, kinds.kinds)
-    is_row = (kind_of >= 0) & ~_is_converted(kind_of, indices, kinds.kinds)
+    indices = _persistent_ids(depsgraph, kind_of, kinds)
+    is_row = kind_of >= 0
+    if any(kind.is_curve for kind in kinds):
+        is_row &= ~_is_converted(kind_of, indices, kinds)
     positions = np.flatnonzero(is_row)
     matrices = np.empty((count, 4, 4), dtype=np.float32)
     depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
     if len(positions) < count:
         kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
-    without_surface = tuple(kinds.without_surface)
-    return InstanceTable(kinds.kinds, kind_of, positions, indices, count, without_surface, matrices)
+    return InstanceTable(kinds, kind_of, positions, indices, count, tuple(without_surface), matrices)
+
+
+def _read_kind(
+    item: bpy.types.DepsgraphObjectInstance,
+    describe: Callable[[VisibleInstance], _T],
+    mesh_of: dict[Any, int],
+) -> InstanceKind[_T]:
+    """Read a kind from its first instance; a new mesh is added to the numbers of meshes."""
+    shown, owner = item.object, owner_of_instance(item)
+    name = full_name_of(shown.original)
+    persistent_id: Any = item.persistent_id if item.is_instance else ()
+    indices = [index for index in persistent_id if index != UNUSED_INDEX]
+    key: InstanceKey = (full_name_of(owner) if indices else name, name, tuple(indices))
+    mesh = mesh_of.setdefault((shown.original, shown.data, is_made_by_nodes(key)), len(mesh_of))
+    details = describe(VisibleInstance(key, item, owner))
+    return InstanceKind(key, item.is_instance, shown.type in CURVE_LIKE, mesh, details)
 
 
 def instances_at(
@@ -385,8 +361,6 @@ def _is_converted(
     """
     is_converted = np.zeros(len(kind_of), dtype=bool)
     curves = {kind.key[1] for kind in kinds if kind.is_curve}
-    if not curves:
-        return is_converted
     is_related = np.array([kind.key[1] in curves for kind in kinds] + [False], dtype=bool)
     place = np.cumsum(kind_of >= 0)
     converted: tuple[str, tuple[int, ...]] | None = None

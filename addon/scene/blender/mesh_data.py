@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -20,8 +21,6 @@ UNPLACED = message("its location or scale is too large, or not a number")
 """Reason why a matrix has no decomposition."""
 
 _ROTATION_DECIMALS = 9
-
-_T = TypeVar("_T")
 
 
 class Geometry(NamedTuple):
@@ -91,37 +90,51 @@ def world_matrix(item: VisibleInstance) -> NDArray[np.float64]:
 
 def vertex_positions(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) of an evaluated object, in object space."""
-    return read_mesh(evaluated, modifiers, _mesh_points)
+    with open_mesh(evaluated, modifiers) as mesh:
+        if mesh is None or not len(mesh.vertices):
+            return np.empty((0, 3), dtype=np.float32)
+        # The attribute is copied as a block, whereas mesh.vertices loops over the vertices.
+        positions: Any = mesh.attributes["position"]
+        return copied(positions.data, "vector", np.float32, (3,))
 
 
 def triangle_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the triangles (t, 3) of an evaluated object, as rows of `vertex_positions`."""
-    return read_mesh(evaluated, modifiers, _mesh_triangles)
+    with open_mesh(evaluated, modifiers) as mesh:
+        if mesh is None:
+            return np.empty((0, 3), dtype=np.int32)
+        if mesh.polygons and len(mesh.loops) == 3 * len(mesh.polygons):
+            # All faces are triangles: the attribute is copied as a block, two hundred times as fast.
+            return _mesh_corners(mesh).reshape(-1, 3)
+        mesh.calc_loop_triangles()
+        return copied(mesh.loop_triangles, "vertices", np.int32, (3,))
 
 
 def edge_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of an evaluated object, as rows of `vertex_positions`."""
-    return read_mesh(evaluated, modifiers, mesh_edges)
+    with open_mesh(evaluated, modifiers) as mesh:
+        return mesh_edges(mesh)
 
 
-def read_mesh(
-    evaluated: bpy.types.Object, modifiers: Modifiers, read: Callable[[bpy.types.Mesh | None], _T]
-) -> _T:
-    """Call `read` with the mesh of an evaluated object, and return its result, which must be a copy."""
+def open_mesh(
+    evaluated: bpy.types.Object, modifiers: Modifiers
+) -> AbstractContextManager[bpy.types.Mesh | None]:
+    """Give access to the mesh of an evaluated object until the end of a block, which has to copy it."""
     if modifiers == "base":
-        return _read_converted(evaluated.original, read)
+        return _converted(evaluated.original)
     # In Edit Mode the evaluated mesh wraps the edit mesh and has no vertices of its own. A mesh that geometry
     # nodes make of hair, for example, has an original of another type, which has no Edit Mode.
     if evaluated.type == "MESH" and not getattr(evaluated.original.data, "is_editmode", False):
-        return read(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
-    return _read_converted(evaluated, read)
+        return nullcontext(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
+    return _converted(evaluated)
 
 
-def _read_converted(source: bpy.types.Object, read: Callable[[bpy.types.Mesh | None], _T]) -> _T:
-    """Read the mesh that a mesh-like object converts to, which is freed afterwards."""
+@contextmanager
+def _converted(source: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
+    """Give access to the mesh that a mesh-like object converts to, which is freed afterwards."""
     mesh = source.to_mesh()
     try:
-        return read(mesh)
+        yield mesh
     finally:
         source.to_mesh_clear()
 
@@ -131,26 +144,6 @@ def copied(items: Any, name: str, dtype: type[Any], width: tuple[int, ...] = ())
     values = np.empty((len(items), *width), dtype=dtype)
     items.foreach_get(name, values.reshape(-1))
     return values
-
-
-def _mesh_points(mesh: bpy.types.Mesh | None) -> NDArray[np.float32]:
-    """Copy the vertices (n, 3) of a mesh."""
-    if mesh is None or not len(mesh.vertices):
-        return np.empty((0, 3), dtype=np.float32)
-    # The attribute is copied as a block, whereas mesh.vertices loops over the vertices.
-    positions: Any = mesh.attributes["position"]
-    return copied(positions.data, "vector", np.float32, (3,))
-
-
-def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
-    """Copy the triangles (t, 3) of a mesh."""
-    if mesh is None:
-        return np.empty((0, 3), dtype=np.int32)
-    if mesh.polygons and len(mesh.loops) == 3 * len(mesh.polygons):
-        # All faces are triangles: the attribute is copied as a block, two hundred times as fast.
-        return _mesh_corners(mesh).reshape(-1, 3)
-    mesh.calc_loop_triangles()
-    return copied(mesh.loop_triangles, "vertices", np.int32, (3,))
 
 
 def _mesh_corners(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
@@ -180,12 +173,9 @@ class MeshFaces(NamedTuple):
     @classmethod
     def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers) -> MeshFaces:
         """Read the faces of an evaluated object, of the mesh that `vertex_positions` reads."""
-        return cls(*read_mesh(evaluated, modifiers, _face_arrays))
-
-
-def _face_arrays(mesh: bpy.types.Mesh | None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Arrays of a mesh for `MeshFaces`."""
-    if mesh is None or not len(mesh.loops):
-        return np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
-    # They follow from the sizes of the faces, without calc_loop_triangles(), which takes ten times as long.
-    return _mesh_corners(mesh), copied(mesh.loop_triangle_polygons, "value", np.int32)
+        with open_mesh(evaluated, modifiers) as mesh:
+            if mesh is None or not len(mesh.loops):
+                return cls(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
+            # They follow from the sizes of the faces, without calc_loop_triangles(), which takes ten times as
+            # long.
+            return cls(_mesh_corners(mesh), copied(mesh.loop_triangle_polygons, "value", np.int32))

@@ -61,7 +61,16 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
         text = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
         found.append(InputWarning("newerFile", valid_text(Path(bpy.data.filepath).name), text))
     found += _of_imports.get(depsgraph.scene.original.session_uid, ())
-    found += _missing_data(ids)
+    by_library: dict[bpy.types.Library, list[str]] = defaultdict(list)
+    for item in ids:
+        if item.is_missing and item.library is not None and item.library.is_missing:
+            by_library[item.library].append(name_of(item))
+        elif item.is_missing:
+            source = "" if item.library is None else f" from library {valid_text(item.library.filepath)}"
+            found.append(InputWarning("missingData", name_of(item), f"{_type_name(item)} is missing{source}"))
+    for library, names in by_library.items():
+        text = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
+        found.append(InputWarning("missingLibrary", valid_text(library.filepath), text))
     for owner, path in _files(ids):
         if not Path(bpy.path.abspath(path, library=owner.library)).exists():
             text = f"needs the file {valid_text(path)}, which does not exist"
@@ -77,7 +86,7 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     if names := [name_of(item) for item in background_objects(depsgraph)]:
         text = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
         found.append(InputWarning("backgroundScene", name_of(depsgraph.scene.background_set), text))
-    found += _blocked_drivers(ids)
+    found += blocked_drivers(depsgraph)
     # Texts that should be run when the file is opened.
     for script in bpy.data.texts if bpy.app.autoexec_fail else ():
         if script.use_module:
@@ -86,9 +95,17 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
+def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> Iterator[InputWarning]:
     """Find the data-blocks with drivers that Blender did not run because they need scripts."""
-    return tuple(_blocked_drivers(_originals(depsgraph)))
+    for entry in _originals(depsgraph) if bpy.app.autoexec_fail else ():
+        animation = getattr(entry, "animation_data", None)
+        curves = animation.drivers if animation is not None else ()
+        count = sum(not curve.driver.is_valid for curve in curves)
+        if count:
+            drivers = pluralized(count, "driver") + (" of shape keys" if entry.id_type == "KEY" else "")
+            text = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
+            name = name_of(entry.user if entry.id_type == "KEY" else entry)
+            yield InputWarning("blockedDriver", name, text)
 
 
 def missing_reason(item: bpy.types.ID) -> str | None:
@@ -121,22 +138,6 @@ def _originals(depsgraph: bpy.types.Depsgraph) -> list[Any]:
     """Original data-blocks that shapes and motion can depend on."""
     originals = (entry.original for entry in depsgraph.ids)
     return [entry for entry in originals if entry.id_type not in _SHADING_ONLY]
-
-
-def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
-    """Warn of data-blocks that are missing, together for each missing library."""
-    by_library: dict[bpy.types.Library, list[str]] = defaultdict(list)
-    for entry in ids:
-        if not entry.is_missing:
-            continue
-        if entry.library is not None and entry.library.is_missing:
-            by_library[entry.library].append(name_of(entry))
-        else:
-            source = "" if entry.library is None else f" from library {valid_text(entry.library.filepath)}"
-            yield InputWarning("missingData", name_of(entry), f"{_type_name(entry)} is missing{source}")
-    for library, names in by_library.items():
-        text = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
-        yield InputWarning("missingLibrary", valid_text(library.filepath), text)
 
 
 def _type_name(entry: bpy.types.ID) -> str:
@@ -185,17 +186,3 @@ def _node_inputs(modifier: bpy.types.Modifier) -> list[Any]:
 def _image_file(image: bpy.types.Image | None) -> Iterator[tuple[bpy.types.ID, str]]:
     if image is not None and image.source in _IMAGE_SOURCES and image.packed_file is None:
         yield image, image.filepath
-
-
-def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
-    if not bpy.app.autoexec_fail:
-        return
-    for entry in ids:
-        animation = getattr(entry, "animation_data", None)
-        curves = animation.drivers if animation is not None else ()
-        count = sum(not curve.driver.is_valid for curve in curves)
-        if count:
-            drivers = pluralized(count, "driver") + (" of shape keys" if entry.id_type == "KEY" else "")
-            text = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
-            name = name_of(entry.user if entry.id_type == "KEY" else entry)
-            yield InputWarning("blockedDriver", name, text)

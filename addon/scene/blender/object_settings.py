@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import bpy
 import numpy as np
@@ -137,23 +137,22 @@ def is_vertex_collider(item: bpy.types.Object) -> bool:
     return is_marked_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
 
 
-def is_split_by_loose_parts(item: bpy.types.Object) -> bool:
-    """Return whether each loose part of an original object is a subject; never with an override."""
-    return _bounds_for(item) == "loose_parts"
-
-
 def weight_of_bones(item: bpy.types.Object) -> float | None:
     """Return the least weight of the vertices of a bone, if each bone of an original object is a subject.
 
     None if they are not: always with an override.
     """
-    if _bounds_for(item) != "bones":
+    if bounds_for(item) != "bones":
         return None
     settings: Any = getattr(item, SETTINGS_PROPERTY)
     return decimal_from_float32(settings.bone_weight)
 
 
-def _bounds_for(item: bpy.types.Object) -> str:
+def bounds_for(item: bpy.types.Object) -> str:
+    """Return what is a subject: an original "object", each of its "loose_parts" or "bones".
+
+    With an override it is the object.
+    """
     settings = _own_settings(item)
     return "object" if settings is None or settings.override != "none" else str(settings.bounds_for)
 
@@ -164,31 +163,17 @@ def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
     return settings is not None and settings.merge_bounds
 
 
-def accepted_pairs() -> dict[frozenset[str], str]:
-    """Return the comments of accepted contacts, by the full names of both objects."""
-    return {frozenset((owner, entry.name)): entry.comment for owner, entry in _entries_of("accepted")}
-
-
 def ignored_pairs() -> list[tuple[str, str]]:
     """Return the full names of objects in the file whose contacts with each other are ignored."""
-    return [(owner, entry.name) for owner, entry in _entries_of("ignored")]
+    return [(owner, entry.name) for owner, entry in entries_of("ignored")]
 
 
-def _entries_of(name: str) -> Iterator[tuple[str, Any]]:
+def entries_of(name: Literal["accepted", "ignored"]) -> Iterator[tuple[str, Any]]:
     """Yield the entries of a list in the settings of all objects, each with the full name of its object."""
     for item in bpy.data.objects:
         settings: Any = getattr(item, SETTINGS_PROPERTY, None)
         for entry in () if settings is None else getattr(settings, name):
             yield full_name_of(item), entry
-
-
-def collision_responses() -> dict[str, CollisionResponse]:
-    """Return the responses that differ from the default, by the full names of their objects."""
-    return {
-        full_name_of(item): response
-        for item in bpy.data.objects
-        if (response := collision_response(item)) != DEFAULT_RESPONSE
-    }
 
 
 def collision_response(item: bpy.types.Object) -> CollisionResponse:

@@ -103,7 +103,7 @@ def end_step(keeps_scenes: bool = False) -> None:
             private.forget_objects()
     else:
         close_scenes(_open_scenes)
-    for scene in _scenes_away():
+    for scene in scenes_away():
         go_to_within_step(scene, _homes[scene.session_uid])
     if not _is_update_due:
         return
@@ -116,12 +116,8 @@ def end_step(keeps_scenes: bool = False) -> None:
                 layer.update()
 
 
-def is_scene_away() -> bool:
-    """Return whether a scene has left the frame that it returns to at the end of this step."""
-    return bool(_scenes_away())
-
-
-def _scenes_away() -> list[bpy.types.Scene]:
+def scenes_away() -> list[bpy.types.Scene]:
+    """Return the scenes that have left the frame that they return to at the end of this step."""
     scenes = [scene for scene in bpy.data.scenes if scene.session_uid in _homes] if _homes else []
     return [scene for scene in scenes if playhead(scene) != _homes[scene.session_uid]]
 
@@ -201,7 +197,6 @@ class PrivateScene:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
-        self._scene: bpy.types.Scene | None = None
         self._objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
@@ -212,11 +207,10 @@ class PrivateScene:
         if self.uid is None:
             self._open()
         assert self.uid is not None
-        if self._scene is None:
-            self._scene = scene_by_uid(self.uid)
+        scene = scene_by_uid(self.uid)
         with silenced_handlers():
-            go_to_without_redraw(self._scene, time)
-        depsgraph = self._scene.view_layers[0].depsgraph
+            go_to_without_redraw(scene, time)
+        depsgraph = scene.view_layers[0].depsgraph
         if depsgraph is None:
             raise SceneError(message("Blender could not evaluate the objects by themselves"))
         return depsgraph
@@ -255,11 +249,11 @@ class PrivateScene:
 
     def forget_objects(self) -> None:
         """Take note that objects may be removed before the next step."""
-        self._scene = self._objects = None
+        self._objects = None
 
     def forget(self) -> None:
         """Take note that the scene is removed."""
-        self.uid = self._scene = self._objects = None
+        self.uid = self._objects = None
 
 
 def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:

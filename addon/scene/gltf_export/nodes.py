@@ -37,10 +37,10 @@ from ...formats.export.gltf_collider_nodes import (
 from ...formats.spaces import quaternion_from_matrix
 from ..blender.mesh_data import Geometry, Placement
 from ..blender.object_settings import (
+    bounds_for,
     collider_owner,
     collision_response,
     is_collider,
-    is_split_by_loose_parts,
     object_fit_settings,
 )
 from ..blender.overrides import read_overrides
@@ -203,7 +203,7 @@ def _colliders(
         yield from _primitives(matrix, frame, [part], kind, fit, override.radius)
     if overrides:
         return
-    splits = original is not None and is_split_by_loose_parts(original)
+    splits = original is not None and bounds_for(original) == "loose_parts"
     groups = exported_parts(node.mesh, matrix, splits, settings.fit)
     if settings.shape == "hull":
         yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)

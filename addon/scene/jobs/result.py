@@ -30,14 +30,14 @@ from ...formats import (
     make_document,
     space_for,
 )
-from ...formats.document.model import ObjectColumns
+from ...formats.document.model import DEFAULT_RESPONSE, ObjectColumns
 from ...formats.wording import pluralized, valid_text
-from ..blender.instances import name_of
+from ..blender.instances import full_name_of, name_of
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.object_settings import (
-    accepted_pairs,
-    collision_responses,
+    collision_response,
     decimal_from_float32,
+    entries_of,
     meters_per_unit,
 )
 from ..motion.over_time import NO_SWEEPS, BoneSweeps
@@ -203,7 +203,8 @@ class Result(DocumentContents):
         """Copy with the comments of the contacts that are accepted in the file."""
         if self.scanned is None:
             return self
-        comments, accepted = accepted_pairs(), list[str | None]()
+        comments = {frozenset((name, each.name)): each.comment for name, each in entries_of("accepted")}
+        accepted: list[str | None] = []
         pairs = self.scanned.report.contacts.pairs
         for both in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True) if comments else ():
             text = comments.get(frozenset(self.subjects[index].key[0] for index in both))
@@ -276,7 +277,11 @@ def result_of(
     reference : frame of the bounds
     """
     rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
-    by_name = collision_responses()
+    by_name = {
+        full_name_of(item): response
+        for item in bpy.data.objects
+        if (response := collision_response(item)) != DEFAULT_RESPONSE
+    }
     subjects = bounded.subjects
     responses = {
         subject.id: by_name[subject.key[1]]

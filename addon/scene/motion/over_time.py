@@ -17,7 +17,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.shapes import concatenated
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
-from ..blender.animated import Simulations, animated_paths
+from ..blender.animated import Simulations, changing
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
@@ -42,7 +42,7 @@ def preserve_unkeyed_values() -> Iterator[None]:
     Properties that were removed are passed over. The end of the block has to be at the same frame.
     """
     values = {
-        block.session_uid: {path: _value(block, path) for path in set(animated_paths(block))}
+        block.session_uid: {path: _value(block, path) for path in changing(block)}
         for block in _animated_blocks()
     }
     try:

@@ -28,16 +28,15 @@ from ..blender.instances import (
     is_made_by_nodes,
     name_of,
     read_instance_table,
-    shows_particles,
 )
 from ..blender.missing_inputs import missing_reason
 from ..blender.object_settings import (
+    bounds_for,
     collider_owner,
     has_own_settings,
     is_collider,
     is_marked_collider,
     is_merged_collection,
-    is_split_by_loose_parts,
     object_fit_settings,
     weight_of_bones,
 )
@@ -141,7 +140,7 @@ class _Role(NamedTuple):
         if has_settings:
             bone_weight = weight_of_bones(original)
         parts = None
-        if bone_weight is not None or is_split_by_loose_parts(original):
+        if bone_weight is not None or bounds_for(original) == "loose_parts":
             parts = parts_of(shown, fit.modifiers, bone_weight)
         elif len(overrides) > 1:
             of_each = enumerate(overrides)
@@ -349,5 +348,13 @@ def _without_bounds(
     for owner, name, kind in table.without_surface:
         yield owner, name, UNSUPPORTED_REASONS[kind]
     for item in scene.objects:
-        if shows_particles(item) and (name := full_name_of(item)) in shown:
+        modifiers: Any = item.modifiers if len(item.particle_systems) else ()
+        shows_particles = any(
+            modifier.type == "PARTICLE_SYSTEM"
+            and modifier.show_viewport
+            # Others are instances of objects, or not shown.
+            and modifier.particle_system.settings.render_type not in {"OBJECT", "COLLECTION", "NONE"}
+            for modifier in modifiers
+        )
+        if shows_particles and (name := full_name_of(item)) in shown:
             yield name, name_of(item), PARTICLES_REASON

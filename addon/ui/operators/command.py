@@ -18,7 +18,7 @@ from ...core import CollisionBoundsError, Progress
 from ...core.progress import run_to_end
 from ...formats.wording import message_line
 from ...scene.blender.instances import MESH_LIKE
-from ...scene.blender.private_scene import end_step, is_scene_away, keeping_open
+from ...scene.blender.private_scene import end_step, keeping_open, scenes_away
 from ...scene.motion.over_time import may_sweep
 from ...scene.settings import Selection
 from .. import job_state
@@ -340,7 +340,7 @@ class ModalJob(Command):
                     step_began, now = now, time.monotonic()
                     self._step = max(now - step_began, _STEP_DECAY * self._step)
                     # The next step may take as long as those before it.
-                    if now + self._step > slice_began + (_LONGEST_AWAY if is_scene_away() else _SLICE):
+                    if now + self._step > slice_began + (_LONGEST_AWAY if scenes_away() else _SLICE):
                         break
         except StopIteration as stop:
             self.cancel(context)

@@ -10,9 +10,9 @@ from addon.core.progress import run_to_end
 from addon.scene.blender.instances import (
     CURVE_LIKE,
     MESH_LIKE,
+    UNUSED_INDEX,
     VisibleInstance,
     instances_at,
-    key_of_instance,
     owner_of_instance,
     read_instance_table,
     shown_objects,
@@ -88,10 +88,12 @@ def instances_in_a_loop(depsgraph):
         kind, owner = instance.object.type, owner_of_instance(instance)
         if kind not in MESH_LIKE or (shown is not None and owner not in shown):
             continue
-        key = key_of_instance(instance)
+        name = instance.object.original.name_full
+        ids = tuple(instance.persistent_id) if instance.is_instance else ()
+        indices = tuple(index for index in ids if index != UNUSED_INDEX)
+        key = (owner.name_full if indices else name, name, indices)
         # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
         # instance with one more index. Skip that, because it is the same geometry.
-        _, name, indices = key
         if kind == "MESH" and converted == (name, indices[1:]):
             continue
         converted = (name, indices) if kind in CURVE_LIKE else None

@@ -9,11 +9,12 @@ from addon.scene.blender.private_scene import (
     PrivateScene,
     end_step,
     go_to_within_step,
-    is_scene_away,
     keeping_open,
     returning_between_steps,
+    scenes_away,
     subscriptions,
 )
+from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
 from tests.scene.building import key_location
@@ -92,6 +93,17 @@ def test_no_scene_is_left_by_a_scan_that_ends_early(scan, end):
     assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (7, 0.25)
 
 
+def test_deletion_of_a_kept_scene_is_reported():
+    item = cube("Cube")
+    with keeping_open():
+        private = PrivateScene(bpy.context.scene, {item.session_uid})
+        private.evaluate(1)
+        bpy.data.scenes.remove(next(scene for scene in bpy.data.scenes if scene.session_uid == private.uid))
+        with pytest.raises(SceneError, match="was deleted during the computation"):
+            private.evaluate(2)
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+
+
 def test_playhead_stays_while_a_private_scene_is_read(scan):
     # First the scene is compared at a few times.
     frames = []
@@ -112,10 +124,10 @@ def test_scene_returns_to_its_frame_between_steps_and_not_within_them(calls):
             for frame in (1, 9):
                 scene.frame_set(frame)
                 end_step()
-                assert is_scene_away() and scene.frame_current == frame
+                assert scenes_away() and scene.frame_current == frame
             other.frame_set(3)
         assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
-        assert not is_scene_away()
+        assert not scenes_away()
         end_step()
         # Once there, it is not evaluated again.
         moves = [call for call in calls if call[0] == "Scene"]
@@ -126,7 +138,7 @@ def test_scene_returns_to_its_frame_between_steps_and_not_within_them(calls):
         assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
     scene.frame_set(5)
     end_step()
-    assert (scene.frame_current, other.frame_current) == (5, 3) and not is_scene_away()
+    assert (scene.frame_current, other.frame_current) == (5, 3) and not scenes_away()
 
 
 def test_handlers_of_others_are_not_called_for_a_private_scene(calls):

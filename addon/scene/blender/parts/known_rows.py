@@ -94,11 +94,6 @@ def known_rows(
     return found
 
 
-def forget_rows() -> None:
-    """Forget all rows."""
-    _known.clear()
-
-
 @persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
 def _on_evaluated(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _known and depsgraph.id_type_updated("MESH"):
@@ -112,8 +107,9 @@ HANDLERS = (_on_evaluated,)
 
 
 @persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
-def _on_replaced(*_unused: object) -> None:
-    forget_rows()
+def forget_rows(*_unused: object) -> None:
+    """Forget all rows, as after data-blocks were replaced."""
+    _known.clear()
 
 
 def attach() -> None:
@@ -135,8 +131,8 @@ def detach() -> None:
 _LISTS: tuple[tuple[list[Any], Any], ...] = (
     (bpy.app.handlers.depsgraph_update_post, _on_evaluated),
     (bpy.app.handlers.frame_change_post, _on_evaluated),
-    (bpy.app.handlers.undo_post, _on_replaced),
-    (bpy.app.handlers.redo_post, _on_replaced),
-    (bpy.app.handlers.load_post, _on_replaced),
+    (bpy.app.handlers.undo_post, forget_rows),
+    (bpy.app.handlers.redo_post, forget_rows),
+    (bpy.app.handlers.load_post, forget_rows),
 )
 """Lists of Blender, each with the function that it calls; the last three after data-blocks were replaced."""
