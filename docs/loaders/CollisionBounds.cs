@@ -769,8 +769,8 @@ namespace CollisionBounds
                     AddCapsule(entry, parent, entry.world.capsule);
         }
 
-        /// Add a child with a convex MeshCollider for each object that has a hull. Unity allows 255 triangles, and
-        /// simplifies hulls with more.
+        /// Add a child with a convex MeshCollider for each object that has a hull. Unity allows 255 triangles, fewer
+        /// than a hull with 255 vertices may have, and simplifies hulls with more.
         public static void AddHulls(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)

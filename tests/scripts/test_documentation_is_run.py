@@ -6,7 +6,6 @@ import re
 import subprocess
 import tomllib
 
-import numpy as np
 import pytest
 
 import dev
@@ -130,17 +129,10 @@ def test_inline_commands_name_scripts_that_exist_and_are_used():
 
 def test_example_of_the_readme_gives_the_smallest_sphere_and_the_time():
     (block,) = [each for each in blocks("README.md") if each.language == "python"]
-    points = np.array([[-1.0, 0, 0], [1, 0, 0], [0, 0.5, 0]])
-    names = {"points": points}
-    # Two unit spheres 10 apart: one moves by 16 and touches after 8.
-    exec(block.text.split("\n")[0], names)
-    sphere = names["Sphere"]
-    names |= {
-        "a_start": sphere([0, 0, 0], 1),
-        "a_end": sphere([0, 0, 0], 1),
-        "b_start": sphere([10, 0, 0], 1),
-        "b_end": sphere([-6, 0, 0], 1),
-    }
+    names = {}
     exec(block.text, names)
-    assert float(names["ball"].radius) == 1.0
-    assert float(names["t"]) == 0.5
+    # The two points farthest from each other are 2 apart. A unit sphere that moves by 10 reaches another one,
+    # 5 away, after 3.
+    assert (names["ball"].center.tolist(), float(names["ball"].radius)) == ([1.0, 0.0, 0.0], 1.0)
+    assert "center (1, 0, 0), radius 1" in block.text and "# 0.3:" in block.text
+    assert float(names["t"]) == pytest.approx(0.3, abs=1e-15)
