@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,6 @@ from ..numeric.tolerances import GAP_ROUNDING
 from ..progress import Progress
 from ..scan.motion import BoundsMotion, BoundsSample, as_bounds_sample
 from ..shapes import Aabb, Sphere
-from ..sweep.interpolation import at
 
 _TOLERANCE = 2e-3
 """Part of an envelope's size that may be added to a side of its box between samples."""
@@ -44,6 +43,30 @@ _CORNER_SOLVERS = np.asarray(np.linalg.inv(DIRECTIONS.vectors[DIRECTIONS.triangl
 """Matrices (t, 3, 3) that map three supports to the corner where their planes meet."""
 
 
+class _Sample(NamedTuple):
+    """Bounds of some subjects at a time.
+
+    numbers : (m, 10) float64. Both corners of the boxes, then center and radius of the spheres.
+    present : (m,) bool
+    """
+
+    time: float
+    numbers: Floats
+    present: Bools
+
+    @classmethod
+    def of(cls, time: float, returned: BoundsSample, count: int) -> _Sample:
+        """Check and convert what a motion returned for `count` subjects."""
+        sample = as_bounds_sample(returned, f"sample at {time}", count)
+        boxes, spheres = sample.boxes, sample.spheres
+        columns = boxes.min, boxes.max, spheres.center, spheres.radius[:, None]
+        return cls(time, np.concatenate(columns, axis=1), sample.present)
+
+    def take(self, subjects: Bools) -> _Sample:
+        """Select subjects."""
+        return _Sample(self.time, self.numbers[subjects], self.present[subjects])
+
+
 class SampleArrays(NamedTuple):
     """Successive samples of some subjects.
 
@@ -53,7 +76,7 @@ class SampleArrays(NamedTuple):
     spheres : (k, m, 4) float. Center and radius.
     present : (k, m) bool
     begin, end : Range of the intervals to add; samples outside serve to estimate deviations.
-    accept_all : Whether intervals are added however much that adds.
+    depth : Number of halvings; after the last one, intervals are added however much that adds.
     """
 
     rows: Ints
@@ -63,13 +86,7 @@ class SampleArrays(NamedTuple):
     present: Bools
     begin: int
     end: int
-    accept_all: bool
-
-    def is_moving(self) -> Bools:
-        """Mask (m,) of subjects that change, appear or disappear."""
-        moves = (self.boxes[1:] != self.boxes[:-1]).any(axis=(0, 2))
-        moves |= (self.spheres[1:] != self.spheres[:-1]).any(axis=(0, 2))
-        return np.asarray(moves | (self.present[1:] != self.present[:-1]).any(axis=0))
+    depth: int
 
 
 class SweptBounds:
@@ -119,7 +136,7 @@ class SweptBounds:
         highest = np.maximum(first, last) + parabola_overshoot(np.abs(last - first), deviation)
         added = highest - self._sampled[rows]
         added = np.maximum(added[..., :6].max(axis=2), added[..., 6:].max(axis=2) / _SLANTED)
-        accepted = both & ((added <= self._tolerance(rows)) | arrays.accept_all)
+        accepted = both & ((added <= self._tolerance(rows)) | (arrays.depth == _MOST_HALVINGS))
         largest = np.where(accepted[..., None], highest, -np.inf).max(axis=0)
         self._supports[rows] = np.maximum(self._supports[rows], largest)
         return np.asarray(accepted)
@@ -238,8 +255,6 @@ _FRAMES_PER_BLOCK = 12
 _SPHERES_PER_CHUNK = 64
 """Subjects whose spheres are fitted at once."""
 
-_TimedSample: TypeAlias = tuple[float, BoundsSample]
-
 
 @dataclass(frozen=True)
 class Envelopes:
@@ -297,14 +312,14 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
     refinable = as_array(motion.refinable, "refinable")
     refinable = as_mask(refinable, "refinable", (refinable.size,))
     swept = SweptBounds(len(refinable), refinable)
-    samples: list[_TimedSample] = []
+    samples: list[_Sample] = []
     begin = 0
     for index, time in enumerate(times.tolist()):
-        sample = as_bounds_sample(motion.sample(time), f"sample at {time}", len(refinable))
+        sample = _Sample.of(time, motion.sample(time), len(refinable))
         if samples and refinable.any():
             yield Progress(index, len(times), time)
-            samples.append(_probe_sample(motion, samples[-1], (time, sample), refinable))
-        samples.append((time, sample))
+            samples.append(_probe_sample(motion, samples[-1], sample, refinable))
+        samples.append(sample)
         progress = Progress(index + 1, len(times), time)
         yield progress
         is_last = index == len(times) - 1
@@ -322,23 +337,14 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
     return Envelopes(swept.boxes(), Sphere.unchecked(swept.center, radius), swept.is_present)
 
 
-def _probe_sample(
-    motion: BoundsMotion, start: _TimedSample, end: _TimedSample, refinable: Bools
-) -> _TimedSample:
+def _probe_sample(motion: BoundsMotion, start: _Sample, end: _Sample, refinable: Bools) -> _Sample:
     """Sample within an interval, of refinable subjects; the others are interpolated linearly."""
-    time = start[0] + _PROBE * (end[0] - start[0])
-    first, last = start[1], end[1]
-    part = np.full(len(refinable), _PROBE)
-    boxes, spheres = at(first.boxes, last.boxes, part), at(first.spheres, last.spheres, part)
-    present = first.present & last.present
+    time = start.time + _PROBE * (end.time - start.time)
     rows = np.flatnonzero(refinable)
-    sampled = as_bounds_sample(motion.sample_between(time, rows), f"sample at {time}", len(rows))
-    low, high = boxes.min.copy(), boxes.max.copy()
-    center, radius = spheres.center.copy(), spheres.radius.copy()
-    low[rows], high[rows] = sampled.boxes.min, sampled.boxes.max
-    center[rows], radius[rows] = sampled.spheres.center, sampled.spheres.radius
-    present[rows] = sampled.present
-    return time, BoundsSample(Aabb.unchecked(low, high), Sphere.unchecked(center, radius), present)
+    sampled = _Sample.of(time, motion.sample_between(time, rows), len(rows))
+    numbers, present = start.numbers * (1 - _PROBE) + end.numbers * _PROBE, start.present & end.present
+    numbers[rows], present[rows] = sampled.numbers, sampled.present
+    return _Sample(time, numbers, present)
 
 
 class _OpenInterval(NamedTuple):
@@ -351,79 +357,53 @@ class _OpenInterval(NamedTuple):
     """
 
     rows: Ints
-    samples: list[_TimedSample]
+    samples: list[_Sample]
     begin: int
     depth: int
 
-    @classmethod
-    def of_subjects(
-        cls, samples: Sequence[_TimedSample], rows: Ints, interval: int, subset: Ints, depth: int
-    ) -> _OpenInterval:
-        """Interval of a `subset` (s,) of the subjects `rows` (m,) of samples, both increasing."""
-        first = max(interval - 1, 0)
-        local = np.searchsorted(rows, subset)
-        around = [(time, sample.take(local)) for time, sample in samples[first : interval + 3]]
-        return cls(subset, around, interval - first, depth)
-
 
 def _add_block(
-    swept: SweptBounds, motion: BoundsMotion, samples: Sequence[_TimedSample], begin: int, end: int
+    swept: SweptBounds, motion: BoundsMotion, samples: Sequence[_Sample], begin: int, end: int
 ) -> Generator[None, None, None]:
     """Add samples of all subjects, and the intervals from `begin` to `end`, of which open ones are halved."""
-    every = np.arange(len(swept.radius))
-    still_open = yield from _add_samples(swept, _arrays_of(samples, every, begin, end, accept_all=False))
-    waiting = [_OpenInterval.of_subjects(samples, every, *each, 0) for each in still_open]
+    waiting = yield from _add_samples(swept, samples, np.arange(len(swept.radius)), (begin, end), 0)
     while waiting:
         rows, around, place, depth = waiting.pop()
-        middle = (around[place][0] + around[place + 1][0]) / 2
-        sample = as_bounds_sample(motion.sample_between(middle, rows), f"sample at {middle}", len(rows))
-        around = [*around[: place + 1], (middle, sample), *around[place + 1 :]]
+        middle = (around[place].time + around[place + 1].time) / 2
+        around.insert(place + 1, _Sample.of(middle, motion.sample_between(middle, rows), len(rows)))
         yield
-        depth += 1
-        arrays = _arrays_of(around, rows, place, place + 2, accept_all=depth == _MOST_HALVINGS)
-        still_open = yield from _add_samples(swept, arrays)
-        waiting += [_OpenInterval.of_subjects(around, rows, *each, depth) for each in still_open]
+        waiting += yield from _add_samples(swept, around, rows, (place, place + 2), depth + 1)
 
 
-def _add_samples(swept: SweptBounds, arrays: SampleArrays) -> Generator[None, None, list[tuple[int, Ints]]]:
-    """Add samples and intervals in chunks; return open intervals, each with the subjects it is open for."""
-    is_moving = arrays.is_moving()
-    swept.add_resting(arrays, np.flatnonzero(~is_moving & arrays.present[0]))
+def _add_samples(
+    swept: SweptBounds, samples: Sequence[_Sample], rows: Ints, span: tuple[int, int], depth: int
+) -> Generator[None, None, list[_OpenInterval]]:
+    """Add samples of subjects (m,) and the intervals of a span in chunks; return those that are open."""
+    times, every, presence = zip(*samples, strict=True)
+    numbers, present, (begin, end) = np.stack(every), np.stack(presence), span
+    boxes, spheres = numbers[..., :6], numbers[..., 6:]
+    arrays = SampleArrays(rows, np.array(times), boxes, spheres, present, begin, end, depth)
+    # Subjects that change, appear or disappear.
+    is_moving = (numbers[1:] != numbers[:-1]).any(axis=(0, 2)) | (present[1:] != present[:-1]).any(axis=0)
+    swept.add_resting(arrays, np.flatnonzero(~is_moving & present[0]))
     moving = np.flatnonzero(is_moving)
-    accepted = np.zeros((max(arrays.end - arrays.begin, 0), len(arrays.rows)), dtype=bool)
-    chunk = max(1, 4 * CHUNK_ROWS // (len(arrays.times) * SUPPORT_COUNT))
+    accepted = np.zeros((max(end - begin, 0), len(rows)), dtype=bool)
+    chunk = max(1, 4 * CHUNK_ROWS // (len(times) * SUPPORT_COUNT))
     for start in range(0, len(moving), chunk):
         if start:
             yield
         columns = moving[start : start + chunk]
         accepted[:, columns] = swept.add_moving(arrays, columns)
-    for sample in range(len(arrays.times)):
-        present = moving[arrays.present[sample, moving]]
-        swept.merge_spheres(arrays.rows[present], arrays.spheres[sample, present])
+    for at_time, is_present in zip(spheres, present, strict=True):
+        shown = moving[is_present[moving]]
+        swept.merge_spheres(rows[shown], at_time[shown])
     if moving.size and len(accepted):
         swept.merge_spheres_between(arrays, accepted)
-    is_present = arrays.present[arrays.begin : arrays.end] & arrays.present[arrays.begin + 1 : arrays.end + 1]
-    is_open = is_moving & is_present & ~accepted
-    intervals = np.flatnonzero(is_open.any(axis=1)).tolist()
-    return [(arrays.begin + interval, arrays.rows[is_open[interval]]) for interval in intervals]
-
-
-def _arrays_of(
-    samples: Sequence[_TimedSample], rows: Ints, begin: int, end: int, accept_all: bool
-) -> SampleArrays:
-    """Convert samples of subjects `rows` (m,) to arrays."""
-    return SampleArrays(
-        rows,
-        np.array([time for time, _ in samples]),
-        np.stack([np.concatenate([each.boxes.min, each.boxes.max], axis=1) for _, each in samples]),
-        np.stack(
-            [
-                np.concatenate([each.spheres.center, each.spheres.radius[:, None]], axis=1)
-                for _, each in samples
-            ]
-        ),
-        np.stack([each.present for _, each in samples]),
-        begin,
-        end,
-        accept_all,
-    )
+    still_open = []
+    for interval, is_accepted in enumerate(accepted, start=begin):
+        is_open = is_moving & present[interval] & present[interval + 1] & ~is_accepted
+        if is_open.any():
+            first = max(interval - 1, 0)
+            around = [sample.take(is_open) for sample in samples[first : interval + 3]]
+            still_open.append(_OpenInterval(rows[is_open], around, interval - first, depth))
+    return still_open

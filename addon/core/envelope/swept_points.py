@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ..fitting.quickhull import face_planes, max_height_above, quickhull
 from ..interval.pair_motion import interval_deviations
-from ..numeric.arrays import Floats, Ints, length
+from ..numeric.arrays import Floats, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import Progress
 
 SampledPoints: TypeAlias = Mapping[int, Floats]
 """Points (n, 3) of each group that is present, by its number."""
+_Sample: TypeAlias = tuple[float, SampledPoints]
+"""A time, and the points at it."""
+_ABSENT: Floats = np.empty(0)
 
 _PROBE = (3 - 5**0.5) / 2
 """Position of the sample within each interval. Unlike 1/2, 1/3 or 1/4, it shows periodic motion."""
@@ -88,60 +91,19 @@ class _SweptGroup:
         self.kept = [points]
 
 
-class _Interval(NamedTuple):
-    """An interval between two of up to four successive samples, with the groups for which it is open.
-
-    samples : list of (float, SampledPoints)
-    place : Index of the sample at its beginning.
-    groups : (g,) int
-    depth : Number of halvings.
-    before : (g,) float. Deviation of each group over the interval that was halved.
-    """
-
-    samples: Sequence[tuple[float, SampledPoints]]
-    place: int
-    groups: Ints
-    depth: int
-    before: Floats
-
-    def deviation(self, group: int) -> float:
-        """Estimate the deviation of a group from linear motion; 0 where its points differ in number."""
-        every = [points.get(group) for _, points in self.samples]
-        first, last = every[self.place], every[self.place + 1]
-        if first is None or last is None or first.shape != last.shape:
-            return 0.0
-        begin, end = self.place, self.place + 2
-        if begin and _has_as_many(every[begin - 1], first):
-            begin -= 1
-        if end < len(every) and _has_as_many(every[end], first):
-            end += 1
-        if end - begin < 3:
-            return 0.0
-        steps = np.diff([time for time, _ in self.samples[begin:end]])[:, None]
-        speeds = np.diff(np.stack([points for points in every[begin:end] if points is not None]), axis=0)
-        changes = length(np.diff(speeds / steps[..., None], axis=0))
-        return float(interval_deviations(changes, steps, 0.0)[self.place - begin].max(initial=0.0))
-
-    def halves(
-        self, middle: tuple[float, SampledPoints], is_open: Ints, deviations: Floats
-    ) -> list[_Interval]:
-        """Both halves, for the open groups."""
-        samples = [*self.samples[: self.place + 1], middle, *self.samples[self.place + 1 :]]
-        groups, before = self.groups[is_open], deviations[is_open]
-        around = (_around(samples, place) for place in (self.place, self.place + 1))
-        return [_Interval(*each, groups, self.depth + 1, before) for each in around]
-
-
-def _has_as_many(points: Floats | None, like: Floats) -> bool:
-    return points is not None and points.shape == like.shape
-
-
-def _around(
-    samples: Sequence[tuple[float, SampledPoints]], place: int
-) -> tuple[Sequence[tuple[float, SampledPoints]], int]:
-    """Select both ends of an interval with their neighbors, and its place among these."""
-    first = max(place - 1, 0)
-    return samples[first : place + 3], place - first
+def _deviation(samples: Sequence[_Sample], place: int, group: int) -> float:
+    """Estimate the deviation from linear motion after a sample; 0 where the number of points changes."""
+    first = samples[place][1].get(group)
+    if first is None:
+        return 0.0
+    near = range(max(place - 1, 0), min(place + 3, len(samples)))
+    equal = [k for k in near if samples[k][1].get(group, _ABSENT).shape == first.shape]
+    if place + 1 not in equal or len(equal) < 3:
+        return 0.0
+    steps = np.diff([samples[k][0] for k in equal])[:, None]
+    speeds = np.diff(np.stack([samples[k][1][group] for k in equal]), axis=0) / steps[..., None]
+    changes = length(np.diff(speeds, axis=0))
+    return float(interval_deviations(changes, steps, 0.0)[equal.index(place)].max(initial=0.0))
 
 
 def points_swept(
@@ -164,13 +126,13 @@ def points_swept(
     """
     swept = [_SweptGroup() for _ in range(count)]
 
-    def sampled(time: float) -> tuple[float, SampledPoints]:
+    def sampled(time: float) -> _Sample:
         groups = sample(time)
         for group, points in groups.items():
             swept[group].add(points)
         return time, groups
 
-    window: list[tuple[float, SampledPoints]] = []
+    window: list[_Sample] = []
     for index, time in enumerate(frames):
         if window and is_refinable:
             for between in (window[-1][0] + _PROBE * (time - window[-1][0]), time):
@@ -186,24 +148,22 @@ def points_swept(
 
 
 def _add_interval(
-    swept: Sequence[_SweptGroup],
-    sampled: Callable[[float], tuple[float, SampledPoints]],
-    window: Sequence[tuple[float, SampledPoints]],
-    place: int,
+    swept: Sequence[_SweptGroup], sampled: Callable[[float], _Sample], window: list[_Sample], place: int
 ) -> None:
-    """Add the deviations from linear motion in an interval; halve it where they are too large."""
-    every = np.arange(len(swept))
-    waiting = [_Interval(*_around(window, place), every, 0, np.full(len(swept), np.inf))]
+    """Add the deviations from linear motion after a sample; halve the interval where they are too large."""
+    # Samples, the one at the begin, open groups, their deviations in the halved interval, number of halvings.
+    waiting = [(window, place, np.arange(len(swept)), np.full(len(swept), np.inf), 0)]
     while waiting:
-        interval = waiting.pop()
-        groups = interval.groups.tolist()
-        deviations = np.array([interval.deviation(group) for group in groups])
-        sizes = np.array([swept[group].size for group in groups])
-        is_jump = (interval.depth >= _JUMP_HALVINGS) & (deviations > _JUMP_RATIO * interval.before)
-        is_open = (deviations > _TOLERANCE * sizes) & ~is_jump & (interval.depth < _MOST_HALVINGS)
+        samples, place, groups, before, depth = waiting.pop()
+        deviations = np.array([_deviation(samples, place, group) for group in groups.tolist()])
+        sizes = np.array([swept[group].size for group in groups.tolist()])
+        is_jump = (depth >= _JUMP_HALVINGS) & (deviations > _JUMP_RATIO * before)
+        is_open = (deviations > _TOLERANCE * sizes) & ~is_jump & (depth < _MOST_HALVINGS)
         for row in np.flatnonzero(~is_open & ~is_jump).tolist():
             group = swept[groups[row]]
             group.between = max(group.between, float(deviations[row]))
         if is_open.any():
-            (start, _), (end, _) = interval.samples[interval.place], interval.samples[interval.place + 1]
-            waiting += interval.halves(sampled((start + end) / 2), np.flatnonzero(is_open), deviations)
+            (start, _), (end, _) = samples[place : place + 2]
+            samples = [*samples[: place + 1], sampled((start + end) / 2), *samples[place + 1 :]]
+            groups, before = groups[is_open], deviations[is_open]
+            waiting += [(samples, half, groups, before, depth + 1) for half in (place, place + 1)]
