@@ -45,8 +45,8 @@ FAULTS = (
     ),
     (
         "core/broad_phase/grid.py",
-        "last[1] - first[1] + 1",
-        "last[1] - first[1] + 0",
+        "last - first + 1",
+        "last - first + [[1], [0]]",
         "broad phase: last column missing",
     ),
     (
