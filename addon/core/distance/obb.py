@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -46,16 +46,15 @@ _CHUNK_WITNESSES = 128
 _ROUNDING = 2e-14
 """Offsets that differ by less, in units of a pair's size, are equal up to rounding."""
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
+_Arrays = TypeVar("_Arrays", bound=tuple[Any, ...])
 Rounded: TypeAlias = Capsule | Sphere | Aabb | Obb
 """Shapes that are a box, which may have no width, with a radius around it."""
 
 
 def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
     """Euclidean gap (...) where apart; minus the depth along the best separating axis where overlapping."""
-    first, second, batch = _flattened(a, b)
-    parts = [np.empty(0)]
-    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
-        pair, scale = _scaled(first[chunk], second[chunk])
+
+    def solve(_box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats]:
         gaps = AxisGaps.of(pair)
         gap = gaps.largest
         apart = np.flatnonzero(gap > 0)
@@ -63,9 +62,9 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
             # The gap along an axis is at most the distance, up to rounding.
             distance = np.sqrt(_squared(_shortest_offset(pair, gaps, gap, apart)))
             gap[apart] = np.maximum(gap[apart], distance)
-        parts.append(gap * scale)
-    result: Floats = np.concatenate(parts).reshape(batch)
-    return result
+        return (gap * scale,)
+
+    return _solved(a, b, solve)[0]
 
 
 def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
@@ -77,10 +76,8 @@ def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
     Returns separation : (...) float64. Signed distance, in the unit of the boxes.
     Returns axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
     """
-    first, second, batch = _flattened(a, b)
-    separations, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
-    for chunk in _chunks(len(separations), _CHUNK_PAIRS):
-        pair, scale = _scaled(first[chunk], second[chunk])
+
+    def solve(box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats, Floats]:
         gaps = AxisGaps.of(pair)
         gap, axis, _ = gaps.best(pair)
         apart = np.flatnonzero(gap > 0)
@@ -90,9 +87,9 @@ def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
             far = np.flatnonzero(distance > _ROUNDING)
             axis[:, apart[far]] = offset[:, far] / distance[far]
             gap[apart] = np.maximum(gap[apart], distance)
-        separations[chunk] = gap * scale
-        axes[chunk] = transform_vectors(first.rotation[chunk], axis.T)
-    return separations.reshape(batch), axes.reshape(*batch, 3)
+        return gap * scale, transform_vectors(box.rotation, axis.T)
+
+    return _solved(a, b, solve)
 
 
 def _shortest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) -> Floats:
@@ -155,14 +152,12 @@ def axis_gap_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
     Returns gap : (...) float64. In the unit of the boxes; negative where they overlap.
     Returns axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
     """
-    first, second, batch = _flattened(a, b)
-    gaps, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
-    for chunk in _chunks(len(gaps), _CHUNK_PAIRS):
-        pair, scale = _scaled(first[chunk], second[chunk])
+
+    def solve(box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats, Floats]:
         gap, axis, _ = separating_axis(pair)
-        gaps[chunk] = gap * scale
-        axes[chunk] = transform_vectors(first.rotation[chunk], axis.T)
-    return gaps.reshape(batch), axes.reshape(*batch, 3)
+        return gap * scale, transform_vectors(box.rotation, axis.T)
+
+    return _solved(a, b, solve)
 
 
 def gap_along_axis(axis: Floats, a: Obb, b: Obb) -> Floats:
@@ -180,13 +175,7 @@ def gap_along_axis(axis: Floats, a: Obb, b: Obb) -> Floats:
 
 def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
     """Decide by the separating axes, (...) bool. A gap within rounding of the size counts as touching."""
-    first, second, batch = _flattened(a, b)
-    parts = [np.empty(0, dtype=bool)]
-    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
-        gap = AxisGaps.of(_scaled(first[chunk], second[chunk])[0]).largest
-        parts.append(gap <= LENGTH_ROUNDING)
-    result: Bools = np.concatenate(parts).reshape(batch)
-    return result
+    return _solved(a, b, lambda _box, pair, _scale: (AxisGaps.of(pair).largest <= LENGTH_ROUNDING,))[0]
 
 
 def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
@@ -194,17 +183,13 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
 
     Where faces or edges are parallel, the points are inside their common part.
     """
-    first, second, batch = _flattened(a, b)
-    on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
-    for chunk in _chunks(len(first.center), _CHUNK_WITNESSES):
-        box = first[chunk]
-        pair, scale = _scaled(box, second[chunk])
-        local_a, local_b, axis = _local_witness_points(pair)
-        on_a[chunk] = world_points(box, scale[:, None] * local_a.T)
-        on_b[chunk] = world_points(box, scale[:, None] * local_b.T)
-        normals[chunk] = transform_vectors(box.rotation, axis.T)
-    shape = (*batch, 3)
-    return WitnessPoints(on_a.reshape(shape), on_b.reshape(shape), normalized(normals).reshape(shape))
+
+    def solve(box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats, Floats, Floats]:
+        on_a, on_b, axis = _local_witness_points(pair)
+        on_a, on_b = (world_points(box, scale[:, None] * local.T) for local in (on_a, on_b))
+        return on_a, on_b, normalized(transform_vectors(box.rotation, axis.T))
+
+    return WitnessPoints(*_solved(a, b, solve, _CHUNK_WITNESSES))
 
 
 def _local_witness_points(pair: BoxPair) -> tuple[Floats, Floats, Floats]:
@@ -234,26 +219,26 @@ def _local_witness_points(pair: BoxPair) -> tuple[Floats, Floats, Floats]:
     return middle_a, middle_b + depth, axis
 
 
-def _flattened(a: Obb | Aabb, b: Obb | Aabb) -> tuple[Obb, Obb, tuple[int, ...]]:
-    """Both as oriented boxes in a flat batch (n,), and the batch to which they broadcast."""
-    first, second = a.oriented(), b.oriented()
-    batch = np.broadcast_shapes(first.shape, second.shape)
-    return first.broadcast_to(batch).reshaped((-1,)), second.broadcast_to(batch).reshaped((-1,)), batch
+def _solved(
+    a: Obb | Aabb, b: Obb | Aabb, solve: Callable[[Obb, BoxPair, Floats], _Arrays], size: int = _CHUNK_PAIRS
+) -> _Arrays:
+    """Solve pairs of one batch (...) in chunks, in units of their size, so that squares stay in range.
 
-
-def _chunks(count: int, size: int) -> Iterator[slice]:
-    """Yield slices of at most `size` elements."""
-    for start in range(0, count, size):
-        yield slice(start, start + size)
-
-
-def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
-    """Pairs (n,) in units of their size, so that squares stay in range, and the units (n,)."""
-    pair = BoxPair.of(a, b)
-    largest = np.maximum(np.abs(pair.offset).max(axis=0), np.maximum(pair.half_a, pair.half_b).max(axis=0))
-    # Use powers of two, because they scale without rounding.
-    scale = np.ldexp(0.5, np.frexp(np.where(largest > 0, largest, 1.0))[1])
-    return BoxPair(pair.offset / scale, pair.rotation, pair.half_a / scale, pair.half_b / scale), scale
+    solve : from the first boxes (n,), the pairs (n,) and their units (n,), arrays (n, ...)
+    Returns arrays (..., ...), one for each of those.
+    """
+    batch = np.broadcast_shapes(a.shape, b.shape)
+    first, second = (boxes.oriented().broadcast_to(batch).reshaped((-1,)) for boxes in (a, b))
+    parts = []
+    for start in range(0, max(len(first.center), 1), size):
+        box = first[start : start + size]
+        d, rotation, ha, hb = BoxPair.of(box, second[start : start + size])
+        largest = np.maximum(np.abs(d).max(axis=0), np.maximum(ha, hb).max(axis=0))
+        # Use powers of two, because they scale without rounding.
+        scale = np.ldexp(0.5, np.frexp(np.where(largest > 0, largest, 1.0))[1])
+        parts.append(solve(box, BoxPair(d / scale, rotation, ha / scale, hb / scale), scale))
+    columns = map(np.concatenate, zip(*parts, strict=True))
+    return tuple(column.reshape((*batch, *column.shape[1:])) for column in columns)  # type: ignore[return-value]
 
 
 def _candidate_points(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
