@@ -24,8 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
 
 _FAR = 2.0**40
 """Cell numbers are clipped to this, so that an outlier cannot overflow them."""

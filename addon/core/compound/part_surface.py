@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints, cross, dot, length, normalized
+from ..numeric.arrays import Bools, Floats, Ints, Table, cross, dot, length, normalized
 from ..numeric.components import connected_components
-from ..numeric.table import Table
 from .hull_estimate import inner_products
 
 _ON_PLANE = 1e-9

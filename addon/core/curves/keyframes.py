@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table
 from .easing_bounds import eased_part
 from .easings import eased_values
 from .segments import (

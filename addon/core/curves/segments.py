@@ -14,8 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table
 
 Singles = NDArray[np.float32]
 Numbers = TypeVar("Numbers", Singles, Floats)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints, dot, length
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from .keyframes import Chords
 from .rotation import rotation_bounds, rotation_matrices

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints, length, normalized
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, length, normalized
 from ..shapes import Aabb, Obb
 
 # The next two axes of each axis, in cyclic order.

@@ -17,6 +17,7 @@ from ..errors import InvalidShapeError
 from ..numeric.arrays import (
     CHUNK_ROWS,
     Floats,
+    Table,
     as_floats,
     as_points,
     cross,
@@ -25,7 +26,6 @@ from ..numeric.arrays import (
     perpendicular,
 )
 from ..numeric.geodesic import geodesic_directions
-from ..numeric.table import Table
 from ..shapes import Capsule, Cylinder
 from ..shapes.axial import axial_coordinates, distance_from_segment
 from .minimal_sphere_batch import minimal_spheres

@@ -15,8 +15,7 @@ import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_vectors
-from ..numeric.table import Table
+from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from ..sweep.closed_forms import time_within_clearance_aabb_aabb
 from ..sweep.dispatch import overlap_span, time_of_impact

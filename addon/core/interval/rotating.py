@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
-from ..numeric.arrays import Bools, Floats, dot, length
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Table, dot, length
 from ..shapes import Obb, concatenated
 from ..sweep.interpolation import ObbMotion, rotation_angle
 from ..sweep.obb import boxes_in_motion

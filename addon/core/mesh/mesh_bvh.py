@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, concatenated_ranges, length, transform_points
-from ..numeric.table import Table
+from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges, length, transform_points
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import triangle_corners, triangles_from_corners

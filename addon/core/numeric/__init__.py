@@ -1,10 +1,10 @@
 """Arrays, batches and rounding: the foundation of all other rooms of the core.
 
-- `arrays`: checked conversion to float64, vectors, affine transforms, equal rows
+- `arrays`: checked conversion to float64, vectors, affine transforms, equal rows; `Table`, the base class of
+  columns of which rows are selected and joined together
 - `arguments`: checked conversion of other arguments: numbers, indices, masks
 - `batch`: `Batched`, the base class of all shapes
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
-- `table`: `Table`, the base class of columns of which rows are selected and joined together
 - `tolerances`: tolerances with their reasons
 - `components`: connected components of graphs
 - `spans`: unions of spans of time, one for each of many pairs

@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints
-from .table import Table
+from .arrays import Bools, Floats, Ints, Table
 
 
 class Spans(Table):

@@ -18,8 +18,7 @@ from ..interval.pair_motion import (
     velocity_change,
 )
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Bools, Floats, Ints, largest_component
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 from ..sweep.interpolation import at

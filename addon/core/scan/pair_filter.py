@@ -15,8 +15,7 @@ from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
 from ..errors import InvalidShapeError
 from ..numeric.arguments import as_indices, as_mask
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
-from ..numeric.table import Table
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, Table, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Sphere
 from .interval_block import Frames, IntervalBlock

@@ -6,8 +6,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table
 from ..progress import ContactMotion
 
 MOTIONS: tuple[ContactMotion, ...] = get_args(ContactMotion)

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table
 from ..progress import ContactMotion
 from .records import VECTORS
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, Ints
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table
 from .motion import ObstacleSpace
 from .pair_scanner import ScanPlan
 from .records import MOTIONS, VECTORS, ContactSpans, PairRecords, ScannerRecords, is_run_start

@@ -17,8 +17,7 @@ import numpy as np
 
 from ..distance.obb import separation_and_axis
 from ..distance.separating_axis import BoxPair, batch_last, separating_axis
-from ..numeric.arrays import Bools, Floats, Ints, cross, cross_first, length_first, power_of_two_scale
-from ..numeric.table import Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, cross, cross_first, length_first, power_of_two_scale
 from ..numeric.tolerances import LENGTH_ROUNDING
 from ..shapes import Obb
 from .interpolation import RotationPath

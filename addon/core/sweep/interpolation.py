@@ -19,6 +19,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import (
     Floats,
     Ints,
+    Table,
     as_floats,
     cross,
     dot,
@@ -28,7 +29,6 @@ from ..numeric.arrays import (
     transform_vectors,
 )
 from ..numeric.batch import common_batch
-from ..numeric.table import Table
 from ..numeric.tolerances import SUM_ROUNDING
 from ..shapes import Capsule, Cylinder, Obb, Shape
 from ..trees.sphere_tree import SphereTree

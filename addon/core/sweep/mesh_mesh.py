@@ -21,6 +21,7 @@ from ..mesh.mesh_bvh import MeshPairSearch, PosedMesh
 from ..numeric.arrays import (
     Floats,
     Ints,
+    Table,
     cross,
     cross_first,
     dot,
@@ -29,7 +30,6 @@ from ..numeric.arrays import (
     normalized,
     power_of_two_scale,
 )
-from ..numeric.table import Table
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
 from ..shapes.primitives import triangles_from_corners
 

@@ -11,8 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints
-from ..numeric.table import Table
+from ..numeric.arrays import Floats, Ints, Table
 
 SINGLE_NODE: Ints = np.full((1, 2), -1)
 """The `children` of a shape that is no tree: one node, which is a leaf."""

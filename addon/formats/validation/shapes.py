@@ -23,12 +23,12 @@ from ...core.numeric.arrays import (
     Bools,
     Floats,
     Ints,
+    Table,
     dot,
     largest_component,
     length,
     transform_vectors,
 )
-from ...core.numeric.table import Table
 from ...core.shapes import stacked
 from ..shape_members import read_column, read_shapes, read_track_shapes
 from ..spaces import matrix_from_quaternion

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, Capsule, Contact, Cylinder, Obb, Shape, Sphere, stacked
-from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, perpendicular
-from ...core.numeric.table import Table
+from ...core.numeric.arrays import Bools, Floats, Ints, Table, cross, length, perpendicular
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes, OwnedShapes
 from ...scene.settings import DrawnShape, ShapeName

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.numeric.arrays import Floats
-from addon.core.numeric.table import Table
+from addon.core.numeric.arrays import Floats, Table
 
 
 class Places(Table):
