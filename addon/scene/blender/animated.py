@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,45 +168,32 @@ _INSTANCING = ("Instance", "ObjectInfo", "CollectionInfo", "StringToCurves", "Im
 """Parts of the names of nodes that can make instances, or read them."""
 
 
-def has_node(item: bpy.types.Modifier, is_wanted: Callable[[str], bool]) -> bool:
-    """Return whether the node tree of a modifier, or a group in it, has a node of a wanted type."""
+def _has_node(item: bpy.types.Modifier, parts: Iterable[str]) -> bool:
+    """Return whether a node of a modifier, or of a group in it, has any of these parts in its type."""
     waiting, seen = [getattr(item, "node_group", None)], set()
     while waiting:
         tree = waiting.pop()
         if tree is None or (name := full_name_of(tree)) in seen:
             continue
-        if tree_has_node(tree, is_wanted):
+        if any(part in node.bl_idname for node in tree.nodes for part in parts):
             return True
         seen.add(name)
         waiting += [getattr(node, "node_tree", None) for node in tree.nodes]
     return False
 
 
-def tree_has_node(tree: bpy.types.NodeTree, is_wanted: Callable[[str], bool]) -> bool:
-    """Return whether a node tree has a node of a wanted type, groups in it not included."""
-    return any(is_wanted(node.bl_idname) for node in tree.nodes)
-
-
 def may_have_instances(item: bpy.types.Object) -> bool:
     """Return whether an original object may show instances at any frame. Conservative."""
-    return (
-        item.is_instancer
-        or bool(changing(item, INSTANCING))
-        or any(
-            modifier.type == "PARTICLE_SYSTEM"
-            or (
-                modifier.type == "NODES"
-                and has_node(modifier, lambda kind: any(part in kind for part in _INSTANCING))
-            )
-            for modifier in item.modifiers
-        )
+    return bool(item.is_instancer or changing(item, INSTANCING)) or any(
+        modifier.type == "PARTICLE_SYSTEM" or (modifier.type == "NODES" and _has_node(modifier, _INSTANCING))
+        for modifier in item.modifiers
     )
 
 
 _RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
 """Kinds of parents that move their children without deforming them."""
 _SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "EXPLODE"})
-_SIMULATION_NODES = frozenset({"GeometryNodeSimulationInput", "GeometryNodeSimulationOutput"})
+_SIMULATION_NODES = ("GeometryNodeSimulationInput", "GeometryNodeSimulationOutput")
 _DEPENDENCY_TYPES = frozenset(
     {
         "ARMATURE",
@@ -286,7 +273,7 @@ class Simulations:
                 _cache_of(modifier)
                 for modifier in item.modifiers
                 if (
-                    has_node(modifier, _SIMULATION_NODES.__contains__)
+                    _has_node(modifier, _SIMULATION_NODES)
                     if modifier.type == "NODES"
                     else modifier.type in _SIMULATED
                 )

@@ -34,19 +34,11 @@ def sample_times(start: float, end: float, step: float) -> list[float]:
         frames.
     """
     if not _MIN_STEP <= step < math.inf:
-        raise SceneError(
-            message(
-                "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more",
-                start=start,
-                end=end,
-                step=step,
-                least=_MIN_STEP,
-            )
-        )
+        text = "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more"
+        raise SceneError(message(text, start=start, end=end, step=step, least=_MIN_STEP))
     if start > end:
-        raise SceneError(
-            message("frames {start:g}:{end:g}: the first frame is after the last", start=start, end=end)
-        )
+        text = "frames {start:g}:{end:g}: the first frame is after the last"
+        raise SceneError(message(text, start=start, end=end))
     for frame in (start, end):
         require_frame(frame)
     # Rounded down with a tolerance, because 0.3 / 0.1 is below 3 but means 3 steps.
@@ -60,14 +52,8 @@ def sample_times(start: float, end: float, step: float) -> list[float]:
 def require_frame(frame: float) -> None:
     """Raise SceneError for a frame beyond those of Blender."""
     if not abs(frame) <= LAST_FRAME:
-        raise SceneError(
-            message(
-                "frame {frame:.15g}: Blender's frames go from {first} to {last}",
-                frame=frame,
-                first=-LAST_FRAME,
-                last=LAST_FRAME,
-            )
-        )
+        text = "frame {frame:.15g}: Blender's frames go from {first} to {last}"
+        raise SceneError(message(text, frame=frame, first=-LAST_FRAME, last=LAST_FRAME))
 
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:

@@ -52,7 +52,7 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
 
     depsgraph : Evaluated, since Blender recognizes a driver that needs a script when it is first evaluated.
     """
-    ids, found = _originals(depsgraph), list[InputWarning]()
+    ids, found = list(_originals(depsgraph)), list[InputWarning]()
     version: Any = bpy.data.version
     saved, running = tuple(version)[:2], bpy.app.version[:2]
     if saved > running:
@@ -134,10 +134,9 @@ def reasons_without_vertices() -> dict[str, str]:
     return {name: reason for name, reason in reasons if reason is not None}
 
 
-def _originals(depsgraph: bpy.types.Depsgraph) -> list[Any]:
+def _originals(depsgraph: bpy.types.Depsgraph) -> Iterator[Any]:
     """Original data-blocks that shapes and motion can depend on."""
-    originals = (entry.original for entry in depsgraph.ids)
-    return [entry for entry in originals if entry.id_type not in _SHADING_ONLY]
+    return (entry.original for entry in depsgraph.ids if entry.id_type not in _SHADING_ONLY)
 
 
 def _type_name(entry: bpy.types.ID) -> str:

@@ -60,12 +60,8 @@ def property_of(option: Option, **changes: Any) -> Any:
         )
         return EnumProperty(**arguments | changes)
     if isinstance(kind, Number):
-        limits = {
-            "min": kind.least,
-            "max": kind.most,
-            "soft_min": kind.soft_least,
-            "soft_max": kind.soft_most,
-        }
+        soft = {"soft_min": kind.soft_least, "soft_max": kind.soft_most}
+        limits = {"min": kind.least, "max": kind.most, **soft}
         arguments |= {
             name: value for name, value in limits.items() if value is not None and math.isfinite(value)
         }

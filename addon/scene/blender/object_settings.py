@@ -153,8 +153,9 @@ def bounds_for(item: bpy.types.Object) -> str:
 
     With an override it is the object.
     """
-    settings = _own_settings(item)
-    return "object" if settings is None or settings.override != "none" else str(settings.bounds_for)
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    has_own = settings is not None and settings.use_object_settings and settings.override == "none"
+    return str(settings.bounds_for) if has_own else "object"
 
 
 def is_merged_collection(collection: bpy.types.Collection | None) -> bool:

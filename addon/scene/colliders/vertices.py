@@ -20,7 +20,7 @@ from ..blender.object_settings import (
     is_collider,
     object_fit_settings,
 )
-from ..blender.parts.vertex_subsets import (
+from ..blender.parts.weights import (
     NOTHING_SELECTED,
     group_vertices,
     objects_in_edit_mode,

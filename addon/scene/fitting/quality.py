@@ -21,7 +21,7 @@ from ..blender.instances import name_of
 from ..blender.mesh_data import Geometry, decompose_matrix
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_overrides
-from ..blender.parts.vertex_subsets import reason_without_vertices
+from ..blender.parts.weights import reason_without_vertices
 from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
 from ..subjects.reader import read_vertices_of_fit

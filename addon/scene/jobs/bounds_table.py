@@ -22,7 +22,7 @@ from ...formats.document.model import ObjectColumns, ShapeColumn, shape_columns
 from ...formats.shape_members import KEYS_OF_SHAPES
 from ..blender.mesh_data import UNPLACED, Placement, decompose_matrices
 from ..blender.missing_inputs import reasons_without_vertices
-from ..blender.parts.vertex_subsets import reason_without_vertices
+from ..blender.parts.weights import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedGeometry, fit_many, fit_repeated

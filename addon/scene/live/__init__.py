@@ -4,8 +4,8 @@ Files, in reading order:
 
 - `contact_state.py`: readings and shapes of the subjects, which are in contact at a frame, and the pairs that
   overlap now.
-- `live_parts.py`: `LiveParts`, the convex parts that a job has fitted, moved with their subjects.
-- `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed.
+- `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed, and `LiveParts`, the
+  convex parts that a job has fitted, moved with their subjects.
 - `staleness.py`: `StalenessMachine`, whose states record whether a result describes the scene.
 
 May import `blender`, `subjects`, `fitting`, `motion` and `jobs`, and the layers below `scene`. The user

@@ -99,20 +99,22 @@ class LiveReading(NamedTuple):
         return is_mesh and all(map(np.array_equal, self.faces, other.faces))
 
 
-class SubjectSnapshot(NamedTuple):
-    """Everything that an update has read of n subjects, to compare two moments.
+class FrameSnapshot(NamedTuple):
+    """Everything that an update has read of n subjects at a frame, to compare two moments.
 
     matrices : (n, 4, 4) float. World matrices.
     readings : By the index of the subject.
     """
 
+    frame: float
     matrices: Floats
     readings: Mapping[int, LiveReading]
 
-    def is_same(self, other: SubjectSnapshot) -> bool:
-        """Return whether all matrices, vertices and settings are equal."""
+    def is_same(self, other: FrameSnapshot) -> bool:
+        """Return whether frames, matrices, vertices and settings are equal."""
         return (
-            np.array_equal(self.matrices, other.matrices)
+            self.frame == other.frame
+            and np.array_equal(self.matrices, other.matrices)
             and self.readings.keys() == other.readings.keys()
             and all(now.has_shape_of(other.readings[index]) for index, now in self.readings.items())
         )

@@ -3,24 +3,31 @@
 Vertices are read and fitted again only when they have changed. Otherwise the matrices of the whole scene are
 read in one call, and the cached fits are moved by them. Per-object settings are read at each update. Subjects
 that are loose parts, or several objects merged, are assembled by iterating over all instances, as a job does.
+
+Convex parts stay as Compute Bounds has fitted them, and are moved with their subjects; hulls as edges.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core import Capsule, Obb, Shape, Sphere, stacked
+from ...core.compound.convex_parts import Compound
+from ...core.fitting.convex_hull import ConvexHull
+from ...core.fitting.quickhull import face_planes
+from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix, transform_vectors
 from ..blender.animated import may_deform
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
-from ..blender.mesh_data import Geometry, MeshFaces
+from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
@@ -30,24 +37,109 @@ from ..fitting.moved_fits import new_fits
 from ..fitting.parts import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
-from ..subjects.reader import (
-    NO_POINTS,
-    SubjectGeometry,
-    SubjectReader,
-    in_bone_space,
-    read_vertices_of_fit,
-)
+from ..subjects.reader import NO_POINTS, SubjectGeometry, SubjectReader, in_bone_space, read_vertices_of_fit
 from ..subjects.subject import Identity, Subject, with_current_names
 from .contact_state import (
     ContactTimes,
+    FrameSnapshot,
     LiveReading,
     LiveShapes,
     MovedParts,
     OwnedShapes,
-    SubjectSnapshot,
     overlapping_subjects,
 )
-from .live_parts import LiveParts
+
+_FLAT = 1e-3
+"""Edges between faces whose unit normals differ by less are not drawn: rounding bends flat sides."""
+_SAME_SCALE = 1e-5
+"""Largest difference of scales, relative to them: matrices are in single precision."""
+
+
+class LiveParts:
+    """Convex parts of one result of Compute Bounds.
+
+    Parts are not fitted again, because a view must not wait for that. So they are right as long as the
+    vertices of a subject and its scale are those of the result.
+    """
+
+    def __init__(self, result: Result) -> None:
+        count = len(result.subjects)
+        self._scales = np.full((count, 3), np.nan)
+        parts: dict[type, list[tuple[Any, int]]] = defaultdict(list)
+        # A scan has bounds of other shapes, and of its first frame.
+        has_parts = result.report is None and count and _compound_of(result, 0) is not None
+        for index in range(count) if has_parts else ():
+            if (compound := _compound_of(result, index)) is not None:
+                self._scales[index] = result.objects[index].scale
+                for part in compound.parts:
+                    parts[type(part)].append((part, index))
+        hulls = parts.pop(ConvexHull, [])
+        self._shapes = [
+            OwnedShapes(stacked([shape for shape, _ in pairs]), np.array([index for _, index in pairs]))
+            for pairs in parts.values()
+        ]
+        ends = [_sharp_edges(hull) for hull, _ in hulls]
+        self._edges = np.concatenate([np.empty((0, 2, 3)), *ends])
+        owners = np.array([index for _, index in hulls], dtype=np.int64)
+        self._edge_owners: Ints = np.repeat(owners, [len(each) for each in ends])
+
+    @property
+    def has_parts(self) -> bool:
+        """True if the result has convex parts."""
+        return bool(np.isfinite(self._scales).any())
+
+    def moved(self, is_shown: Bools, matrices: Floats) -> MovedParts:
+        """Return the parts of subjects at their world matrices.
+
+        is_shown : (n,) bool. Subjects that are present, and have the vertices of the result.
+        matrices : (n, 4, 4) float64. World matrices.
+        """
+        placed, is_valid = decompose_matrices(matrices)
+        difference = np.abs(placed.scale - self._scales)
+        is_shown = is_shown & is_valid & (difference <= _SAME_SCALE * np.abs(self._scales)).all(axis=1)
+        turns, offsets = rotation_matrix(placed.rotation), matrices[:, :3, 3]
+        shapes = []
+        for shape, owners in self._shapes:
+            keep = is_shown[owners]
+            kept = owners[keep]
+            shapes.append(OwnedShapes(_moved(shape[keep], turns[kept], offsets[kept]), kept))
+        keep = is_shown[self._edge_owners]
+        owners = self._edge_owners[keep]
+        ends = transform_vectors(turns[owners][:, None], self._edges[keep]) + offsets[owners][:, None]
+        return MovedParts(is_shown, tuple(shapes), ends, owners)
+
+
+def _compound_of(result: Result, index: int) -> Compound | None:
+    """Convex parts of a subject in its local axes; None without any."""
+    local = result.objects[index].local
+    return next((shape for shape in local if isinstance(shape, Compound)), None)
+
+
+def _moved(shape: Shape, turns: Floats, offsets: Floats) -> Shape:
+    """Rotate shapes (k,) by matrices (k, 3, 3), and move them by offsets (k, 3)."""
+    center = transform_vectors(turns, shape.center) + offsets
+    if isinstance(shape, Sphere):
+        return Sphere.unchecked(center, shape.radius)
+    if isinstance(shape, Capsule):
+        return Capsule.unchecked(
+            center, transform_vectors(turns, shape.axis), shape.half_length, shape.radius
+        )
+    assert isinstance(shape, Obb), "a compound has no other shapes"
+    return Obb.unchecked(center, shape.half_extents, turns @ shape.rotation)
+
+
+def _sharp_edges(hull: ConvexHull) -> Floats:
+    """Return the ends (k, 2, 3) of the edges of a hull between faces that are not in one plane."""
+    normals, _ = face_planes(hull.vertices, hull.faces)
+    directed = np.concatenate([hull.faces[:, [0, 1]], hull.faces[:, [1, 2]], hull.faces[:, [2, 0]]])
+    face = np.tile(np.arange(len(hull.faces)), 3)
+    order = np.lexsort(np.sort(directed, axis=1).T)
+    # Each edge has a face on both sides, so equal edges come in pairs.
+    first, second = order[::2], order[1::2]
+    is_sharp = np.abs(normals[face[first]] - normals[face[second]]).max(axis=1) > _FLAT
+    found: Floats = hull.vertices[directed[first[is_sharp]]]
+    return found
+
 
 _MAX_COORDINATE = 1e15
 """Subjects beyond this, or with a matrix that is not finite, are not shown."""
@@ -57,7 +149,7 @@ class _Source(NamedTuple):
     """Geometry of a subject whose vertices are grouped, and the face of each triangle if it may deform."""
 
     geometry: SubjectGeometry
-    of_triangle: NDArray[np.int32] | None
+    of_triangle: NDArray[np.int32] | None = None
 
 
 class LiveSubjects:
@@ -75,18 +167,14 @@ class LiveSubjects:
         self._identities, self._subjects, self._sweeps = identities, result.subjects, result.sweeps
         self.owners: Ints = np.array([identity.owner for identity in identities], dtype=np.int64)
         self._shown_uids = np.array([identity.shown for identity in identities], dtype=np.int64)
-        self._is_assembled = np.array(
-            [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
-        )
+        assembled = [subject.part is not None or bool(subject.members) for subject in result.subjects]
         # Whole objects that are read among the instances: those have no matrix in the list of objects, and
         # what geometry nodes make of hair is no mesh there.
-        self._is_instanced = ~self._is_assembled & np.array(
-            [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects], dtype=bool
-        )
+        instanced = [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects]
         # What geometry nodes of an object make has no settings.
-        self._may_have_settings = ~self._is_assembled & np.array(
-            [not is_made_by_nodes(subject.key) for subject in result.subjects], dtype=bool
-        )
+        made = [is_made_by_nodes(subject.key) for subject in result.subjects]
+        self._is_assembled, is_instanced, is_made = np.array([assembled, instanced, made], dtype=bool)
+        self._is_instanced, self._may_have_settings = ~self._is_assembled & np.array([is_instanced, ~is_made])
         # Whole objects with per-object settings at the last update.
         self._has_settings = np.zeros(count, dtype=bool)
         # Parts of one object have the same key.
@@ -214,9 +302,9 @@ class LiveSubjects:
             if item.session_uid in owners
         )
 
-    def snapshot(self) -> SubjectSnapshot:
-        """Return everything that the last update has read."""
-        return SubjectSnapshot(self._matrices, dict(self._known))
+    def snapshot(self, frame: float) -> FrameSnapshot:
+        """Return everything that the last update has read, which was at a frame."""
+        return FrameSnapshot(frame, self._matrices, dict(self._known))
 
     def current_names(self, subjects: Sequence[Subject]) -> list[str]:
         """Return the subjects' names; plain objects have their current name, also after renaming."""
@@ -281,7 +369,7 @@ class LiveSubjects:
             present[source.subject] = True
             points, _, radius = source.geometry
             now = LiveReading(points, radius, source.fit, (source.triangles,))
-            refit += self._keep(source.subject, now, partial(_Source, source, None))
+            refit += self._keep(source.subject, now, partial(_Source, source))
         # NaN is not within the limit either.
         present &= np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
         matrices[~present] = np.eye(4)
@@ -407,7 +495,7 @@ def _whole_source(index: int, now: LiveReading, evaluated: bpy.types.Object, mat
     """Read the triangles of a whole object that was read, unless it is overridden."""
     source = SubjectGeometry.of(index, Geometry(now.points, matrix, now.radius), now.fit)
     if now.faces is None:
-        return _Source(source, None)
+        return _Source(source)
     _, triangles = read_vertices_of_fit(evaluated, now.fit, needs_triangles=True)
     # Faces of a group are fewer than those of its mesh.
     is_bent = now.fit.vertex_group is None and may_deform(evaluated.original, now.fit.modifiers)

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from .contact_state import SubjectSnapshot
+from .contact_state import FrameSnapshot
 
 ViewLayerKey: TypeAlias = tuple[int, str]
 """session_uid of a scene, and the name of one of its view layers."""
@@ -45,17 +45,6 @@ class Staleness(Enum):
     def is_stale(self) -> bool:
         """Return whether a result in this state is out of date."""
         return self not in (Staleness.FRESH, Staleness.RESTORED)
-
-
-class FrameSnapshot(NamedTuple):
-    """All subjects at one frame."""
-
-    frame: float
-    subjects: SubjectSnapshot
-
-    def is_same(self, other: FrameSnapshot) -> bool:
-        """Return whether frames, matrices, vertices and settings are equal."""
-        return self.frame == other.frame and self.subjects.is_same(other.subjects)
 
 
 @dataclass

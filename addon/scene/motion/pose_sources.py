@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.curves.keyframes import NEAR_KEY
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of, tree_has_node
+from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
 from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.instances import full_name_of
 from ..blender.mesh_data import vertex_positions
@@ -78,7 +78,9 @@ def _reasons(block: Any) -> Iterator[str]:
             has_code = any(hasattr(each, "co_code") for each in code.co_consts)
             if driver.use_self or has_code or not known.issuperset(code.co_names):
                 yield "a driver runs Python"
-    if isinstance(block, bpy.types.NodeTree) and tree_has_node(block, _ACTIVE_CAMERA.__eq__):
+    if isinstance(block, bpy.types.NodeTree) and any(
+        node.bl_idname == _ACTIVE_CAMERA for node in block.nodes
+    ):
         yield "its nodes use the active camera"
     if not isinstance(block, bpy.types.Object):
         return

@@ -30,8 +30,7 @@ from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import Override, read_override, read_overrides
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.mesh_parts import bone_frames, part_rows
-from ..blender.parts.vertex_subsets import rows_of_group
-from ..blender.parts.weights import rows_by_label
+from ..blender.parts.weights import rows_by_label, rows_of_group
 from ..settings import FitSettings
 from .subject import Subject, SubjectList
 

@@ -148,25 +148,19 @@ class NamePatterns:
         """Return which subjects (n,) any pattern matches. Raises SceneError for one that matches none."""
         mask = np.zeros(len(self._subjects), dtype=bool)
         for pattern in patterns:
-            mask |= self._mask_of_pattern(option, pattern)
-        return mask
-
-    def _mask_of_pattern(self, option: str, pattern: str) -> Bools:
-        """Return which subjects (n,) a pattern matches. Raises SceneError if there are none."""
-        mask = self._matches(pattern)
-        if not mask.any() and not pattern.startswith(COLLECTION_PREFIX):
-            below = objects_below(self._scene, pattern)
-            if isinstance(below, Message):
-                text = "{option} {pattern!r}: {reason}"
-                raise SceneError(message(text, option=option, pattern=pattern, reason=below))
-            names = set(map(full_name_of, below or ()))
-            mask = np.array([subject.key[0] in names for subject in self._subjects], dtype=bool)
-        if not mask.any():
-            if pattern.startswith(COLLECTION_PREFIX):
-                text = "{option} {pattern!r}: no object of this scan is in a collection of this name"
+            found = self._matches(pattern)
+            text = "{option} {pattern!r}: no object of this scan is in a collection of this name"
+            if not found.any() and not pattern.startswith(COLLECTION_PREFIX):
+                below = objects_below(self._scene, pattern)
+                if isinstance(below, Message):
+                    text = "{option} {pattern!r}: {reason}"
+                    raise SceneError(message(text, option=option, pattern=pattern, reason=below))
+                names = set(map(full_name_of, below or ()))
+                found = np.array([subject.key[0] in names for subject in self._subjects], dtype=bool)
+                text = "{option} {pattern!r}: no object of this scan has this name"
+            if not found.any():
                 raise SceneError(message(text, option=option, pattern=pattern))
-            text = "{option} {pattern!r}: no object of this scan has this name"
-            raise SceneError(message(text, option=option, pattern=pattern))
+            mask |= found
         return mask
 
     def pairs(self, text: str) -> _Pairs:
@@ -177,13 +171,10 @@ class NamePatterns:
         readings = [(text[: colon.start()], text[colon.end() :]) for colon in _COLON.finditer(text)]
         readings = [sides for sides in readings if all(sides)]
         if not readings:
-            raise SceneError(
-                message(
-                    "ignore {text!r}: expected A:B, two names or patterns with a colon between", text=text
-                )
-            )
+            expected = "ignore {text!r}: expected A:B, two names or patterns with a colon between"
+            raise SceneError(message(expected, text=text))
         if len(readings) == 1:
-            first, second = (self._mask_of_pattern("ignore", side) for side in readings[0])
+            first, second = (self.mask("ignore", [side]) for side in readings[0])
         else:
             fitting = [
                 (a, b)
@@ -192,13 +183,8 @@ class NamePatterns:
             ]
             if len(fitting) != 1:
                 problem = "is ambiguous" if fitting else "matches no pair of objects of this scan"
-                raise SceneError(
-                    message(
-                        "ignore {text!r}: {problem} (write a colon within a name as [:])",
-                        text=text,
-                        problem=problem,
-                    )
-                )
+                template = "ignore {text!r}: {problem} (write a colon within a name as [:])"
+                raise SceneError(message(template, text=text, problem=problem))
             first, second = fitting[0]
         return product(np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist())
 

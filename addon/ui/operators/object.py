@@ -18,7 +18,7 @@ from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
 from ...scene.blender.overrides import Override, fit_override, override_around, read_override, read_overrides
-from ...scene.blender.parts.vertex_subsets import (
+from ...scene.blender.parts.weights import (
     NOTHING_SELECTED,
     group_vertices,
     objects_in_edit_mode,

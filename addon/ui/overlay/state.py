@@ -19,9 +19,9 @@ from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
-from ...scene.live.contact_state import LiveShapes
+from ...scene.live.contact_state import FrameSnapshot, LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
-from ...scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine, ViewLayerKey
+from ...scene.live.staleness import Staleness, StalenessMachine, ViewLayerKey
 from ...scene.settings import DrawnShape
 from ...scene.subjects.subject import Identity, identify_subjects
 from ..properties.scene import settings_on
@@ -259,7 +259,7 @@ def after_export(_export_settings: Any) -> None:
 def _snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> FrameSnapshot | None:
     """Return what the last update has read of a view layer; None if nothing is drawn there."""
     cached = find_overlay(scene, layer)
-    return None if cached is None else FrameSnapshot(playhead(scene), cached.subjects.snapshot())
+    return None if cached is None else cached.subjects.snapshot(playhead(scene))
 
 
 def _machine_of(result_id: str) -> StalenessMachine:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.scene.live.contact_state import LiveReading, SubjectSnapshot
-from addon.scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine
+from addon.scene.live.contact_state import FrameSnapshot, LiveReading
+from addon.scene.live.staleness import Staleness, StalenessMachine
 from addon.scene.settings import FitSettings
 
 LAYER = (1, "ViewLayer")
@@ -19,7 +19,7 @@ def at(x: float, frame: float = 1.0, padding: float = 0.0) -> FrameSnapshot:
     matrix = np.eye(4)
     matrix[0, 3] = x
     reading = LiveReading(np.zeros((1, 3), dtype=np.float32), 0.0, FitSettings(padding, "evaluated"), ())
-    return FrameSnapshot(frame, SubjectSnapshot(matrix[None], {0: reading}))
+    return FrameSnapshot(frame, matrix[None], {0: reading})
 
 
 @pytest.fixture

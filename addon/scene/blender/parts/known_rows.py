@@ -117,7 +117,7 @@ def attach() -> None:
     for handlers, function in _LISTS:
         if function not in handlers:
             handlers.append(function)
-            forget_rows()  # edits since the function was removed were not reported
+            _known.clear()  # edits since the function was removed were not reported
 
 
 def detach() -> None:
