@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ...core import Capsule, Cylinder, EmptyGeometryError, Shape, capsule_from_points, cylinder_from_points
 from ...core.fitting.axial import axial_around, capsule_along
-from ...core.numeric.arrays import Floats, Ints, transform_vectors
+from ...core.numeric.arrays import Floats, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
 from .fit import in_own_frame, own_rotation, points_for_search, rounded_frame
-from .fit_cache import MAX_RESIDUAL, FoundBefore, uniform_scale_and_residual
+from .fit_cache import MAX_RESIDUAL, FoundBefore, PosedVertices, uniform_scale_and_residual
 from .searches import search_key, searched
 
 _FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
@@ -70,25 +70,18 @@ class AxialFits:
         """Set the axis (3,) of a subject that was not fitted yet, in its space."""
         self.found[subject] = _Line(axis)
 
-    def fit(
-        self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, radii: Floats | None
-    ) -> Shape:
+    def fit(self, every: PosedVertices, radii: Floats | None) -> Shape:
         """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
 
         A subject that was fitted before keeps its axis.
 
-        subjects : (m,) int. Indices of the subjects.
-        points : sequence of m (n, 3) float32. Vertices of each in object space.
-        linear : (m, 3, 3) float64. Linear parts of the world matrices.
         radii : (m,) float64, optional. Radii of balls around the vertices, in object space.
         Returns shapes : Capsule or Cylinder, batch (m,)
         Raises EmptyGeometryError, NonFiniteGeometryError
         """
         found: dict[bytes, tuple[Floats, Capsule | Cylinder]] = {}
         fitted = []
-        for index, (subject, vertices, matrix) in enumerate(
-            zip(subjects.tolist(), points, linear, strict=True)
-        ):
+        for index, (subject, vertices, matrix) in enumerate(zip(*every, strict=True)):
             if not len(vertices):
                 raise EmptyGeometryError("no points")
             line = self.found.get(subject)

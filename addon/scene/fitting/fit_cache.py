@@ -6,7 +6,7 @@ They are kept in columns that are moved and grown in place, by linear maps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -67,27 +67,22 @@ class FitColumns:
     has_rotation : Whether the shapes are boxes whose axes rotate with a subject.
     """
 
-    def __init__(self, kind: type[Any], fields: dict[str, Floats]) -> None:
-        self.kind, self.fields = kind, fields
-        self.has_rotation = "rotation" in fields
-        # The sizes that padding changes, and the others.
-        self._grown = list(kind.grown_by_padding)
-        self._lengths = [name for name in fields if name not in (*_PLACES, *_AT_REST)]
-
-    @classmethod
-    def room(cls, kind: Any, count: int) -> FitColumns:
+    def __init__(self, kind: Any, count: int) -> None:
         """Make room for `count` shapes."""
-        return cls(
-            kind,
-            {
-                name: np.array(np.broadcast_to(_AT_REST.get(name, 0.0), (count, *tail)))
-                for name, tail in kind.field_shapes.items()
-            },
-        )
+        self.kind = kind
+        self.fields: dict[str, Floats] = {
+            name: np.array(np.broadcast_to(_AT_REST.get(name, 0.0), (count, *tail)))
+            for name, tail in kind.field_shapes.items()
+        }
+        self.has_rotation = "rotation" in self.fields
+        # The sizes that a motion stretches.
+        self._lengths = [name for name in self.fields if name not in (*_PLACES, *_AT_REST)]
 
     def take(self, rows: Rows) -> FitColumns:
         """Copy the shapes at rows (k,)."""
-        return FitColumns(self.kind, {name: values[rows] for name, values in self.fields.items()})
+        result = copy(self)
+        result.fields = {name: values[rows] for name, values in self.fields.items()}
+        return result
 
     def put(self, rows: Rows, shape: Shape) -> None:
         """Replace the shapes at rows (k,) by a batch (k,)."""
@@ -107,7 +102,7 @@ class FitColumns:
             is_smaller |= ((high - low) / 2 < room[:, None]).any(axis=1)
             low[is_smaller], high[is_smaller] = -2 * room[is_smaller, None], 2 * room[is_smaller, None]
             return is_smaller
-        sizes = [self.fields[name].reshape(len(room), -1) for name in self._grown]
+        sizes = [self.fields[name].reshape(len(room), -1) for name in self.kind.grown_by_padding]
         for size in sizes:
             is_smaller |= (size < room[:, None]).any(axis=1)
         for size in sizes:
@@ -136,7 +131,7 @@ class FitColumns:
 
     def grow(self, rows: Rows, amounts: Floats) -> None:
         """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
-        for name in self._grown:
+        for name in self.kind.grown_by_padding:
             self.fields[name].T[..., rows] += amounts
 
 
@@ -265,6 +260,23 @@ class SkinBoxes(NamedTuple):
     high: Floats
 
 
+class PosedVertices(NamedTuple):
+    """Vertices of subjects, and the maps under which they are fitted.
+
+    subjects : (m,) int. Indices of the subjects.
+    points : sequence of m (n, 3) float32. Vertices of each in object space.
+    linear : (m, 3, 3) float64. Linear parts of their matrices.
+    """
+
+    subjects: Ints
+    points: Sequence[NDArray[np.float32]]
+    linear: Floats
+
+    def take(self, entries: Sequence[int] | Ints) -> PosedVertices:
+        """Select entries (k,)."""
+        return PosedVertices(self.subjects[entries], [self.points[k] for k in entries], self.linear[entries])
+
+
 class FitCache(ABC):
     """Shapes of subjects 0 to n - 1, each with one part, a part for each of its groups of vertices, or none.
 
@@ -281,8 +293,6 @@ class FitCache(ABC):
     has_parts = False
     are_parts_alone = False
     in_own_frames = False
-    _rows: Callable[[Ints], Ints]
-    """Rows of all parts of subjects (m,), in their order; needed with `has_parts`."""
 
     def __init__(self, settings: Sequence[FitSettings], owners: Ints, columns: FitColumns) -> None:
         """Make room for the fits of subjects with settings, as `new_fits`."""
@@ -300,15 +310,8 @@ class FitCache(ABC):
         self._found: tuple[FoundBefore[Any], ...] = ()
 
     @abstractmethod
-    def _fit(
-        self,
-        subjects: Ints,
-        points: Sequence[NDArray[np.float32]],
-        linear: Floats,
-        errors: Errors,
-        is_wanted: Bools | None,
-    ) -> None:
-        """Fit shapes around the origins of subjects (m,); see `fit`. Adds to `errors`."""
+    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
+        """Fit shapes around the origins of subjects; see `fit`. Adds to `errors`."""
 
     @abstractmethod
     def _follow(
@@ -316,17 +319,16 @@ class FitCache(ABC):
     ) -> None:
         """Bring shapes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) differ."""
 
+    def _rows(self, subjects: Ints) -> Ints:
+        """Rows of all parts of subjects (m,), in their order."""
+        return subjects
+
     def by_part(self) -> FitCache:
         """Fits of all parts as they are now, each as the only part of a subject.
 
         They can be moved to matrices which differ from those of the fit by a rotation and a uniform scale.
         """
-        result, owners = copy(self), self.owners
-        result._points, result._found = {}, ()
-        result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
-        result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
-        result._padding, result._radii = self._padding[owners], self._radii[owners]
-        return result
+        return self
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
         """Return whether a subject has been fitted to these vertices (k, 3)."""
@@ -363,20 +365,13 @@ class FitCache(ABC):
         """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""
         return np.zeros(len(self.is_fitted), dtype=bool)
 
-    def reach(self) -> Floats:
-        """Largest distance (n,) of each subject's vertices from its origin, in its own space."""
-        result = np.zeros(len(self.is_fitted))
+    def reach_and_counts(self) -> tuple[Floats, Ints]:
+        """Largest distance (n,) of each subject's vertices from its origin, and numbers (n,) of vertices."""
+        reach, counts = np.zeros(len(self.is_fitted)), np.zeros(len(self.is_fitted), dtype=np.int64)
         for index, points in self._points.items():
             precise = points.astype(np.float64)
-            result[index] = np.sqrt(dot(precise, precise).max(initial=0))
-        return result
-
-    def vertex_counts(self) -> Ints:
-        """Numbers (n,) of the vertices that each subject was fitted to."""
-        result = np.zeros(len(self.is_fitted), dtype=np.int64)
-        for index, points in self._points.items():
-            result[index] = len(points)
-        return result
+            reach[index], counts[index] = np.sqrt(dot(precise, precise).max(initial=0)), len(points)
+        return reach, counts
 
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
@@ -384,7 +379,7 @@ class FitCache(ABC):
         All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost. They
         have no radius: subjects with custom shapes are not known.
 
-        reach : (m,) as `reach` returns it
+        reach : (m,) as `reach_and_counts` returns it
         """
         raise TypeError("only boxes along the world's axes have kinks")
 
@@ -443,7 +438,7 @@ class FitCache(ABC):
         else:
             is_wanted = None
             self._outdated.difference_update(subjects)
-        self._fit(index, points, linear, errors, is_wanted)
+        self._fit(PosedVertices(index, points, linear), errors, is_wanted)
         self._points.update(zip(subjects, points, strict=True))
         self._linear[index] = linear
         self.is_fitted[index] = True

@@ -9,6 +9,7 @@ fit grows by the residual.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from .fit_cache import (
     FitColumns,
     FoundBefore,
     Motions,
+    PosedVertices,
     Rows,
     are_nearly_flat,
     inverses_or_zeros,
@@ -72,47 +74,12 @@ def new_fits(
     if kind is None:
         raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
     if kind is Aabb:
-        return WorldBoxes(each, np.delete(np.arange(count), without))
+        return WorldBoxes(each, np.delete(np.arange(count), without), FitColumns(Aabb, count))
     counts = np.ones(count, dtype=np.int64)
     if groups is not None:
         counts[:] = [len(parts.offsets) - 1 for parts in groups]
     counts[without] = 0
-    return MovedFits(shape, each, groups, PartLayout(counts))
-
-
-class PartLayout:
-    """Rows of the parts of subjects in arrays of all parts.
-
-    counts : (n,) int. Number of parts of each subject.
-    owners : (N,) int. Subject that each part belongs to; the parts of a subject are adjacent.
-    is_trivial : Whether each subject has one part.
-    """
-
-    def __init__(self, counts: Ints) -> None:
-        self.counts = counts
-        self.owners: Ints = np.repeat(np.arange(len(counts)), counts)
-        self._first = np.cumsum(counts) - counts
-        self.is_trivial = bool((counts == 1).all())
-
-    def rows(self, subjects: Ints) -> Ints:
-        """Rows of all parts of subjects (m,), in their order."""
-        if self.is_trivial:
-            return subjects
-        return concatenated_ranges(self._first[subjects], self.counts[subjects])
-
-    def rows_among(self, subjects: Ints, entries: Ints) -> tuple[Rows, Rows]:
-        """Find the parts of some subjects, at increasing `entries` (k,) of (m,), among the parts of all m.
-
-        Returns their rows (p,), and which of the k entries each belongs to; slices where both are trivial.
-        """
-        if self.is_trivial:
-            # As a rule it is all: then a slice avoids copies.
-            return (slice(None) if len(entries) == len(subjects) else entries), slice(None)
-        number = np.full(len(subjects), -1)
-        number[entries] = np.arange(len(entries))
-        number_of_part = number.repeat(self.counts[subjects])
-        rows = np.flatnonzero(number_of_part >= 0)
-        return rows, number_of_part[rows]
+    return MovedFits(shape, each, groups, counts)
 
 
 class MovedFits(FitCache):
@@ -123,14 +90,16 @@ class MovedFits(FitCache):
         shape: DrawnShape,
         settings: Sequence[FitSettings],
         groups: Sequence[PartVertices] | None,
-        layout: PartLayout,
+        counts: Ints,
     ) -> None:
-        columns = FitColumns.room(SHAPE_KINDS[shape].fitted_as, len(layout.owners))
-        super().__init__(settings, layout.owners, columns)
+        """Make room for the fits of subjects with settings; their parts (n,) are adjacent."""
+        owners = np.repeat(np.arange(len(counts)), counts)
+        columns = FitColumns(SHAPE_KINDS[shape].fitted_as, len(owners))
+        super().__init__(settings, owners, columns)
         count = len(settings)
         self._shape: DrawnShape = shape
         self._settings = settings
-        self._layout, self._rows, self.has_parts = layout, layout.rows, not layout.is_trivial
+        self._first, self.has_parts = np.cumsum(counts) - counts, bool((counts != 1).any())
         # Spheres of parts are fitted each by itself, boxes of parts along axes that they share with others.
         self._has_leaves = groups is not None and not columns.has_rotation
         self.are_parts_alone = self.has_parts and self._has_leaves
@@ -151,12 +120,34 @@ class MovedFits(FitCache):
         self._flat = np.zeros((count, 3, 3))
         self._reach = np.full(count, np.inf)
 
+    def _rows(self, subjects: Ints) -> Ints:
+        if not self.has_parts:
+            return subjects
+        return concatenated_ranges(self._first[subjects], self._counts[subjects])
+
+    def _rows_among(self, subjects: Ints, entries: Ints) -> tuple[Rows, Rows]:
+        """Find the parts of some subjects, at increasing `entries` (k,) of (m,), among the parts of all m.
+
+        Returns their rows (p,), and which of the k entries each belongs to; slices where both are trivial.
+        """
+        if not self.has_parts:
+            # As a rule it is all: then a slice avoids copies.
+            return (slice(None) if len(entries) == len(subjects) else entries), slice(None)
+        number = np.full(len(subjects), -1)
+        number[entries] = np.arange(len(entries))
+        number_of_part = number.repeat(self._counts[subjects])
+        rows = np.flatnonzero(number_of_part >= 0)
+        return rows, number_of_part[rows]
+
     def by_part(self) -> MovedFits:
         """See `FitCache`. As no part is fitted again, boxes along the world turn with their subject."""
-        result, owners = super().by_part(), self.owners
-        assert isinstance(result, MovedFits)
-        result._settings, result._groups = [self._settings[owner] for owner in owners.tolist()], None
-        result._layout, result.has_parts = PartLayout(np.ones(len(owners), dtype=np.int64)), False
+        result, owners = copy(self), self.owners
+        result._points, result._found, result._groups = {}, (), None
+        result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
+        result.has_parts = False
+        result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
+        result._padding, result._radii = self._padding[owners], self._radii[owners]
+        result._settings = [self._settings[owner] for owner in owners.tolist()]
         result._is_along_world = np.zeros(len(owners), dtype=bool)
         result._inverse, result._flat = self._inverse[owners], self._flat[owners]
         result._reach = self._reach[owners]
@@ -184,31 +175,22 @@ class MovedFits(FitCache):
         faces: NDArray[np.int32] | None,
     ) -> None:
         """See `FitCache`."""
-        if self._groups is None:
-            super().set_triangles(subject, points, triangles, faces)
-            return
+        assert self._groups is not None, "only sphere trees and compounds have parts"
         source = SubjectGeometry.of(subject, Geometry(points, np.eye(4)), self._settings[subject], triangles)
-        most = int(self._layout.counts[subject])
+        most = int(self._counts[subject])
         self._groups[subject] = part_vertices(self._shape, source, faces, most)
 
-    def _fit(
-        self,
-        subjects: Ints,
-        points: Sequence[NDArray[np.float32]],
-        linear: Floats,
-        errors: Errors,
-        is_wanted: Bools | None,
-    ) -> None:
-        for entries, shape in self._fit_in_batches(subjects, points, linear, errors, is_wanted):
-            fitted = subjects[entries]
-            rows = self._layout.rows(fitted)
+    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
+        for entries, shape in self._fit_in_batches(vertices, errors, is_wanted):
+            fitted, points, linear = vertices.take(entries)
+            rows = self._rows(fitted)
             self._columns.put(rows if is_wanted is None else rows[is_wanted[rows]], shape)
-            self._inverse[fitted] = inverses_or_zeros(linear[entries])
-            self._flat[fitted], self._reach[fitted] = linear[entries], np.inf
-            for entry in entries[are_nearly_flat(linear[entries])].tolist():
-                precise = points[entry].astype(np.float64)
-                reach = np.sqrt((precise * precise).sum(axis=1).max(initial=0)) + self._radii[subjects[entry]]
-                self._reach[subjects[entry]] = reach
+            self._inverse[fitted] = inverses_or_zeros(linear)
+            self._flat[fitted], self._reach[fitted] = linear, np.inf
+            for row in np.flatnonzero(are_nearly_flat(linear)).tolist():
+                precise = points[row].astype(np.float64)
+                reach = np.sqrt((precise * precise).sum(axis=1).max(initial=0)) + self._radii[fitted[row]]
+                self._reach[fitted[row]] = reach
 
     def _follow(
         self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
@@ -216,7 +198,7 @@ class MovedFits(FitCache):
         motions = self._motions(subjects[changed], linear[changed])
         is_moved = (motions.residual < MAX_RESIDUAL) & ~self._is_along_world[subjects[changed]]
         moved, again = changed[is_moved], changed[~is_moved]
-        rows, number = self._layout.rows_among(subjects, moved)
+        rows, number = self._rows_among(subjects, moved)
         if len(again) or self.has_parts:
             chosen = np.flatnonzero(is_moved)[number]
             motions = Motions(*(values[chosen] for values in motions))
@@ -225,8 +207,9 @@ class MovedFits(FitCache):
             columns.grow(rows, motions.error)
         if len(again):
             points = [self._points[k] for k in subjects[again].tolist()]
-            for entries, shape in self._fit_in_batches(subjects[again], points, linear[again], errors):
-                parts, _ = self._layout.rows_among(subjects, again[entries])
+            vertices = PosedVertices(subjects[again], points, linear[again])
+            for entries, shape in self._fit_in_batches(vertices, errors, None):
+                parts, _ = self._rows_among(subjects, again[entries])
                 columns.put(parts, shape)
 
     def _motions(self, subjects: Ints, linear: Floats) -> Motions:
@@ -249,99 +232,83 @@ class MovedFits(FitCache):
         return Motions(motion, scale, residual, stretch, error)
 
     def _fit_in_batches(
-        self,
-        subjects: Ints,
-        points: Sequence[NDArray[np.float32]],
-        linear: Floats,
-        errors: Errors,
-        is_wanted: Bools | None = None,
+        self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None
     ) -> Iterator[tuple[Ints, Shape]]:
-        """Entries of `subjects` (m,), and the shapes of all their parts without padding around the origins.
+        """Entries of subjects (m,), and the shapes of all their parts without padding around the origins.
 
         As many subjects at once as there is room for. Those that cannot be fitted are added to `errors`.
 
         is_wanted : (N,) mask of parts; all without one
         """
-        parts = self._parts_of(subjects, points, is_wanted)
-        sized = points if parts is None else [each.rows for each in parts]
+        parts = self._parts_of(vertices, is_wanted)
+        sized = vertices.points if parts is None else [each.rows for each in parts]
         most = LEAF_POINTS_AT_ONCE if self._has_leaves else POINTS_AT_ONCE
-        for candidates in in_batches(range(len(points)), lambda k: len(sized[k]), most):
-            for settings, members in grouped_by_settings([self._settings[subjects[k]] for k in candidates]):
-                batch = [candidates[member] for member in members]
-                entries = np.array(batch)
+        for candidates in in_batches(range(len(sized)), lambda k: len(sized[k]), most):
+            settings_of = [self._settings[k] for k in vertices.subjects[candidates].tolist()]
+            for settings, members in grouped_by_settings(settings_of):
+                entries = np.array(candidates)[members]
+                batch = vertices.take(entries)
                 try:
-                    groups = None if parts is None else [parts[k] for k in batch]
-                    vertices = [points[k] for k in batch]
-                    shape = self._fit_together(subjects[entries], vertices, linear[entries], settings, groups)
+                    groups = None if parts is None else [parts[k] for k in entries]
+                    shape = self._fit_together(batch, settings, groups)
                     if groups is not None and is_wanted is None:
-                        shape = self._one_for_each_part(shape, subjects[entries], groups)
+                        shape = self._one_for_each_part(shape, batch.subjects, groups)
                     yield entries, shape
                 except CollisionBoundsError as error:
-                    if len(batch) == 1:
-                        errors[int(subjects[entries[0]])] = error
+                    if len(entries) == 1:
+                        errors[int(batch.subjects[0])] = error
                         continue
                     # Retry one by one, so that only the subject that fails reports the error.
-                    for k in batch:
-                        alone = subjects[[k]], [points[k]], linear[[k]]
-                        for _, shape in self._fit_in_batches(*alone, errors, is_wanted):
-                            yield np.array([k]), shape
+                    for entry in entries:
+                        for _, shape in self._fit_in_batches(vertices.take([entry]), errors, is_wanted):
+                            yield np.array([entry]), shape
 
-    def _parts_of(
-        self, subjects: Ints, points: Sequence[NDArray[np.float32]], is_wanted: Bools | None
-    ) -> list[PartVertices] | None:
+    def _parts_of(self, vertices: PosedVertices, is_wanted: Bools | None) -> list[PartVertices] | None:
         """Parts of subjects (m,) with vertices, those that a mask (N,) has; None if each is one part."""
         if self._groups is None:
             return None
         # With other vertices than the groups were made for, one shape around all stands for each group.
         found = [
-            parts if parts.are_of(vertices) else PartVertices.whole(len(vertices))
-            for parts, vertices in zip((self._groups[k] for k in subjects.tolist()), points, strict=True)
+            parts if parts.are_of(points) else PartVertices.whole(len(points))
+            for parts, points in zip(
+                (self._groups[k] for k in vertices.subjects.tolist()), vertices.points, strict=True
+            )
         ]
         if is_wanted is None:
             return found
-        numbers = (np.flatnonzero(is_wanted[self._layout.rows(np.array([k]))]) for k in subjects)
+        numbers = (np.flatnonzero(is_wanted[self._rows(np.array([k]))]) for k in vertices.subjects)
         return [parts.take(each) for parts, each in zip(found, numbers, strict=True)]
 
     def _fit_together(
-        self,
-        subjects: Ints,
-        points: Sequence[NDArray[np.float32]],
-        linear: Floats,
-        settings: FitSettings,
-        groups: Sequence[PartVertices] | None,
+        self, vertices: PosedVertices, settings: FitSettings, groups: Sequence[PartVertices] | None
     ) -> Shape:
         """Shapes of given parts of subjects (m,) around their origins; raises the error of any of them."""
-        radii: Floats | None = self._radii[subjects]
+        radii: Floats | None = self._radii[vertices.subjects]
         if radii is not None and not radii.any():
             radii = None
         if self._axial is not None:
-            return self._axial.fit(subjects, points, linear, radii)
+            return self._axial.fit(vertices, radii)
         frames = None
         if self._columns.has_rotation and (groups is not None or settings.axes == "smallest"):
-            frames = self._axes_of_boxes(subjects, points, linear, groups)
-        return fit_around_origins(points, linear, self._shape, settings, groups, radii, frames)
+            frames = self._axes_of_boxes(vertices, groups)
+        return fit_around_origins(
+            vertices.points, vertices.linear, self._shape, settings, groups, radii, frames
+        )
 
-    def _axes_of_boxes(
-        self,
-        subjects: Ints,
-        points: Sequence[NDArray[np.float32]],
-        linear: Floats,
-        groups: Sequence[PartVertices] | None,
-    ) -> Floats:
+    def _axes_of_boxes(self, vertices: PosedVertices, groups: Sequence[PartVertices] | None) -> Floats:
         """Axes (p, 3, 3) of the smallest boxes around all parts of subjects (m,), in the frames of these.
 
         Other axes at each sample would not turn with the subject, and the box in between would be wrong. Axes
         that are found while a subject is flat are not kept: they fit none of its other sizes.
         """
         axes = []
-        for entry, subject in enumerate(subjects.tolist()):
-            parts = PartVertices.whole(len(points[entry])) if groups is None else groups[entry]
+        groups = groups or [PartVertices.whole(len(points)) for points in vertices.points]
+        for subject, points, linear, parts in zip(*vertices, groups, strict=True):
             count, found = len(parts.offsets) - 1, self._axes.get(subject)
             if found is None or len(found) < count:
-                vertices = parts.with_cuts(points[entry])
-                rows = np.split(parts.rows, parts.offsets[1:-1])
-                found = np.stack([smallest_box_axes(vertices[each], linear[entry]) for each in rows])
-                if np.linalg.matrix_rank(linear[entry]) == 3:
+                rows, every = np.split(parts.rows, parts.offsets[1:-1]), parts.with_cuts(points)
+                found = np.stack([smallest_box_axes(every[each], linear) for each in rows])
+                if np.linalg.matrix_rank(linear) == 3:
                     self._axes[subject] = found
             axes.append(found[:count])
         return np.concatenate(axes)
@@ -349,7 +316,7 @@ class MovedFits(FitCache):
     def _one_for_each_part(self, shape: Shape, subjects: Ints, groups: Sequence[PartVertices]) -> Shape:
         """Repeat the last shape of subjects (m,) that have fewer groups now than parts at first."""
         given = np.array([len(each.offsets) - 1 for each in groups])
-        counts = self._layout.counts[subjects]
+        counts = self._counts[subjects]
         number = concatenated_ranges(np.zeros_like(counts), counts)
         first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
         return shape[first + np.minimum(number, last)]

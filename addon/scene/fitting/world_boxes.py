@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ from ...core.skins.blended_points import (
     outermost_of_one,
     outermost_points,
 )
-from ..settings import FitSettings
-from .fit_cache import Errors, FitCache, FitColumns
+from .fit_cache import Errors, FitCache, FitColumns, PosedVertices
 
 _MANY_VERTICES = 1024
 """Vertices from which on those of one subject are computed alone, and the few that may be extreme are found
@@ -31,27 +30,15 @@ _OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 class WorldBoxes(FitCache):
     """Boxes of subjects along the world's axes: that of subject k is in row k; see `new_fits`."""
 
-    def __init__(self, settings: Sequence[FitSettings], owners: Ints) -> None:
-        super().__init__(settings, owners, FitColumns.room(Aabb, len(settings)))
-        self._stacks: VertexStacks | None = None
-
-    def by_part(self) -> WorldBoxes:
-        """See `FitCache`: each is the only part."""
-        return self
+    _stacks: VertexStacks | None = None
 
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """See `FitCache`."""
         return self._stacked().kinks(subjects, reach, begin, end)
 
-    def _fit(
-        self,
-        subjects: Ints,
-        points: Sequence[NDArray[np.float32]],
-        linear: Floats,
-        errors: Errors,
-        is_wanted: Bools | None,
-    ) -> None:
-        has_points = np.array([len(vertices) > 0 for vertices in points], dtype=bool)
+    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
+        subjects, points, linear = vertices
+        has_points = np.array([len(each) > 0 for each in points], dtype=bool)
         entries = np.flatnonzero(has_points)
         candidates = {entry: _extreme_candidates(points[entry], linear[entry]) for entry in entries.tolist()}
         radii = self._radii[subjects[entries]]
@@ -64,8 +51,8 @@ class WorldBoxes(FitCache):
             errors[subject] = EmptyGeometryError("no points")
         for subject in subjects[entries[~is_finite]].tolist():
             errors[subject] = NonFiniteGeometryError("points: not all are finite")
-        for subject, vertices in zip(subjects.tolist(), points, strict=True):
-            if self._stacks and (subject in errors or not self._stacks.replace(subject, vertices)):
+        for subject, each in zip(subjects.tolist(), points, strict=True):
+            if self._stacks and (subject in errors or not self._stacks.replace(subject, each)):
                 self._stacks = None
 
     def _follow(

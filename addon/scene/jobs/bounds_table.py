@@ -215,7 +215,7 @@ def fit_bounds(
         skipped.append(Skipped(subjects[index].name, reason))
 
     parts = (
-        piece.taken(slice(start, start + _SUBJECTS_AT_ONCE))
+        piece if len(piece.subjects) == 1 else piece.taken(slice(start, start + _SUBJECTS_AT_ONCE))
         for piece in pieces
         for start in range(0, len(piece.subjects), _SUBJECTS_AT_ONCE)
     )
@@ -238,10 +238,13 @@ def fit_bounds(
                         reason = reason_without_vertices(group, subject.override is not None)
                     skip(index, reason)
                 continue
+            if is_placed.all():
+                placed.append(every)
+                continue
             for index in piece.subjects[~is_placed].tolist():
                 skip(index, UNPLACED)
             if is_placed.any():
-                placed.append(every if is_placed.all() else every.taken(np.flatnonzero(is_placed)))
+                placed.append(every.taken(np.flatnonzero(is_placed)))
         for _, rows in grouped_by_settings([each.geometry.fit for each in placed]):
             # Meshes are split one at a time, which takes a second for each.
             for together in [[row] for row in rows] if "compound" in shapes else [rows]:

@@ -200,11 +200,12 @@ class KnownShapes:
             can_turn = fits.turns_with_subject | self._only_moves
             self.known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
         self.known[at_rest] = True
-        self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), fits.reach()
+        reach, vertex_counts = fits.reach_and_counts()
+        self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), reach
         self.costs = np.ones(len(fits.owners))
         if shape == "aabb":
             is_fitted = self.known & ~self._only_moves & ~is_skinned
-            self.costs += np.where(is_fitted, fits.vertex_counts() / _VERTICES_PER_COST, 0)[fits.owners]
+            self.costs += np.where(is_fitted, vertex_counts / _VERTICES_PER_COST, 0)[fits.owners]
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """See `KnownMotion`."""
