@@ -90,51 +90,45 @@ def hierarchy_chords(
 
     The interval of an object is that of its parent.
     """
-    objects, parents = hierarchy
-    level = _level(transforms, objects, begin, end)
+    parents = hierarchy.parents
+    level, turn, scale = _without_parents(transforms, hierarchy.objects, begin, end)
     if (parents < 0).all():
-        return TransformChords(level.begin, level.end, level.offset, level.linear, level.arc)
+        return level
     generations = hierarchy.generations()[1:]
-    carried = _carried(transforms, hierarchy, generations, level)
-    _, _, offset, linear, arc, turn, scale = level
+    matrices, norms, reaches, paths, all_turns = _carried(transforms, hierarchy, generations, level, turn)
+    _, _, offset, linear, arc = level
     turns = (turn > 0) | (linear > 0)
     for rows in generations:
         # Of a point at distance r from the origin, each bound is a constant and a factor of r. A product of
         # two linear changes deviates from its chord by a quarter of the product of both changes.
-        parent, norm, reach, path = parents[rows], carried.norm[rows], carried.reach[rows], carried.path[rows]
-        size, bent, turned = scale[parent] * norm, linear[parent], carried.turn[parent] / 4
-        deviation = (bent * reach + turned * path) * (1 + CHAIN_ROUNDING)
+        parent = parents[rows]
+        size, bent, turned = scale[parent] * norms[rows], linear[parent], all_turns[parent] / 4
+        deviation = (bent * reaches[rows] + turned * paths[rows]) * (1 + CHAIN_ROUNDING)
         offset[rows] = offset[parent] + (size * offset[rows] + deviation)
-        linear[rows] = size * linear[rows] + norm * (bent * scale[rows] + turned * turn[rows])
+        linear[rows] = size * linear[rows] + norms[rows] * (bent * scale[rows] + turned * turn[rows])
         scale[rows] *= size
         arc[rows] = np.where(turns[parent], np.where(turns[rows], np.inf, arc[parent]), arc[rows])
         turns[rows] |= turns[parent]
-    return TransformChords(carried.begin, carried.end, offset, linear, arc)
-
-
-class _Carried(Table):
-    """World matrices (m, 4, 4) of objects that their parents carry.
-
-    norm : (m,) by how much longer the inverse of the parent makes a vector, at most
-    reach, path : (m,) how far the origin is away in the space of the parent, and how far it moves there
-    turn : (m,) norm of the change of the linear part in the world
-    """
-
-    begin: Floats
-    end: Floats
-    norm: Floats
-    reach: Floats
-    path: Floats
-    turn: Floats
+    return level.replaced(begin=matrices[:, 0], end=matrices[:, 1])
 
 
 def _carried(
-    transforms: Transforms, hierarchy: Hierarchy, generations: list[Ints], level: _Level
-) -> _Carried:
-    """Carry objects (m,) by their parents, from generation to generation."""
+    transforms: Transforms,
+    hierarchy: Hierarchy,
+    generations: list[Ints],
+    level: TransformChords,
+    turn: Floats,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Carry objects (m,) by their parents, from generation to generation.
+
+    turn : (m,) as of `_without_parents`
+    Returns the world matrices (m, 2, 4, 4) at both ends; by how much longer the inverse of the parent makes a
+    vector, at most; how far the origin is away in the space of the parent, and how far it moves there; and
+    the norm of the change of the linear part in the world, (m,) each.
+    """
     objects, parents = hierarchy
     children = np.flatnonzero(parents >= 0)
-    both, norm, turn = np.stack([level.begin, level.end], axis=1), np.ones(len(objects)), level.turn.copy()
+    both, norm, turn = np.stack([level.begin, level.end], axis=1), np.ones(len(objects)), turn.copy()
     inverses, norm[children] = (values[objects[children]] for values in transforms.precise_parent_inverse)
     both[children] = inverses[:, None] @ both[children]
     places = both[:, :, :3, 3]
@@ -143,7 +137,7 @@ def _carried(
         both[rows] = both[parents[rows]] @ both[rows]
     change = (both[:, 1] - both[:, 0])[children, :3, :3]
     turn[children] = np.sqrt((change**2).sum(axis=(1, 2))) * (1 + CHAIN_ROUNDING)
-    return _Carried(both[:, 0], both[:, 1], norm, reach, path, turn)
+    return both, norm, reach, path, turn
 
 
 def _norms(vectors: Floats) -> Floats:
@@ -151,23 +145,13 @@ def _norms(vectors: Floats) -> Floats:
     return np.asarray(np.sqrt(dot(vectors, vectors)))
 
 
-class _Level(Table):
-    """Matrices (m, 4, 4) of objects without their parents, and bounds (m,) of what they do in between.
+def _without_parents(
+    transforms: Transforms, objects: Ints, begin: Floats, end: Floats
+) -> tuple[TransformChords, Floats, Floats]:
+    """Objects (m,) over their intervals (m,), without their parents.
 
-    turn : norm of the change of the linear part
+    Returns also the norm of the change of the linear part, and the largest scale, (m,) each.
     """
-
-    begin: Floats
-    end: Floats
-    offset: Floats
-    linear: Floats
-    arc: Floats
-    turn: Floats
-    largest_scale: Floats
-
-
-def _level(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> _Level:
-    """Objects (m,) over their intervals (m,), without their parents."""
     first = transforms.rest.astype(np.float64)[objects]
     channels, of_rows = Chords(first, first.copy(), np.zeros_like(first)), transforms.curve_of[objects]
     row, channel = np.nonzero(of_rows >= 0)
@@ -188,13 +172,14 @@ def _level(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) ->
             transforms, objects[changing], channels.take(changing)
         )
     linear, arc, turn, largest_scale = bounds
-    return _Level(matrices[0], matrices[1], offset, linear, arc, turn, largest_scale)
+    return TransformChords(matrices[0], matrices[1], offset, linear, arc), turn, largest_scale
 
 
 def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floats, Floats]:
     """Rotation and scale of objects (m,) with chords (m, CHANNELS), without their parents.
 
-    Returns the linear parts (2, m, 3, 3) at both ends, and the last four bounds (4, m) of `_Level`.
+    Returns the linear parts (2, m, 3, 3) at both ends, and (4, m) linear and arc as of `TransformChords`,
+    the norm of the change, and the largest scale.
     """
     angles, scale = (channels.take((slice(None), group)) for group in (ROTATION, SCALE))
     rotations, (from_chord, from_arc) = _rotations(transforms, objects, angles)

@@ -114,11 +114,9 @@ def minimum_translation(a: Solid, b: Solid) -> Floats:
         As `separation`.
     """
     methods, first, second, is_swapped = _find_methods("minimum translation", a, b)
-    if methods.translation:
-        move = methods.translation(first, second)
-    else:
-        depth = np.minimum(methods.separation(first, second), 0.0)
-        move = methods.witness(first, second).normal * depth[..., None]
+    depth = np.minimum(methods.separation(first, second), 0.0)[..., None]
+    # Closest points of a mesh take long, and those that are apart are not needed.
+    move = methods.witness(first, second).normal * depth if depth.any() else np.zeros((*depth.shape[:-1], 3))
     return np.asarray((-move if is_swapped else move) + 0.0)
 
 
@@ -150,19 +148,18 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
 
 
 class _PairMethods(NamedTuple):
-    """The functions for one pair of types; without `translation` it follows from the witness points."""
+    """The functions for one pair of types."""
 
     separation: Callable[[Any, Any], Any]
     overlaps: Callable[[Any, Any], Any]
     witness: Callable[[Any, Any], Any]
-    translation: Callable[[Any, Any], Any] | None
 
 
 def _methods(module: ModuleType, pair: str) -> _PairMethods:
     """Find the functions of a module by the names of a pair, such as `separation_sphere_aabb`."""
-    queries = ("separation", "overlaps", "witness_points", "minimum_translation")
-    functions: list[Any] = [getattr(module, f"{query}_{pair}", None) for query in queries]
-    return _PairMethods(*functions)
+    return _PairMethods(
+        *(getattr(module, f"{query}_{pair}") for query in ("separation", "overlaps", "witness_points"))
+    )
 
 
 _PAIRS: dict[tuple[type, type], _PairMethods] = {

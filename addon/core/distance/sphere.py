@@ -240,20 +240,6 @@ def witness_points_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> WitnessPoi
     return WitnessPoints(*(points.reshape(*sphere.shape, 3) for points in witness))
 
 
-def minimum_translation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
-    """Shortest translation that separates the sphere from its deepest triangle, (..., 3); zero for none.
-
-    Other triangles may still overlap, as in a corner, and then need another translation.
-    """
-    flat = sphere.reshaped((-1,))
-    move = np.zeros((*flat.shape, 3))
-    deepest, depth = _deepest(flat, mesh)
-    hits = np.flatnonzero(deepest >= 0)
-    witness = witness_points_sphere_triangle(flat[hits], mesh.triangles[deepest[hits]])
-    move[hits] = witness.normal * depth[hits, None] + 0.0
-    return move.reshape(*sphere.shape, 3)
-
-
 def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:
     """Spheres as a flat batch (n,), and their triangles (n,) of minimum separation; -1 where all are inf."""
     flat = sphere.reshaped((-1,))
