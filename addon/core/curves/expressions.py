@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,17 +29,13 @@ _KINK = 1e30
 _ROUNDING = 2.0**-22
 """Part of a number that single precision may change, twice."""
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+_UNARY = {"negative": np.negative, "sin": np.sin, "cos": np.cos, "abs": np.abs}
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    **_UNARY,
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,
     "/": np.divide,
-}
-_UNARY: dict[str, Callable[[Any], Any]] = {
-    "negative": np.negative,
-    "sin": np.sin,
-    "cos": np.cos,
-    "abs": np.abs,
 }
 _FUNCTIONS = {"sin": "sin", "cos": "cos", "abs": "abs", "fabs": "abs"}
 _ANGLES = {"radians": (math.pi, 180.0), "degrees": (180.0, math.pi)}
@@ -215,21 +211,22 @@ class DrivenCurves(Curves):
         return result
 
 
-def _values(program: Program, numbers: Floats, frames: Any) -> Any:
-    """Values (m,) of a program with numbers (k, m) at frames (m,)."""
+def _run(program: Program, numbers: Iterable[Any], frames: Any, apply: Callable[..., Any]) -> Any:
+    """Run a program: `apply` an operation, by its name, to one or two operands."""
     stack: list[Any] = []
     upcoming = iter(numbers)
     for operation in program:
-        if operation == "frame":
-            stack.append(frames)
-        elif operation == "number":
-            stack.append(next(upcoming))
-        elif operation in _UNARY:
-            stack.append(_UNARY[operation](stack.pop()))
+        if operation in ("frame", "number"):
+            stack.append(frames if operation == "frame" else next(upcoming))
         else:
-            right = stack.pop()
-            stack.append(_BINARY[operation](stack.pop(), right))
+            count = 1 if operation in _UNARY else 2
+            stack[-count:] = [apply(operation, *stack[-count:])]
     return stack[0]
+
+
+def _values(program: Program, numbers: Floats, frames: Any) -> Any:
+    """Values (m,) of a program with numbers (k, m) at frames (m,)."""
+    return _run(program, numbers, frames, lambda operation, *operands: _OPERATIONS[operation](*operands))
 
 
 def _mapped(chords: Chords, largest: Floats, rounding: Floats) -> Chords:
@@ -272,20 +269,16 @@ class _Bounds(NamedTuple):
 def _bounds(program: Program, numbers: Floats, begin: Floats, end: Floats) -> _Bounds:
     """Bound a program with numbers (k, m) over intervals (m,)."""
     zero = np.zeros(len(begin))
-    stack: list[_Bounds] = []
-    upcoming = iter(numbers)
-    for operation in program:
-        if operation == "frame":
-            stack.append(_Bounds(begin, np.maximum(np.abs(begin), np.abs(end)), zero + 1, zero))
-        elif operation == "number":
-            number = next(upcoming)
-            stack.append(_Bounds(number, np.abs(number), zero, zero))
-        elif operation in _UNARY:
-            stack.append(_unary_bounds(operation, stack.pop(), end - begin))
-        else:
-            right = stack.pop()
-            stack.append(_binary_bounds(operation, stack.pop(), right))
-    return stack[0]
+    frames = _Bounds(begin, np.maximum(np.abs(begin), np.abs(end)), zero + 1, zero)
+    constants = (_Bounds(number, np.abs(number), zero, zero) for number in numbers)
+
+    def apply(operation: str, operand: _Bounds, *second: _Bounds) -> _Bounds:
+        if second:
+            return _binary_bounds(operation, operand, *second)
+        return _unary_bounds(operation, operand, end - begin)
+
+    result: _Bounds = _run(program, constants, frames, apply)
+    return result
 
 
 def _unary_bounds(operation: str, operand: _Bounds, span: Floats) -> _Bounds:
@@ -299,7 +292,7 @@ def _unary_bounds(operation: str, operand: _Bounds, span: Floats) -> _Bounds:
 
 
 def _binary_bounds(operation: str, left: _Bounds, right: _Bounds) -> _Bounds:
-    begin = _BINARY[operation](left.begin, right.begin)
+    begin = _OPERATIONS[operation](left.begin, right.begin)
     if operation in "+-":
         return _Bounds(begin, *(a + b for a, b in zip(left[1:], right[1:], strict=True)))
     if operation == "/":

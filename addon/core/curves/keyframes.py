@@ -66,20 +66,14 @@ class Curves:
         self.keys, self.starts, self.count = keys, starts, len(starts) - 1
         self.segments = segments = Segments(keys, starts, is_extrapolated)
         self._times = np.ascontiguousarray(keys.points[:, 0])
-        # Curves whose segments have the same kinds and times: the group of each, and one curve of each group.
+        # Of each curve, the first one whose segments have the same kinds and times.
         seen: dict[bytes, int] = {}
-        layouts: list[int] = []
         self._layout_of = np.empty(self.count, dtype=np.int64)
         times = (segments.controls[:, :, 0], segments.start[:, 0], segments.end[:, 0], segments.kind)
         columns = np.vstack([np.asarray(rows, dtype=np.float32) for rows in times]).T
         columns = np.ascontiguousarray(columns)
         for curve, (begin, end) in enumerate(zip(segments.first, segments.first[1:], strict=False)):
-            key = columns[begin:end].tobytes()
-            if key not in seen:
-                seen[key] = len(layouts)
-                layouts.append(curve)
-            self._layout_of[curve] = seen[key]
-        self._layouts = np.array(layouts, dtype=np.int64)
+            self._layout_of[curve] = seen.setdefault(columns[begin:end].tobytes(), curve)
         first = segments.first[:-1]
         value = np.repeat(segments.start[first, 1], np.diff(segments.first))
         is_flat = (segments.kind == CONSTANT) & (segments.start[:, 1] == value)
@@ -96,8 +90,8 @@ class Curves:
         result[:] = self.segments.start[self.segments.first[:-1], 1][:, None]
         moving = np.flatnonzero(~self.is_constant)
         # What depends on time is located once for curves whose keys and handles are at equal times.
-        used, of_curve = np.unique(self._layout_of[moving], return_inverse=True)
-        curves, first = self._layouts[used], self.segments.first
+        curves, of_curve = np.unique(self._layout_of[moving], return_inverse=True)
+        first = self.segments.first
         segments, nearest, parameters = self._located(np.repeat(curves, len(t)), np.tile(t, len(curves)))
         shape = (len(curves), len(t))
         segments = segments.reshape(shape)[of_curve] + (first[moving] - first[curves][of_curve])[:, None]

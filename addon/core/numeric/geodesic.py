@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -36,34 +37,24 @@ def geodesic_directions(frequency: int) -> GeodesicDirections:
         [np.roll((0, one, two * golden), k) for k in range(3) for one in (-1, 1) for two in (-1, 1)]
     )
     near = np.abs(((corners[:, None] - corners) ** 2).sum(axis=2) - 4) < 1e-9
-    faces = [
-        (a, b, c)
-        for a in range(12)
-        for b in range(a + 1, 12)
-        for c in range(b + 1, 12)
-        if near[a, b] and near[b, c] and near[a, c]
-    ]
-    index: dict[tuple[float, ...], int] = {}
-    points: list[Floats] = []
-
-    def corner(face: Floats, i: int, j: int) -> int:
-        """Return the index of a grid point of a face; neighboring faces share the points of their edge."""
-        point = (face[0] * (frequency - i - j) + face[1] * i + face[2] * j) / frequency
-        key = tuple((np.round(point, 6) + 0.0).tolist())
-        if key not in index:
-            index[key] = len(points)
-            points.append(point)
-        return index[key]
-
-    triangles = []
-    for face in corners[np.array(faces)]:
-        for i in range(frequency):
-            for j in range(frequency - i):
-                a, b, c = corner(face, i, j), corner(face, i + 1, j), corner(face, i, j + 1)
-                triangles.append((a, b, c))
-                if i + j < frequency - 1:
-                    triangles.append((b, corner(face, i + 1, j + 1), c))
-    vectors, numbers = normalized(np.array(points)), np.array(triangles, dtype=np.int64)
+    faces = [face for face in combinations(range(12), 3) if near[np.ix_(face, face)].sum() == 6]
+    # Triangles of the grid on a face, by steps along two of its edges, and their corners on all faces.
+    grid = np.array(
+        [
+            triangle
+            for i in range(frequency)
+            for j in range(frequency - i)
+            for triangle in (((i, j), (i + 1, j), (i, j + 1)), ((i + 1, j), (i + 1, j + 1), (i, j + 1)))
+            if sum(triangle[1]) <= frequency
+        ]
+    )
+    (i, j), (a, b, c) = np.moveaxis(grid, -1, 0)[..., None], corners[np.array(faces).T][:, :, None, None]
+    points = ((a * (frequency - i - j) + b * i + c * j) / frequency).reshape(-1, 3)
+    # Neighboring faces share the points of their edge; numbered in the order in which they occur.
+    rounded = np.round(points, 6) + 0.0
+    _, first, kind = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    order = first.argsort()
+    vectors, numbers = normalized(points[first[order]]), order.argsort()[kind.reshape(-1, 3)]
     a, b, c = (vectors[column] for column in numbers.T)
     is_inward = dot(a, cross(b, c)) < 0
     numbers[is_inward] = numbers[is_inward][:, ::-1]
