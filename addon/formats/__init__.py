@@ -41,7 +41,6 @@ from .document.conversion import (
     LEAST_DECIMALS,
     MOST_DECIMALS,
     LoadedDocument,
-    WriteOptions,
     make_document,
     read_document,
     read_file,

@@ -18,7 +18,6 @@ from addon.formats import (
     Origin,
     ScannedContacts,
     TimeSettings,
-    WriteOptions,
     dumps,
     load_document,
     make_document,
@@ -66,7 +65,7 @@ def _document(contacts: int) -> Path:
     origin = Origin("Collision Bounds", "0.1.0", "5.2.3", "parts.blend", "Scene")
     contents = DocumentContents(objects, (), origin, TimeSettings(24, 1, _FRAMES, 1, 1), scanned)
     path = Path(tempfile.mkdtemp(prefix="collision_bounds_")) / "parts.json"
-    path.write_text("".join(dumps(make_document(contents, WriteOptions(space_for("blender", 1.0))))), "utf-8")
+    path.write_text("".join(dumps(make_document(contents, space_for("blender", 1.0)))), "utf-8")
     return path
 
 

@@ -12,7 +12,6 @@ from addon.formats import (
     CONVENTIONS,
     FILE_FORMATS,
     DocumentError,
-    WriteOptions,
     convention_for,
     dumps,
     file_text,
@@ -58,8 +57,8 @@ def check_document(content: bytes) -> str | None:
     each = choice.choice(FILE_FORMATS)
     in_format = space_for(convention_for(each.name, CONVENTIONS["unreal"]), loaded.scale_length)
     try:
-        text = dumps(make_document(loaded, WriteOptions(space, decimals)))
-        "".join(file_text(make_document(loaded, WriteOptions(in_format, decimals)), each.name))
+        text = dumps(make_document(loaded, space, decimals))
+        "".join(file_text(make_document(loaded, in_format, decimals), each.name))
     except CollisionBoundsError:
         return None
     try:

@@ -38,7 +38,6 @@ from addon.formats import (
     Skipped,
     TimeSettings,
     Track,
-    WriteOptions,
     dumps,
     make_document,
     space_for,
@@ -59,7 +58,7 @@ _CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
 def document_texts() -> list[str]:
     """Return the text of every document."""
     return [
-        dumps(make_document(contents, WriteOptions(space, decimals)))
+        dumps(make_document(contents, space, decimals))
         for space, decimals in zip(_SPACES, (6, 3, 9, 4, 6), strict=True)
         for contents in _contents()
     ]

@@ -30,7 +30,6 @@ from addon.formats import (
     Space,
     TimeSettings,
     Track,
-    WriteOptions,
     make_document,
     space_for,
 )
@@ -77,7 +76,7 @@ def document_of(
     DocumentContents.
     """
     fields: dict[str, Any] = {"skipped": [], "origin": ORIGIN, "time": TIME, **contents}
-    document = make_document(DocumentContents(objects, **fields), WriteOptions(space, decimals))
+    document = make_document(DocumentContents(objects, **fields), space, decimals)
     return {**document, "objects": list(document["objects"])}
 
 

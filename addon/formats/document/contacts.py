@@ -6,7 +6,7 @@ The functions of a member stand together: what is written, and how it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,12 +68,12 @@ class ContactWriter:
         clearance = json_number(float(f"{scanned.clearance * self.space.scale:.12g}"))
         answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
         accepted = [_OMITTED if text is None else text for text in scanned.accepted]
-        frames = self._frames_down(pairs.frame)
+        frames = self._rounded(pairs.frame)
         firsts = _entries(
             {
                 "frame": frames,
                 "seconds": self._seconds(frames),
-                "uncertainty": self._frames_up(pairs.uncertainty),
+                "uncertainty": self._rounded(pairs.uncertainty, rounded_up),
                 "point": self._vectors(pairs.point),
                 "normal": self._directions(pairs.normal),
                 # The frame is rounded down, so a contact just after the first frame begins there too.
@@ -92,7 +92,10 @@ class ContactWriter:
                 "first": firsts,
                 "intervals": list(self._intervals(contacts, clearance)),
                 **self._extents(pairs, clearance),
-                **{key: [each.get(key, _OMITTED) for each in answers] or nothing for key in _ANSWERS},
+                **{
+                    key: [each.get(key, _OMITTED) for each in answers] or nothing
+                    for key in ("meshes", "notVerified")
+                },
                 "accepted": accepted or nothing,
             }
         )
@@ -105,7 +108,7 @@ class ContactWriter:
             {
                 "a": [ids[index] for index in pairs.a.tolist()],
                 "b": [ids[index] for index in pairs.b.tolist()],
-                "frame": self._frames_nearest(pairs.frame),
+                "frame": self._rounded(pairs.frame, rounded_to_nearest),
                 "gap": _json_numbers(gaps),
             }
         )
@@ -113,8 +116,31 @@ class ContactWriter:
     def _intervals(self, contacts: Contacts, clearance: float) -> Iterator[list[dict[str, Any]]]:
         """Yield the intervals of each contact, rounded outward; intervals that then overlap are merged."""
         spans = contacts.intervals
-        ends = {"start": self._frames_down(spans.start), "end": self._frames_up(spans.end)}
-        details = iter(self._details(spans.take(spans.has_details), clearance))
+        ends = {"start": self._rounded(spans.start), "end": self._rounded(spans.end, rounded_up)}
+        detailed = spans.take(spans.has_details)
+        normals, is_known = self._directions(detailed.normal), detailed.has_velocity
+        decimals = min(self.decimals, _SPEED_DECIMALS)
+        # Lengths per second.
+        exact = self.space.vectors(np.where(is_known[:, None], detailed.velocity, 0.0) * self.time.fps)
+        velocities = to_lists(rounded_to_nearest(exact, decimals))
+        # Of the written numbers, so that they are the same after they were read.
+        exact_speeds = [
+            -sum(part * along for part, along in zip(velocity, normal, strict=True))
+            for velocity, normal in zip(velocities, normals, strict=True)
+        ]
+        speeds = _json_numbers(rounded_to_nearest(exact_speeds, decimals))
+        details = iter(
+            _entries(
+                {
+                    "uncertainty": self._rounded(detailed.uncertainty, rounded_up),
+                    "point": self._vectors(detailed.point),
+                    "normal": normals,
+                    "velocity": _selected(velocities, is_known, None),
+                    "closingSpeed": _selected(speeds, is_known, None),
+                    **self._extents(detailed, clearance, self._directions(detailed.direction)),
+                }
+            )
+        )
         entries = iter(
             entry | next(details) if has_details else entry
             for entry, has_details in zip(_entries(ends), spans.has_details, strict=True)
@@ -132,29 +158,6 @@ class ContactWriter:
                     written.append(entry)
             yield written
 
-    def _details(self, spans: Intervals, clearance: float) -> list[dict[str, Any]]:
-        """Convert begin and deepest overlap of intervals; velocities become lengths per second."""
-        normals, is_known = self._directions(spans.normal), spans.has_velocity
-        decimals = min(self.decimals, _SPEED_DECIMALS)
-        exact = self.space.vectors(np.where(is_known[:, None], spans.velocity, 0.0) * self.time.fps)
-        velocities = to_lists(rounded_to_nearest(exact, decimals))
-        # Of the written numbers, so that they are the same after they were read.
-        exact_speeds = [
-            -sum(part * along for part, along in zip(velocity, normal, strict=True))
-            for velocity, normal in zip(velocities, normals, strict=True)
-        ]
-        speeds = _json_numbers(rounded_to_nearest(exact_speeds, decimals))
-        return _entries(
-            {
-                "uncertainty": self._frames_up(spans.uncertainty),
-                "point": self._vectors(spans.point),
-                "normal": normals,
-                "velocity": _selected(velocities, is_known, None),
-                "closingSpeed": _selected(speeds, is_known, None),
-                **self._extents(spans, clearance, self._directions(spans.direction)),
-            }
-        )
-
     def _extents(
         self, spans: PairContacts | Intervals, clearance: float, directions: Sequence[Any] | None = None
     ) -> dict[str, list[Any]]:
@@ -169,7 +172,7 @@ class ContactWriter:
         depths = rounded_to_nearest(np.maximum(signed, 0.0), self.decimals)
         direction = {} if directions is None else {"direction": directions}
         columns: dict[str, list[Any]] = {}
-        frames = self._frames_nearest(spans.deepest_frame)
+        frames = self._rounded(spans.deepest_frame, rounded_to_nearest)
         for key, name, lengths in (("deepest", "depth", depths), ("closest", "gap", gaps)):
             entries = _entries({"frame": frames, name: _json_numbers(lengths), **direction})
             columns[key] = _selected(entries, (gaps != 0) == (key == "closest"), _OMITTED)
@@ -191,11 +194,11 @@ class ContactWriter:
         first = confirmation.first
         if first is None:
             return motion
-        frames = self._frames_down([first.time])
+        frames = self._rounded([first.time])
         return {
             "frame": frames[0],
             "seconds": self._seconds(frames)[0],
-            "uncertainty": self._frames_up([first.uncertainty])[0],
+            "uncertainty": self._rounded([first.uncertainty], rounded_up)[0],
             "point": self._vectors(first.point),
             **motion,
         }
@@ -210,33 +213,21 @@ class ContactWriter:
 
     def _directions(self, directions: Floats) -> Any:
         """Convert unit vectors (..., 3)."""
-        return to_lists(rounded_to_nearest(self.space.directions(directions), self._unit_decimals))
-
-    @property
-    def _unit_decimals(self) -> int:
-        return max(self.decimals, UNIT_DECIMALS)
+        decimals = max(self.decimals, UNIT_DECIMALS)
+        return to_lists(rounded_to_nearest(self.space.directions(directions), decimals))
 
     def _seconds(self, frames: Sequence[float]) -> list[float]:
         """Convert frames that are rounded already."""
-        return self._frames_down(np.array(frames, dtype=np.float64) / self.time.fps)
+        return self._rounded(np.array(frames, dtype=np.float64) / self.time.fps)
 
-    def _frames_down(self, frames: Any) -> list[float]:
-        """Round frames down, so that a contact is never reported late."""
-        return _json_numbers(rounded_down(frames, self._unit_decimals))
-
-    def _frames_up(self, frames: Any) -> list[float]:
-        return _json_numbers(rounded_up(frames, self._unit_decimals))
-
-    def _frames_nearest(self, frames: Any) -> list[float]:
-        return _json_numbers(rounded_to_nearest(frames, self._unit_decimals))
+    def _rounded(self, times: Any, rounded: Callable[[Any, int], Floats] = rounded_down) -> list[float]:
+        """Round frames or seconds, by default down, so that a contact is never reported late."""
+        return _json_numbers(rounded(times, max(self.decimals, UNIT_DECIMALS)))
 
 
 def _selected(values: Sequence[Any], is_there: Bools, other: Any) -> list[Any]:
     """Return a copy with `other` in place of values (n,) that are not there."""
     return [value if flag else other for value, flag in zip(values, is_there.tolist(), strict=True)]
-
-
-_ANSWERS = ("meshes", "notVerified")
 
 
 def _json_numbers(values: Floats) -> list[float]:

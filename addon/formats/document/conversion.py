@@ -36,25 +36,6 @@ from .model import (
 from .objects import read_objects, read_track, written_objects, written_tracks
 
 
-def read_extras(extras: Mapping[str, Any], ids: Collection[str], end: float) -> dict[str, Any]:
-    """Read the extras of a document, by their attributes of `DocumentContents`.
-
-    ids : of the objects; others are not read
-    end : last frame
-    """
-    found = {each.attribute: each.read(extras.get(key), ids) for key, each in _EXTRAS.items()}
-    partial = found["partial"]
-    if partial is not None and not partial.untested and partial.planned_end == end:
-        found["partial"] = None
-    return found
-
-
-def write_extras(contents: DocumentContents) -> dict[str, Any]:
-    """Write the extras that contents have."""
-    values = {key: getattr(contents, each.attribute) for key, each in _EXTRAS.items()}
-    return {key: _EXTRAS[key].write(value) for key, value in values.items() if value or value == ""}
-
-
 def _write_partial(partial: Partial) -> dict[str, Any]:
     untested = {"meshesNotAsked": partial.untested} if partial.untested else {}
     return {"plannedEnd": json_number(partial.planned_end), **untested}
@@ -161,24 +142,9 @@ class LoadedDocument(DocumentContents):
     scale_length: float = 1.0
 
 
-@dataclass(frozen=True)
-class WriteOptions:
-    """Space and precision of a document.
-
-    space : The space that the document declares; all its numbers are in it.
-    decimals : Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
-    Raises InvalidShapeError: for another type, or decimals out of range.
-    """
-
-    space: Space
-    decimals: int = DEFAULT_DECIMALS
-
-    def __post_init__(self) -> None:
-        require_type(self.space, Space, "space")
-        as_whole_number(self.decimals, "decimals", LEAST_DECIMALS, MOST_DECIMALS)
-
-
-def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str, Any]:
+def make_document(
+    contents: DocumentContents, space: Space, decimals: int = DEFAULT_DECIMALS
+) -> dict[str, Any]:
     """Convert contents to a document of dicts and lists, keys in the order of the format.
 
     Shapes are rounded outward: each encloses the exact one, in the document's space. First frames are rounded
@@ -186,17 +152,21 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
     its space with as many decimals, keep their numbers.
 
     contents : In Blender's space and units.
-    options : Space and precision of the document.
+    space : The space that the document declares; all its numbers are in it.
+    decimals : Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
     Returns document : dict of str to Any. Its objects and tracks are converted on access, since there can
         be very many, see `WrittenEntries`.
+    Raises InvalidShapeError: for another type, or decimals out of range.
     """
     require_type(contents, DocumentContents, "contents")
-    require_type(options, WriteOptions, "options")
-    space, decimals, scanned, origin = options.space, options.decimals, contents.scanned, contents.origin
+    require_type(space, Space, "space")
+    as_whole_number(decimals, "decimals", LEAST_DECIMALS, MOST_DECIMALS)
+    scanned, origin = contents.scanned, contents.origin
     precision = decimals, max(decimals, UNIT_DECIMALS)
     writer = ContactWriter(space, decimals, contents.time)
     skipped = sorted(contents.skipped, key=lambda entry: (entry.name, entry.reason))
     warnings = sorted(contents.warnings, key=lambda entry: (entry.kind, entry.name, entry.message))
+    extras = {key: (each, getattr(contents, each.attribute)) for key, each in _EXTRAS.items()}
     return {
         "$schema": SCHEMA_ID,
         "format": FORMAT,
@@ -207,7 +177,17 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
             "blender": origin.blender,
         },
         "source": {"file": origin.file, "scene": origin.scene},
-        "space": _space(space),
+        "space": {
+            "preset": space.preset,
+            "up": space.up,
+            "forward": space.forward,
+            "handedness": space.handedness,
+            "unit": space.unit,
+            "metersPerUnit": json_number(space.meters_per_unit),
+            "fromBlender": to_lists((space.axes * space.scale).reshape(-1)),
+            "matrixOrder": "row-major 3x3",
+            "quaternion": "xyzw",
+        },
         "time": {key: json_number(getattr(contents.time, name)) for key, name in _TIME.items()},
         "objects": written_objects(contents.objects, space, precision, contents.responses)
         if contents.objects
@@ -217,21 +197,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         "clearances": writer.clearances(scanned) if scanned else [],
         "skipped": list(map(asdict, skipped)),
         "warnings": list(map(asdict, warnings)),
-        "extras": write_extras(contents),
-    }
-
-
-def _space(space: Space) -> dict[str, Any]:
-    return {
-        "preset": space.preset,
-        "up": space.up,
-        "forward": space.forward,
-        "handedness": space.handedness,
-        "unit": space.unit,
-        "metersPerUnit": json_number(space.meters_per_unit),
-        "fromBlender": to_lists((space.axes * space.scale).reshape(-1)),
-        "matrixOrder": "row-major 3x3",
-        "quaternion": "xyzw",
+        "extras": {key: each.write(value) for key, (each, value) in extras.items() if value or value == ""},
     }
 
 
@@ -264,8 +230,12 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     objects = read_objects(document["objects"], space, to_blender)
     time, generator, source = document["time"], document["generator"], document["source"]
     ids, end = [entry.id for entry in objects], time["frameEnd"]
-    extras = read_extras(document["extras"], frozenset(ids), end)
-    is_stopped = extras["partial"] is not None and extras["partial"].planned_end != end
+    known_ids, written = frozenset(ids), document["extras"]
+    extras = {each.attribute: each.read(written.get(key), known_ids) for key, each in _EXTRAS.items()}
+    partial = extras["partial"]
+    is_stopped = partial is not None and partial.planned_end != end
+    if partial is not None and not partial.untested and not is_stopped:
+        extras["partial"] = None
     contacts = ContactReader(space, to_blender, time["fps"])
     length = space.scale * space.meters_per_unit
     typed = float(f"{length:.12g}")

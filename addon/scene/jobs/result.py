@@ -24,7 +24,6 @@ from ...formats import (
     Skipped,
     SkippedPairs,
     TimeSettings,
-    WriteOptions,
     contacts_table,
     extension_version,
     make_document,
@@ -236,7 +235,7 @@ class Result(DocumentContents):
                     entry, local=(*entry.local, shapes[0]), world=(*entry.world, shapes[1])
                 )
         contents: DocumentContents = replace(self, objects=objects)
-        return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
+        return make_document(contents, space_for(convention, self.scale_length), decimals)
 
     def contacts_table(self, document: dict[str, Any]) -> str:
         """Convert a document of this result to a table, with a line about overlaps that it does not list."""

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.formats import WriteOptions, dumps, make_document, space_for
+from addon.formats import dumps, make_document, space_for
 from addon.formats.document.conversion import read_file
 from tests.cli.command_line import run
 from tests.cli.parts.skinned_files import Joint, bind_rotations_of_fbx, export_glb, joints_of_glb
@@ -201,7 +201,7 @@ def test_document_of_bones_is_valid_and_the_same_after_it_is_read_in_blender(cha
         assert run("bounds", character, *shapes, *frame, *more, "-o", tmp_path / name).returncode == 0
     assert run("validate", path).returncode == 0
     loaded = read_file(path)
-    written = make_document(loaded, WriteOptions(space_for("blender", loaded.scale_length)))
+    written = make_document(loaded, space_for("blender", loaded.scale_length))
     expected = json.loads((tmp_path / "blender.json").read_text("utf-8"))["objects"]
     for one, other in zip(json.loads(dumps(written))["objects"], expected, strict=True):
         for key in ("translation", "rotation", "scale"):

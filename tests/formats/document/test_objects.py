@@ -12,7 +12,6 @@ import pytest
 from addon.core import SphereTree, hull_from_points
 from addon.formats import (
     DocumentContents,
-    WriteOptions,
     dumps,
     json_parts,
     make_document,
@@ -42,7 +41,7 @@ def kinds_of_objects():
 
 def document_of(objects, decimals=6, preset="unity"):
     contents = DocumentContents(objects, [], samples.ORIGIN, samples.TIME)
-    return make_document(contents, WriteOptions(space_for(preset), decimals))
+    return make_document(contents, space_for(preset), decimals)
 
 
 @pytest.mark.smoke

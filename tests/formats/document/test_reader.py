@@ -11,7 +11,6 @@ from addon.core import Aabb, Obb, Sphere
 from addon.formats import (
     DocumentError,
     Partial,
-    WriteOptions,
     document_problems,
     dumps,
     make_document,
@@ -131,7 +130,7 @@ def test_reasons_for_playing_the_scene_are_written_again():
         ([5, {"reason": 5, "ids": [known]}, {"reason": "r", "ids": 5}], None),
     ):
         document["extras"] = {"playedInScene": extra}
-        written = make_document(read_document(document), WriteOptions(space_for("blender")))
+        written = make_document(read_document(document), space_for("blender"))
         assert written["extras"].get("playedInScene") == kept
 
 
@@ -139,7 +138,7 @@ def test_vertex_group_is_written_again():
     document = samples.document()
     for extra, kept in (("Hand", "Hand"), ("", ""), (5, None), (["Hand"], None)):
         document["extras"] = {"vertexGroup": extra}
-        written = make_document(read_document(document), WriteOptions(space_for("blender")))
+        written = make_document(read_document(document), space_for("blender"))
         assert written["extras"].get("vertexGroup") == kept
 
 

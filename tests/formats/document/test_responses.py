@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from addon.formats import DocumentContents, WriteOptions, dumps, make_document, space_for
+from addon.formats import DocumentContents, dumps, make_document, space_for
 from addon.formats.document.conversion import read_document
 from addon.formats.document.model import CollisionResponse
 from addon.formats.validation.strict_json import DocumentError
@@ -39,16 +39,16 @@ def test_only_objects_with_a_response_have_the_key():
 
 @pytest.mark.parametrize("preset", ["blender", "unreal"])
 def test_text_is_that_of_the_dicts_and_is_the_same_after_reading(preset):
-    options = WriteOptions(space_for(preset))
+    space = space_for(preset)
     objects = [samples.bounds(id, id.upper()) for id in "abc"]
     contents = DocumentContents(objects, [], samples.ORIGIN, samples.TIME, responses=RESPONSES)
-    document = make_document(contents, options)
+    document = make_document(contents, space)
     text = dumps(document)
     assert json.loads(text)["objects"] == list(document["objects"])
     assert text == dumps({**document, "objects": list(document["objects"])})
     loaded = read_document(json.loads(text))
     assert loaded.responses == RESPONSES
-    assert dumps(make_document(loaded, options)) == text
+    assert dumps(make_document(loaded, space)) == text
 
 
 @pytest.mark.parametrize(

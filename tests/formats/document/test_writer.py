@@ -18,7 +18,6 @@ from addon.formats import (
     CONVENTIONS,
     ScannedContacts,
     TimeSettings,
-    WriteOptions,
     document_problems,
     dumps,
     make_document,
@@ -253,7 +252,7 @@ def test_negative_depth_of_an_older_document_is_read_as_a_gap():
     for entry in (contact, *contact["intervals"]):
         entry["deepest"]["depth"] *= -1
     read = read_document(parse_document(dumps(old)))
-    written = json.loads(dumps(make_document(read, WriteOptions(space_for("unity", 0.5)))))
+    written = json.loads(dumps(make_document(read, space_for("unity", 0.5))))
     (found,) = written["contacts"]
     assert list(document_problems(written)) == []
     assert found["closest"]["gap"] == 0.015 and found["intervals"][1]["closest"]["gap"] == 0.0225

@@ -38,7 +38,6 @@ from addon.formats import (
     ObjectBounds,
     ScannedContacts,
     Track,
-    WriteOptions,
     dumps,
     make_document,
     parse_document,
@@ -69,7 +68,7 @@ TURNS = [
 def written_again(document, convention, decimals=6):
     """Text of a document that is read and written in the same space."""
     loaded = read_document(document)
-    return dumps(make_document(loaded, WriteOptions(space_for(convention, loaded.scale_length), decimals)))
+    return dumps(make_document(loaded, space_for(convention, loaded.scale_length), decimals))
 
 
 def assert_unchanged(document, convention, decimals, parsed=json.loads):

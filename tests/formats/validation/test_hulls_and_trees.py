@@ -21,7 +21,6 @@ from addon.core import (
 from addon.core.compound.convex_parts import Compound
 from addon.formats import (
     CONVENTIONS,
-    WriteOptions,
     document_problems,
     dumps,
     make_document,
@@ -123,7 +122,7 @@ def test_hulls_and_trees_are_unchanged_when_read_and_written(preset, decimals):
     text = dumps(document(preset, decimals))
     reading = read_document(parse_document(text))
     space = space_for(preset, reading.scale_length)
-    again = make_document(reading, WriteOptions(space, decimals))
+    again = make_document(reading, space, decimals)
     assert dumps(again).splitlines() == text.splitlines()
     (hull,) = (shape for shape in reading.objects[0].world if isinstance(shape, ConvexHull))
     # In Blender's space, which is right-handed again.

@@ -167,12 +167,11 @@ def test_mesh_without_faces_is_one_part(add_mesh):
 @pytest.mark.parametrize("preset", ["gltf", "unity", "unreal"])
 def test_document_that_is_read_is_written_again_to_the_byte(add_mesh, preset):
     from addon.formats import make_document, read_document, space_for
-    from addon.formats.document.conversion import WriteOptions
 
     add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES), POSES["rotated"])
     for part_shape in ("hull", "box", "sphere", "capsule"):
         document = write_document(preset=preset, part_shape=part_shape, shapes=("compound", "aabb"))
-        again = make_document(read_document(document), WriteOptions(space_for(preset), 6))
+        again = make_document(read_document(document), space_for(preset), 6)
         assert dumps(again) == dumps(document)
 
 
