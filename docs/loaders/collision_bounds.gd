@@ -13,8 +13,7 @@
 # Export the document with `--preset gltf`: meters, Y up, as in Godot. Errors are reported with push_error.
 # `read` and `read_tracks` return an empty dictionary then.
 #
-# Tested in the project's tests: in Godot 4.6, and translated to Python with substitutes for the few classes of Godot that
-# this file uses.
+# Tested in the project's tests, in Godot 4.6.
 class_name CollisionBounds
 extends RefCounted
 

@@ -13,9 +13,11 @@ import pytest
 from addon.formats.export.gltf import gltf
 from tests.engines.checks import convert_vertices
 from tests.engines.from_blender import in_blender, read_exported
-from tests.engines.godot.gdscript import LOADER
 from tests.engines.godot.program import run_godot
 from tests.engines.godot.scenes import EXPORT_SCENES, PARTS, SCENES, SHAPES
+from tests.paths import TOP
+
+LOADER = TOP / "docs" / "loaders" / "collision_bounds.gd"
 
 ENGINES = {
     "jolt": {"3d/physics_engine": "Jolt Physics"},
