@@ -248,6 +248,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit code."""
     split = arguments.index("--") if "--" in arguments else len(arguments)
+    if not arguments:
+        parser().print_help(sys.stderr)
+        return 2
     options = parser().parse_args(arguments[:split])
     if options.command == "system-packages":
         print(" ".join(environments.missing_packages()))

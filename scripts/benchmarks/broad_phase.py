@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from addon.core import Aabb, overlapping_pairs
 
-from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target, check_counts, compare_counts
 
 Floats = NDArray[np.float64]
 
@@ -169,11 +169,12 @@ def _rtree(boxes: Aabb) -> Call:
     return pairs
 
 
-def _compare(boxes: Aabb, counts: Mapping[str, Any]) -> str:
-    compared = {name: count for name, count in counts.items() if name != _UNIFORM}
-    if len(set(compared.values())) == 1:
-        return f"{compared[THIS_PROJECT]} pairs"
-    return "; ".join(f"{name} {count} pairs" for name, count in compared.items())
+def _listed(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: count for name, count in counts.items() if name != _UNIFORM}
+
+
+def _compare(_: Aabb, counts: Mapping[str, Any]) -> str:
+    return compare_counts(_listed(counts), "pairs")
 
 
 def _check(boxes: Aabb, counts: Mapping[str, Any]) -> str:
@@ -187,8 +188,7 @@ def _check(boxes: Aabb, counts: Mapping[str, Any]) -> str:
     found = int(np.isin(pairs, chosen).sum())
     if found != expected:
         return f"{found} pairs of some boxes instead of {expected}"
-    listed = {name: count for name, count in counts.items() if name != _UNIFORM}
-    return f"different numbers of pairs: {listed}" if len(set(listed.values())) > 1 else ""
+    return check_counts(_listed(counts), "pairs")
 
 
 _PEER_TARGETS = [

@@ -15,7 +15,7 @@ from addon.core import Aabb, Obb, Sphere, at, overlaps, time_of_impact
 
 from .pair_tracking import SweptPairs
 from .shapes import PEER_PAIRS, fcl_objects, peer_shapes, random_shapes, rotations_from_quaternions
-from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target, check_counts, compare_counts
 
 Floats = NDArray[np.float64]
 
@@ -221,16 +221,16 @@ def _fcl_spheres(scene: Swarm) -> Call:
     return _fcl_times(Interval(start[first], end[first], start[second], end[second]))
 
 
+def _hits(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: count for name, count in results.items() if name != "fcl"}
+
+
 def _compare_hits(_: Swarm, results: Mapping[str, Any]) -> str:
-    hits = {name: count for name, count in results.items() if name != "fcl"}
-    if len(set(hits.values())) == 1:
-        return f"{hits['dense']} hits"
-    return "; ".join(f"{name} {count} hits" for name, count in hits.items())
+    return compare_counts(_hits(results), "hits")
 
 
 def _check_hits(_: Swarm, results: Mapping[str, Any]) -> str:
-    hits = {name: count for name, count in results.items() if name != "fcl"}
-    return "" if len(set(hits.values())) == 1 else f"different numbers of hits: {hits}"
+    return check_counts(_hits(results), "hits")
 
 
 _TESTS = PAIRS * INTERVALS

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from addon.core import Aabb, ContactReport, ScanSettings, scan_contacts
+from addon.core.progress import run_to_end
 from addon.formats import (
     DocumentContents,
     ObjectBounds,
@@ -24,7 +25,6 @@ from addon.formats import (
     space_for,
 )
 
-from .scenes.scans import run_to_end
 from .tables import THIS_PROJECT, Call, Competitor, Row, Table
 
 _FRAMES = 50

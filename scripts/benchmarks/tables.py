@@ -100,6 +100,18 @@ class Row:
     without: Mapping[str, str] = field(default_factory=dict)
 
 
+def compare_counts(counts: Mapping[str, Any], unit: str) -> str:
+    """Return the count that all competitors found, or the counts of each."""
+    if len(set(counts.values())) == 1:
+        return f"{next(iter(counts.values()))} {unit}"
+    return "; ".join(f"{name} {count} {unit}" for name, count in counts.items())
+
+
+def check_counts(counts: Mapping[str, Any], unit: str) -> str:
+    """Describe different counts; the text is empty if all are the same."""
+    return f"different numbers of {unit}: {counts}" if len(set(counts.values())) > 1 else ""
+
+
 class WrongResultError(Exception):
     """The timed result is wrong, so the time has no meaning."""
 

@@ -30,7 +30,7 @@ def with_contacts(result, contacts):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.shape}-{case.motion}")
 def test_right_contacts_pass_and_a_contact_that_is_dropped_is_found(case):
-    result = scans._scan(case)()
+    result = scans.scan(case)()
     assert scans._check(case, {"scan": result}) == ""
     longest = max(
         result.report.contacts, key=lambda contact: contact.intervals[0].end - contact.intervals[0].start
@@ -43,7 +43,7 @@ def test_right_contacts_pass_and_a_contact_that_is_dropped_is_found(case):
 
 def test_a_contact_of_drivers_that_begins_late_is_found():
     case = Driven(12, 0, True, 6.0)
-    result = evaluated_scans._scan(case)()
+    result = scans.scan(case)()
     assert evaluated_scans._check_driven(case, {"scan": result}) == ""
     late = []
     for contact in result.report.contacts:
@@ -57,7 +57,7 @@ def test_a_contact_of_drivers_that_begins_late_is_found():
 @pytest.mark.long
 def test_wrong_answers_about_meshes_of_characters_are_found():
     case = Walk(1, 1000, 40, confirm=True, props=30)
-    result = evaluated_scans._scan(case)()
+    result = scans.scan(case)()
     assert evaluated_scans._check_walk(case, {"scan": result}) == ""
     touched = [row for row, each in enumerate(result.confirmed) if each.first and each.first.time > 2]
     apart = [row for row, each in enumerate(result.confirmed) if each.first is None]

@@ -70,6 +70,12 @@ def test_tasks_of_the_page_for_contributors_exist():
     assert {"check", "demo", "test"} <= set(re.findall(r"scripts/dev\.py (\S+)", called))
 
 
+def test_without_a_task_all_tasks_are_listed(capsys):
+    assert dev.main([]) == 2
+    listed = re.findall(r"^    (\S+)  ", capsys.readouterr().err, re.MULTILINE)
+    assert {"all", "check", "demo", "format", "site", "test"} <= set(listed)
+
+
 def rows_of_table(name: str, heading: str) -> list[list[str]]:
     """Return the cells of a table of a page for contributors."""
     page = (TOP / name).read_text("utf-8")

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..tables import Call, Competitor, Row, Table, Target
+from ..tables import Competitor, Row, Table, Target
 from .built_scene import built_scene
 from .carried_shapes import wrong_scan
 from .evaluated_meshes import wrong_meshes
-from .scans import FRAMES, KEYS, run_in_blender
+from .scans import FRAMES, KEYS, playback, scan
 
 BONES = 10
 HEIGHT = 2.0
@@ -177,25 +177,6 @@ class Driven:
         return empty
 
 
-def _playback(case: Walk | Driven) -> Call:
-    scene = case.scene()
-
-    def play() -> None:
-        for frame in range(1, case.frames + 1):
-            scene.frame_set(frame)
-
-    return play
-
-
-def _scan(case: Walk | Driven) -> Call:
-    scene = case.scene()
-    from addon.scene.jobs.contacts import find_contacts
-    from addon.scene.settings import ContactSettings
-
-    settings = ContactSettings(**case.settings())
-    return lambda: run_in_blender(find_contacts(scene, settings))
-
-
 def _describe(_: Walk | Driven, results: Mapping[str, Any]) -> str:
     return f"{len(results['scan'].report.contacts)} contacts" if "scan" in results else ""
 
@@ -219,7 +200,7 @@ _CROWD = (6, 20_000, 120)
 CHARACTERS = Table(
     "characters",
     "characters of 20,000 vertices",
-    (Competitor("scan", _scan), Competitor("frame_set", _playback)),
+    (Competitor("scan", scan), Competitor("frame_set", playback)),
     [
         _row("one, 250 frames, boxes", Target(1.5, "frame_set"), Walk(1, 20_000, 250)),
         _row("six, 120 frames, boxes", Target(0.8), Walk(*_CROWD)),
@@ -235,7 +216,7 @@ CHARACTERS = Table(
 DRIVEN = Table(
     "driven",
     "movers",
-    (Competitor("scan", _scan), Competitor("frame_set", _playback)),
+    (Competitor("scan", scan), Competitor("frame_set", playback)),
     [
         _row(
             "20 with drivers, among 40 heavy objects", Target(0.2, "frame_set"), Driven(20, 40, False, 12.0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..tables import Call, Competitor, Row, Table, Target
 from .built_scene import built_scene
-from .scans import FRAMES, run_in_blender
+from .scans import FRAMES, playback, scan
 
 _SPACING = 3.0
 
@@ -26,6 +26,11 @@ class Instances:
     count: int
     kind: str
 
+    @staticmethod
+    def settings() -> dict[str, Any]:
+        """Return the settings of the scan."""
+        return {"shape": "sphere", "motion": "linear"}
+
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
         return built_scene(repr(self), self._build)
@@ -39,6 +44,7 @@ class Instances:
         places = np.zeros((self.count, 3))
         places[:, 0], places[:, 1] = np.divmod(np.arange(self.count), side)
         grid = _add_mesh("Grid", _SPACING * places)
+        grid.location.x = _SPACING  # the object itself is at the origin, and shown too
         if self.kind == "vertices":
             grid.instance_type = "VERTS"
             body.parent = grid
@@ -129,31 +135,14 @@ def _matrices(case: Instances) -> Call:
     return read
 
 
-def _scan(case: Instances) -> Call:
-    scene = case.scene()
-    from addon.scene.jobs.contacts import find_contacts
-    from addon.scene.settings import ContactSettings
-
-    return lambda: (
-        run_in_blender(find_contacts(scene, ContactSettings(shape="sphere", motion="linear"))).report
-    )
-
-
 def _check_scan(_: Instances, results: Any) -> str:
     """Report any contact: the grid is wider than a sphere around a cube of size 1, so there is none."""
-    report = results.get("scan")
-    return f"{len(report.contacts)} contacts of spheres that are apart" if report and report.contacts else ""
+    found = len(results["scan"].report.contacts) if "scan" in results else 0
+    return f"{found} contacts of spheres that are apart" if found else ""
 
 
 def _playback(case: Instances) -> Call:
-    scene, read = case.scene(), _matrices(case)
-
-    def play() -> None:
-        for frame in range(1, FRAMES + 1):
-            scene.frame_set(frame)
-            read()
-
-    return play
+    return playback(case, _matrices(case))
 
 
 def _bounds_row(label: str, kind: str, count: int, *targets: Target) -> Row:
@@ -176,7 +165,7 @@ INSTANCE_BOUNDS = Table(
 INSTANCE_SCANS = Table(
     "instance-scans",
     f"scene, {FRAMES} frames",
-    (Competitor("scan", _scan), Competitor("frame_set and matrices", _playback)),
+    (Competitor("scan", scan), Competitor("frame_set and matrices", _playback)),
     [
         Row(
             "10,000 moving instances, spheres, linear",

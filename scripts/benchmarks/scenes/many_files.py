@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from ..tables import Call, Competitor, Row, Table, Target
 
@@ -44,16 +46,27 @@ def _run(*arguments: str) -> None:
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
 
 
-def _batch(jobs: int) -> Competitor:
-    def prepare(folder: Path) -> Call:
-        def run() -> None:
+def batch(jobs: int, words_of: Callable[[Any], Sequence[str]]) -> Competitor:
+    """Find contacts with as many workers; return the bytes of all documents.
+
+    words_of : returns the path and the options for an input of the table
+    """
+
+    def prepare(case: Any) -> Call:
+        words = (str(_SCRIPTS / "batch.py"), "contacts", *words_of(case), "--jobs", str(jobs))
+
+        def run() -> bytes:
             with tempfile.TemporaryDirectory() as out:
-                options = ("-o", out, "--jobs", str(jobs), "--frames", "1:30")
-                _run(str(_SCRIPTS / "batch.py"), "contacts", str(folder), *options)
+                _run(*words, "-o", out)
+                return b"".join(path.read_bytes() for path in sorted(Path(out).glob("*.blend.json")))
 
         return run
 
     return Competitor(f"batch.py, {jobs} {'job' if jobs == 1 else 'jobs'}", prepare)
+
+
+def _words(folder: Path) -> tuple[str, ...]:
+    return str(folder), "--frames", "1:30"
 
 
 def _in_one_process(folder: Path) -> Call:
@@ -72,8 +85,7 @@ MANY_FILES = Table(
     "many-files",
     "files, start-up included",
     (
-        _batch(2),
-        _batch(1),
+        *(batch(jobs, _words) for jobs in (2, 1)),
         Competitor("the commands alone, in one process", _in_one_process),
         Competitor("loading alone, in one process", _loads),
     ),

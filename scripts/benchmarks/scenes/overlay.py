@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 from ..tables import Call, Competitor, Row, Table, Target
 from .scans import Keyed
@@ -118,8 +119,7 @@ def _draw(case: Keyed, rows: int | None) -> Call:
         draw_all_rows(shader, batch, texture if rows is None else texture._replace(rows=rows))
 
     def draw() -> None:
-        drawing._draw = draw_rows
-        with canvas.bind():
+        with canvas.bind(), patch.object(drawing, "_draw", draw_rows):
             gpu.matrix.load_matrix(view)
             gpu.matrix.load_projection_matrix(projection)
             painter.draw(shown, drawing.Style(1.8, 1.0, 0.15, True), (800, 600))

@@ -13,6 +13,7 @@ import numpy as np
 
 from addon.core import Aabb, ScanSettings, Sphere, overlapping_pairs, scan_contacts
 from addon.core.numeric.arrays import Floats
+from addon.core.progress import run_to_end
 
 from ..tables import Call, Competitor, Row, Table, Target
 from ..truth import between_frames, sampled_frames, sphere_gaps, wrong_contacts
@@ -22,15 +23,6 @@ from .carried_shapes import wrong_scan
 FRAMES = 250
 KEYS = (1, 60, 125, 190, 250)
 KEYS_OF_CROWD = (1, 30, 60, 90, 120)
-
-
-def run_to_end(job: Generator[Any, None, Any]) -> Any:
-    """Run a generator to its end and return its result."""
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
 
 
 def run_in_blender(job: Generator[Any, None, Any]) -> Any:
@@ -60,6 +52,10 @@ class Keyed:
     keys: tuple[int, ...] = KEYS
     is_ring: bool = False
     rotates: bool = False
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the scan."""
+        return {"shape": self.shape, "motion": self.motion}
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
@@ -103,23 +99,25 @@ def _ring(around: int = 24, across: int = 8) -> tuple[Floats, list[list[int]]]:
     return points.reshape(-1, 3), np.stack(corners, axis=1).tolist()
 
 
-def playback(case: Keyed) -> Call:
+def playback(case: Any, each: Call = lambda: None) -> Call:
     """Set every frame once, as in playback. This is the time that Blender needs."""
     scene = case.scene()
 
     def play() -> None:
-        for frame in range(1, case.keys[-1] + 1):
+        for frame in range(1, scene.frame_end + 1):
             scene.frame_set(frame)
+            each()
 
     return play
 
 
-def _scan(case: Keyed) -> Call:
+def scan(case: Any) -> Call:
+    """Scan the scene of a case with its settings."""
     scene = case.scene()
     from addon.scene.jobs.contacts import find_contacts
     from addon.scene.settings import ContactSettings
 
-    settings = ContactSettings(shape=case.shape, motion=case.motion)  # type: ignore[arg-type]
+    settings = ContactSettings(**case.settings())
     return lambda: run_in_blender(find_contacts(scene, settings))
 
 
@@ -165,7 +163,7 @@ def _row(label: str, limit: float | None, case: Keyed) -> Row:
 SCANS = Table(
     "scans",
     "scene",
-    (Competitor("scan", _scan), Competitor("frame_set", playback)),
+    (Competitor("scan", scan), Competitor("frame_set", playback)),
     [
         _row("100 spheres, linear", 0.8, Keyed(100, "sphere", "linear")),
         _row("1000 spheres, linear", 0.5, Keyed(1000, "sphere", "linear")),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ..tables import Call, Competitor, Row, Table, Target
+from ..tables import Competitor, Row, Table, Target
 from .evaluated_scans import Walk
+from .many_files import batch
 from .scans import Keyed
 
-_SCRIPTS = Path(__file__).resolve().parents[2]
 _FRAMES = 2000
 _KEYS = (*range(1, _FRAMES, 80), _FRAMES)
 
@@ -37,20 +34,9 @@ def _saved(case: Walk | Keyed, options: tuple[str, ...]) -> _Saved:
     return _Saved(path, options)
 
 
-def _batch(jobs: int) -> Competitor:
+def _dividing(jobs: int) -> Competitor:
     """Scan the animation with as many workers, which divide its frames."""
-
-    def prepare(saved: _Saved) -> Call:
-        def run() -> bytes:
-            with tempfile.TemporaryDirectory() as out, contextlib.chdir(out):
-                options = ("-o", "results", "--jobs", str(jobs), "--split", str(jobs), *saved.options)
-                command = [sys.executable, str(_SCRIPTS / "batch.py"), "contacts", str(saved.file), *options]
-                subprocess.run(command, check=True, capture_output=True)
-                return Path("results/long.blend.json").read_bytes()
-
-        return run
-
-    return Competitor(f"batch.py, {jobs} {'job' if jobs == 1 else 'jobs'}", prepare)
+    return batch(jobs, lambda saved: (str(saved.file), "--split", str(jobs), *saved.options))
 
 
 def _compared(_: _Saved, results: Mapping[str, Any]) -> str:
@@ -72,7 +58,7 @@ def _row(label: str, case: Walk | Keyed, *options: str, has_target: bool = True)
 SPLIT_ANIMATION = Table(
     "split-animation",
     "one file, start-up included",
-    (_batch(2), _batch(1)),
+    (_dividing(2), _dividing(1)),
     [
         # Of these 5 to 10 s, starting Blender and reading the file take 1.4 to 1.9 s in each share.
         _row("1000 keyed objects", Keyed(1000, "sphere", "adaptive", keys=_KEYS), has_target=False),
