@@ -9,6 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from tests.engines.from_blender import AnimatedExport
+
+CUT_OFF = 2e-3 * (3**0.5 - 1)
+"""Bullet rounds corners and edges of boxes by a margin, which pybullet sets to a thousandth. At each of two
+corners, the rounding removes the diagonal of a cube with that side, minus the side."""
+
 TO_SPACE = {
     "blender": [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
     "gltf": [(1, 0, 0), (0, 0, 1), (0, -1, 0)],
@@ -135,6 +141,48 @@ def assert_overlaps_match(
             assert (frozenset((names[a], names[b])) in expected) == (gap < 0), (names[a], names[b], gap)
             count += gap < 0
     assert count > 2
+
+
+def assert_first_contacts(
+    animated: AnimatedExport,
+    shape: str,
+    move: Callable[[str, Any, Any], object],
+    distance: Callable[[str, str], float],
+    tolerance: float,
+    slack: float = 5e-5,
+) -> None:
+    """Compare first contacts of a shape with distances of pairs, after `move` has put objects to poses.
+
+    Of bones, pairs with objects are compared: those of bones of one object, and of plates, are no contacts.
+    """
+    document = animated.documents[shape]
+    names = [entry["id"] for entry in document["objects"]]
+    is_bone = {name: bool(animated.bounds[name].get("bone")) for name in names}
+    pairs = list(combinations(names, 2))
+    if any(is_bone.values()):
+        pairs = [(a, b) for a, b in pairs if is_bone[a] != is_bone[b]]
+    gaps = np.empty((len(pairs), len(animated.times)))
+    for t in range(len(animated.times)):
+        for name in names:
+            move(name, animated.positions[name][t], animated.rotations[name][t])
+        gaps[:, t] = [distance(*sorted(pair)) for pair in pairs]
+    by_pair = dict(zip(map(frozenset, pairs), gaps, strict=True))
+    assert_first_contacts_match(document, animated.times, by_pair, tolerance, slack)
+
+
+def in_bullet(bullet: Any, bodies: dict[str, int]) -> tuple[Callable[..., None], Callable[..., float]]:
+    """Return functions that move a body to a position and rotation, and that measure the distance of two."""
+
+    def move(name: str, position: Any, rotation: Any) -> None:
+        w, *xyz = rotation
+        bullet.resetBasePositionAndOrientation(bodies[name], position, (*xyz, w))
+
+    return move, lambda a, b: distance_in_bullet(bullet, bodies[a], bodies[b], 0.05)
+
+
+def distance_in_bullet(bullet: Any, a: int, b: int, limit: float, *links: int) -> float:
+    """Signed distance of two bodies, or of a link of each, or the limit if it is larger."""
+    return min((point[8] for point in bullet.getClosestPoints(a, b, limit, *links)), default=limit)
 
 
 def assert_first_contacts_match(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,13 @@ def difficult(tmp_path_factory) -> Exported:
 def godot() -> str:
     """Return the path of Godot, or skip the test."""
     return godot_program()
+
+
+@pytest.fixture
+def bullet() -> Any:
+    """Return a physics client of Bullet for one test."""
+    pybullet = pytest.importorskip("pybullet")
+    return pytest.importorskip("pybullet_utils.bullet_client").BulletClient(pybullet.DIRECT)
 
 
 CONTACT_SHAPES = ("obb", "sphere", "capsule", "aabb")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.engines.checks import (
     Volume,
-    assert_first_contacts_match,
+    assert_first_contacts,
     assert_overlaps_match,
     convert_vertices,
     volume_of,
 )
+from tests.engines.from_blender import AnimatedExport
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -39,21 +41,20 @@ class World:
         xml = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
         self.model = mujoco.MjModel.from_xml_string(xml)
         self.data = mujoco.MjData(self.model)
-        self.point = len(volumes)
-        mujoco.mj_kinematics(self.model, self.data)
+        self.point, self.is_moved = len(volumes), True
 
     def move(self, body: int, position: np.ndarray, rotation: np.ndarray | None = None) -> None:
         """Move a body to a position and rotation (w, x, y, z)."""
         self.data.mocap_pos[body] = position
         if rotation is not None:
             self.data.mocap_quat[body] = rotation
-
-    def update(self) -> None:
-        """Compute the world poses of all volumes."""
-        mujoco.mj_kinematics(self.model, self.data)
+        self.is_moved = True
 
     def distance(self, a: int, b: int, limit: float = 1e9) -> float:
         """Signed distance of two volumes, or the limit if it is larger."""
+        if self.is_moved:
+            mujoco.mj_kinematics(self.model, self.data)
+            self.is_moved = False
         return mujoco.mj_geomDistance(self.model, self.data, a, b, limit, None)
 
     def outside(self, k: int, points: np.ndarray) -> np.ndarray:
@@ -61,7 +62,6 @@ class World:
         distances = []
         for point in points:
             self.move(self.point, point)
-            self.update()
             distances.append(self.distance(k, self.point) + MIN_SIZE)
         return np.array(distances)
 
@@ -107,17 +107,17 @@ def test_depth_of_spheres_matches_document(difficult):
 
 @pytest.mark.parametrize("shape", ["obb", "sphere", "capsule"])
 def test_first_contacts_match_document(animated, shape):
-    document = animated.documents[shape]
-    names = [entry["id"] for entry in document["objects"]]
+    assert_first_contacts(animated, shape, *moved_volumes(animated, shape), tolerance=2e-6)
+
+
+def moved_volumes(animated: AnimatedExport, shape: str) -> tuple[Callable[..., None], Callable[..., float]]:
+    """Return functions that move the volume of an object to a pose, and that measure the distance of two."""
+    names = list(animated.bounds)
     local = {"obb": "aabb"}.get(shape, shape)
     world = World([volume_of(animated.bounds[name]["local"], local) for name in names])
-    pairs = list(combinations(range(len(names)), 2))
-    gaps = np.empty((len(pairs), len(animated.times)))
-    for t in range(len(animated.times)):
-        for k, name in enumerate(names):
-            world.move(k, animated.positions[name][t], animated.rotations[name][t])
-        world.update()
-        # Larger distances do not matter here, and a limit is faster.
-        gaps[:, t] = [world.distance(a, b, 0.05) for a, b in pairs]
-    distances = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
-    assert_first_contacts_match(document, animated.times, distances, tolerance=2e-6, slack=5e-5)
+
+    def move(name: str, position: Any, rotation: Any) -> None:
+        world.move(names.index(name), np.array(position), np.array(rotation))
+
+    # Larger distances do not matter here, and a limit is faster.
+    return move, lambda a, b: world.distance(names.index(a), names.index(b), 0.05)

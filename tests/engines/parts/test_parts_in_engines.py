@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 
 import numpy as np
 import pytest
 
-from tests.engines.checks import assert_first_contacts_match, volume_of
-from tests.engines.robotics.test_first_contacts import assert_first_contacts, moved_links
+from tests.engines.checks import CUT_OFF, assert_first_contacts, in_bullet, volume_of
+from tests.engines.robotics.test_first_contacts import moved_links
 from tests.node.node import PROGRAMS, run_program
 from tests.paths import TOP
 
 LOADERS = TOP / "docs" / "loaders"
 ENGINES = [("three_volumes.mjs", "gltf"), ("babylon_volumes.mjs", "unity"), ("rapier_volumes.mjs", "blender")]
-CUT_OFF = 2e-3 * (3**0.5 - 1)
-"""Bullet rounds corners of boxes by a thousandth, see `test_pybullet.py`."""
-
-
-def gaps_of(notched, names, move, distance) -> dict[frozenset[str], np.ndarray]:
-    """Signed distance of each pair at each time, with bodies that `move` puts to their poses."""
-    animation = notched.animation
-    pairs = list(combinations(range(len(names)), 2))
-    gaps = np.empty((len(pairs), len(animation.times)))
-    for t in range(len(animation.times)):
-        for k, name in enumerate(names):
-            move(k, animation.positions[name][t], animation.rotations[name][t])
-        gaps[:, t] = [distance(a, b) for a, b in pairs]
-    return {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
 
 
 def test_notches_stay_open(notched):
@@ -40,81 +25,38 @@ def test_notches_stay_open(notched):
 
 
 def test_first_contacts_in_mujoco_match_document(notched):
-    mujoco = pytest.importorskip("mujoco")
-    model = mujoco.MjModel.from_xml_path(str(notched.folder / "boxes.xml"))
-    data = mujoco.MjData(model)
-    names = [entry["id"] for entry in notched.document("boxes")["objects"]]
+    pytest.importorskip("mujoco")
+    from tests.engines.robotics.test_mujoco_models import Model, moved_bodies
 
-    def geoms(name: str) -> range:
-        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
-        return range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body])
-
-    def move(k, position, rotation):
-        data.joint(names[k]).qpos[:] = (*position, *rotation)
-        if k == len(names) - 1:
-            mujoco.mj_kinematics(model, data)
-
-    def distance(a, b):
-        return min(
-            mujoco.mj_geomDistance(model, data, i, j, 0.05, None)
-            for i in geoms(names[a])
-            for j in geoms(names[b])
-        )
-
-    assert sum(len(geoms(name)) for name in names) > len(names) + 4
-    gaps = gaps_of(notched, names, move, distance)
-    document = notched.animation.documents["compound"]
-    assert_first_contacts_match(document, notched.animation.times, gaps, tolerance=5e-6, slack=1e-4)
+    model, names = Model(notched.folder / "boxes.xml"), notched.animation.bounds
+    assert sum(len(model.geoms(name)) for name in names) > len(names) + 4
+    assert_first_contacts(notched.animation, "compound", *moved_bodies(model), tolerance=5e-6, slack=1e-4)
 
 
-def test_first_contacts_in_bullet_match_document(notched):
-    bullet = pytest.importorskip("pybullet")
-    client = bullet.connect(bullet.DIRECT)
-    entries = notched.document("boxes")["objects"]
-    names, bodies = [entry["id"] for entry in entries], []
-    for entry in entries:
+def test_first_contacts_in_bullet_match_document(notched, bullet):
+    bodies = {}
+    for entry in notched.document("boxes")["objects"]:
         volumes = [volume_of(part, "obb") for part in entry["local"]["compound"]]
         shape = bullet.createCollisionShapeArray(
             shapeTypes=[bullet.GEOM_BOX] * len(volumes),
             halfExtents=[list(volume.sizes) for volume in volumes],
             collisionFramePositions=[list(volume.position) for volume in volumes],
             collisionFrameOrientations=[list(volume.rotation) for volume in volumes],
-            physicsClientId=client,
         )
-        bodies.append(bullet.createMultiBody(0, shape, physicsClientId=client))
-
-    def move(k, position, rotation):
-        w, *xyz = rotation
-        bullet.resetBasePositionAndOrientation(bodies[k], position, (*xyz, w), physicsClientId=client)
-
-    def distance(a, b):
-        points = bullet.getClosestPoints(bodies[a], bodies[b], 0.05, physicsClientId=client)
-        return min((point[8] for point in points), default=0.05)
-
-    gaps = gaps_of(notched, names, move, distance)
-    bullet.disconnect(client)
-    document = notched.animation.documents["compound"]
-    assert_first_contacts_match(document, notched.animation.times, gaps, CUT_OFF, slack=1e-4)
+        bodies[entry["id"]] = bullet.createMultiBody(0, shape)
+    functions = in_bullet(bullet, bodies)
+    assert_first_contacts(notched.animation, "compound", *functions, CUT_OFF, slack=1e-4)
 
 
-def test_first_contacts_of_urdf_links_in_bullet_match_document(notched):
-    bullet = pytest.importorskip("pybullet")
-    client = bullet.connect(bullet.DIRECT)
-    animation = notched.animation
-    functions = moved_links(bullet, client, notched.folder / "boxes.urdf", animation.bounds)
-    assert_first_contacts(animation, "compound", *functions, CUT_OFF, slack=1e-4)
-    bullet.disconnect(client)
+def test_first_contacts_of_urdf_links_in_bullet_match_document(notched, bullet):
+    functions = moved_links(bullet, notched.folder / "boxes.urdf", notched.animation.bounds)
+    assert_first_contacts(notched.animation, "compound", *functions, CUT_OFF, slack=1e-4)
 
 
-def test_bullet_loads_a_box_for_each_part(notched):
-    bullet = pytest.importorskip("pybullet")
-    client = bullet.connect(bullet.DIRECT)
-    body = bullet.loadURDF(str(notched.folder / "boxes.urdf"), physicsClientId=client)
-    links = range(-1, bullet.getNumJoints(body, physicsClientId=client))
-    shapes = [
-        shape for link in links for shape in bullet.getCollisionShapeData(body, link, physicsClientId=client)
-    ]
-    bullet.disconnect(client)
+def test_bullet_loads_a_box_for_each_part(notched, bullet):
+    body = bullet.loadURDF(str(notched.folder / "boxes.urdf"))
+    links = range(-1, bullet.getNumJoints(body))
+    shapes = [shape for link in links for shape in bullet.getCollisionShapeData(body, link)]
     expected = [
         part["obb"] for entry in notched.document("boxes")["objects"] for part in entry["world"]["compound"]
     ]

@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 
 import numpy as np
 import pytest
 
-from tests.engines.checks import assert_first_contacts_match
+from tests.engines.checks import CUT_OFF, assert_first_contacts, distance_in_bullet
 from tests.engines.robotics.test_usd_stages import colliders_of, prims_by_name
 
-CUT_OFF = 2e-3 * (3**0.5 - 1)
-"""Bullet rounds corners of boxes by a thousandth, see `test_pybullet.py`."""
 
-
-def assert_first_contacts(animated, shape, move, distance, tolerance, slack=5e-5) -> None:
-    """Compare first contacts of a shape with distances of pairs, after `move` has put objects to poses.
-
-    Of bones, pairs with objects are compared: those of bones of one object, and of plates, are no contacts.
-    """
-    document = animated.documents[shape]
-    names = [entry["id"] for entry in document["objects"]]
-    is_bone = {name: bool(animated.bounds[name].get("bone")) for name in names}
-    pairs = list(combinations(names, 2))
-    if any(is_bone.values()):
-        pairs = [(a, b) for a, b in pairs if is_bone[a] != is_bone[b]]
-    gaps: dict[frozenset[str], list[float]] = {frozenset(pair): [] for pair in pairs}
-    for t in range(len(animated.times)):
-        for name in names:
-            move(name, animated.positions[name][t], animated.rotations[name][t])
-        for pair, gap in gaps.items():
-            gap.append(distance(*sorted(pair)))
-    arrays = {pair: np.array(gap) for pair, gap in gaps.items()}
-    assert_first_contacts_match(document, animated.times, arrays, tolerance, slack)
-
-
-def moved_links(bullet, client: int, path, names) -> tuple[Callable[..., None], Callable[[str, str], float]]:
+def moved_links(bullet, path, names) -> tuple[Callable[..., None], Callable[[str, str], float]]:
     """Return functions that move the link of an object to a pose, and that measure the distance of two links.
 
     Joints of the file are fixed, so it is loaded once for each object, and moved as a whole.
@@ -45,34 +20,31 @@ def moved_links(bullet, client: int, path, names) -> tuple[Callable[..., None], 
     for name in names:
         # A capsule is a cylinder and two spheres, and without the flag, the cylinder is a polygon.
         flags = bullet.URDF_USE_IMPLICIT_CYLINDER
-        body = bullet.loadURDF(str(path), useFixedBase=True, flags=flags, physicsClientId=client)
-        joints = range(bullet.getNumJoints(body, physicsClientId=client))
-        infos = [bullet.getJointInfo(body, joint, physicsClientId=client) for joint in joints]
+        body = bullet.loadURDF(str(path), useFixedBase=True, flags=flags)
+        joints = range(bullet.getNumJoints(body))
+        infos = [bullet.getJointInfo(body, joint) for joint in joints]
         (link,) = (info[0] for info in infos if info[12].decode() == name)
-        rest = bullet.getLinkState(body, link, physicsClientId=client)[4:6]
+        rest = bullet.getLinkState(body, link)[4:6]
         links[name] = body, link, bullet.invertTransform(*rest)
 
     def move(name, position, rotation):
         body, _, from_link = links[name]
         w, *xyz = rotation
-        pose = bullet.multiplyTransforms(position, (*xyz, w), *from_link)
-        bullet.resetBasePositionAndOrientation(body, *pose, physicsClientId=client)
+        bullet.resetBasePositionAndOrientation(
+            body, *bullet.multiplyTransforms(position, (*xyz, w), *from_link)
+        )
 
     def distance(a, b):
         (first, link, _), (second, other, _) = links[a], links[b]
-        found = bullet.getClosestPoints(first, second, 0.05, link, other, physicsClientId=client)
-        return min((point[8] for point in found), default=0.05)
+        return distance_in_bullet(bullet, first, second, 0.05, link, other)
 
     return move, distance
 
 
 @pytest.mark.parametrize("shape", ["obb", "sphere", "capsule"])
-def test_first_contacts_of_links_in_bullet_match_document(animated, free_bodies, shape):
-    bullet = pytest.importorskip("pybullet")
-    client = bullet.connect(bullet.DIRECT)
-    functions = moved_links(bullet, client, free_bodies / f"{shape}.urdf", animated.bounds)
+def test_first_contacts_of_links_in_bullet_match_document(animated, free_bodies, bullet, shape):
+    functions = moved_links(bullet, free_bodies / f"{shape}.urdf", animated.bounds)
     assert_first_contacts(animated, shape, *functions, CUT_OFF if shape == "obb" else 2e-6)
-    bullet.disconnect(client)
 
 
 def segment_distance(Gf, first, second) -> float:

@@ -2,65 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tests.engines.checks import assert_overlaps_match
-
-bullet = pytest.importorskip("pybullet")
+from tests.engines.checks import CUT_OFF, assert_overlaps_match, distance_in_bullet
 
 SHAPES = ("sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound")
-# Bullet rounds corners and edges of boxes by a margin, see test_pybullet.py.
-CUT_OFF = 2e-3 * (3**0.5 - 1)
 
 
-@pytest.fixture
-def client():
-    """Physics client for one test."""
-    client = bullet.connect(bullet.DIRECT)
-    yield client
-    bullet.disconnect(client)
-
-
-def load(client: int, path) -> tuple[int, dict[str, int]]:
+def load(bullet: Any, path) -> tuple[int, dict[str, int]]:
     """Load a URDF; return the body, and the indices of its links by their names."""
     # Without the flag, Bullet has a polygon inside of a cylinder.
     flags = bullet.URDF_USE_IMPLICIT_CYLINDER
-    body = bullet.loadURDF(str(path), useFixedBase=True, flags=flags, physicsClientId=client)
-    count = bullet.getNumJoints(body, physicsClientId=client)
-    infos = [bullet.getJointInfo(body, joint, physicsClientId=client) for joint in range(count)]
+    body = bullet.loadURDF(str(path), useFixedBase=True, flags=flags)
+    count = bullet.getNumJoints(body)
+    infos = [bullet.getJointInfo(body, joint) for joint in range(count)]
     assert all(info[2] == bullet.JOINT_FIXED for info in infos)
     return body, {info[12].decode(): info[0] for info in infos}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_links_are_those_of_the_document_and_their_boxes_enclose_vertices(robots, client, shape):
-    body, indices = load(client, robots.folder / f"{shape}.urdf")
+def test_links_are_those_of_the_document_and_their_boxes_enclose_vertices(robots, bullet, shape):
+    body, indices = load(bullet, robots.folder / f"{shape}.urdf")
     links = robots.links()
     assert set(indices) == set(links)
     for name, entry in links.items():
-        low, high = bullet.getAABB(body, indices[name], physicsClientId=client)
+        low, high = bullet.getAABB(body, indices[name])
         points = robots.vertices_of(entry)
         assert (points >= low).all() and (points <= high).all(), name
-        position = bullet.getLinkState(body, indices[name], physicsClientId=client)[4]
+        position = bullet.getLinkState(body, indices[name])[4]
         np.testing.assert_allclose(position, entry["transform"]["translation"], rtol=1e-12, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["sphere", "obb"])
-def test_overlapping_pairs_match_document(robots, client, shape):
-    body, indices = load(client, robots.folder / f"{shape}.urdf")
+def test_overlapping_pairs_match_document(robots, bullet, shape):
+    body, indices = load(bullet, robots.folder / f"{shape}.urdf")
     # Bullet has no distances within one body, so a second copy is compared with the first.
-    copy, _ = load(client, robots.folder / f"{shape}.urdf")
+    copy, _ = load(bullet, robots.folder / f"{shape}.urdf")
     links = robots.links()
     rows = [indices[name] for name in links]
     sizes = []
     for row in rows:
-        low, high = bullet.getAABB(body, row, physicsClientId=client)
+        low, high = bullet.getAABB(body, row)
         sizes.append(max(np.subtract(high, low)))
 
     def distance(a: int, b: int) -> float:
-        points = bullet.getClosestPoints(body, copy, 1e6, rows[a], rows[b], physicsClientId=client)
-        return min((point[8] for point in points), default=1e6)
+        return distance_in_bullet(bullet, body, copy, 1e6, rows[a], rows[b])
 
     assert_overlaps_match(
         [entry["id"] for entry in links.values()],

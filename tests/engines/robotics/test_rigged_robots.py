@@ -71,20 +71,14 @@ def test_robot_with_free_joint_stays_in_one_piece(folder, entries):
     assert data.body("Tool").xpos[2] < height - 0.5
 
 
-def test_links_of_bullet_follow_bones(folder, entries):
-    bullet = pytest.importorskip("pybullet")
-    client = bullet.connect(bullet.DIRECT)
-    try:
-        body = bullet.loadURDF(str(folder / "robot.urdf"), useFixedBase=True, physicsClientId=client)
-        count = bullet.getNumJoints(body, physicsClientId=client)
-        infos = [bullet.getJointInfo(body, joint, physicsClientId=client) for joint in range(count)]
-        names = {info[0]: info[12].decode() for info in infos}
-        assert {names[info[0]]: names.get(info[16]) for info in infos} == PARENTS
-        for number, name in names.items():
-            place = bullet.getLinkState(body, number, physicsClientId=client)[4]
-            np.testing.assert_allclose(place, entries[name]["transform"]["translation"], atol=1e-6)
-    finally:
-        bullet.disconnect(client)
+def test_links_of_bullet_follow_bones(folder, entries, bullet):
+    body = bullet.loadURDF(str(folder / "robot.urdf"), useFixedBase=True)
+    infos = [bullet.getJointInfo(body, joint) for joint in range(bullet.getNumJoints(body))]
+    names = {info[0]: info[12].decode() for info in infos}
+    assert {names[info[0]]: names.get(info[16]) for info in infos} == PARENTS
+    for number, name in names.items():
+        place = bullet.getLinkState(body, number)[4]
+        np.testing.assert_allclose(place, entries[name]["transform"]["translation"], atol=1e-6)
 
 
 def test_prims_of_usd_follow_bones(folder, entries):
