@@ -14,7 +14,7 @@ import bpy
 import pytest
 
 from tests.cli.command_line import Completed, run
-from tests.scene.building import CUBE, add_vertices, key_location, open_empty_file
+from tests.scene.building import CUBE, Nodes, add_vertices, key_location, open_empty_file
 
 pytestmark = pytest.mark.smoke
 
@@ -228,26 +228,18 @@ def image(folder: Path) -> Any:
     return gone
 
 
-def node_tree() -> Any:
-    tree = bpy.data.node_groups.new("Bumps", "GeometryNodeTree")
-    tree.interface.new_socket("Mesh", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Mesh", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    tree.links.new(tree.nodes.new("NodeGroupInput").outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
-    return tree
-
-
 def image_in_node(item: Any, folder: Path) -> None:
-    modifier = item.modifiers.new("Nodes", "NODES")
-    modifier.node_group = node_tree()
-    node = modifier.node_group.nodes.new("GeometryNodeImageTexture")
-    node.inputs["Image"].default_value = image(folder)
+    nodes = Nodes(item)
+    nodes.end(nodes.mesh)
+    nodes.add("GeometryNodeImageTexture", {"Image": image(folder)})
 
 
 def image_in_modifier(item: Any, folder: Path) -> None:
-    tree = node_tree()
-    socket = tree.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketImage")
+    nodes = Nodes()
+    nodes.end(nodes.mesh)
+    socket = nodes.tree.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketImage")
     modifier = item.modifiers.new("Nodes", "NODES")
-    modifier.node_group = tree
+    modifier.node_group = nodes.tree
     if bpy.app.version >= (5, 2, 0):
         getattr(modifier.properties.inputs, socket.identifier).value = image(folder)
     else:

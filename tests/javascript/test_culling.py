@@ -13,6 +13,7 @@ from addon.cli.main import main
 from tests.documented import by_language
 from tests.node.node import run_program
 from tests.paths import TOP
+from tests.scene.building import add_object
 
 pytestmark = pytest.mark.long
 
@@ -71,8 +72,7 @@ def put_character(scale: float) -> None:
         mesh.materials.append(bpy.data.materials.new(f"Half {number}"))
     for face in mesh.polygons:
         face.material_index = face.index // 4
-    hero = bpy.data.objects.new("Hero", mesh)
-    bpy.context.scene.collection.objects.link(hero)
+    hero = add_object("Hero", mesh)
     hero.parent = rig
     hero.modifiers.new("Armature", "ARMATURE").object = rig
     for name, rows in (("Lower", range(8)), ("Upper", range(8, 12))):

@@ -15,6 +15,7 @@ import pytest
 from addon.cli.main import main
 from tests.node.node import run_program
 from tests.paths import TOP
+from tests.scene.building import add_instance, add_object
 
 pytestmark = pytest.mark.long
 
@@ -32,9 +33,8 @@ def wedge(
         [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)],
     )
     mesh.from_pydata(corners, [], faces)
-    item = bpy.data.objects.new(name, mesh)
+    item = add_object(name, mesh)
     item.location, item.rotation_euler, item.scale, item.parent = location, rotation, scale, parent
-    bpy.context.scene.collection.objects.link(item)
     return item
 
 
@@ -53,10 +53,7 @@ def folder(tmp_path_factory) -> Path:
     for item in (post, rail):
         gate.objects.link(item)
     for number, name in enumerate(("Gate Far", "Gate Near")):
-        owner = bpy.data.objects.new(name, None)
-        owner.instance_type, owner.instance_collection = "COLLECTION", gate
-        owner.location = (10 * number, 8, 0)
-        bpy.context.scene.collection.objects.link(owner)
+        add_instance(name, gate, location=(10 * number, 8, 0))
     moving = wedge("Moving")
     for frame, x in ((1, 0), (11, 10)):
         moving.location.x = x

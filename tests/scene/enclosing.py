@@ -15,7 +15,7 @@ from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from tests.finished import finished
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, Nodes, key_location
 
 rng = np.random.default_rng(5)
 CLOUD = rng.normal(size=(40, 3)).astype(np.float32)
@@ -122,30 +122,10 @@ def join_instances(item, source):
 
     For None the instances are of a new cube of side 4.
     """
-    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    group_input, instance_on_points, join, group_output = (
-        tree.nodes.new(kind)
-        for kind in (
-            "NodeGroupInput",
-            "GeometryNodeInstanceOnPoints",
-            "GeometryNodeJoinGeometry",
-            "NodeGroupOutput",
-        )
-    )
+    nodes = Nodes(item)
     if source is None:
-        source_node = tree.nodes.new("GeometryNodeMeshCube")
-        source_node.inputs["Size"].default_value = (4, 4, 4)
-        tree.links.new(source_node.outputs[0], instance_on_points.inputs["Instance"])
+        instance = nodes.add("GeometryNodeMeshCube", {"Size": (4, 4, 4)}).outputs[0]
     else:
-        source_node = tree.nodes.new("GeometryNodeObjectInfo")
-        source_node.inputs["Object"].default_value = source
-        source_node.inputs["As Instance"].default_value = True
-        tree.links.new(source_node.outputs["Geometry"], instance_on_points.inputs["Instance"])
-    tree.links.new(group_input.outputs[0], instance_on_points.inputs["Points"])
-    tree.links.new(group_input.outputs[0], join.inputs[0])
-    tree.links.new(instance_on_points.outputs[0], join.inputs[0])
-    tree.links.new(join.outputs[0], group_output.inputs[0])
-    item.modifiers.new("Nodes", "NODES").node_group = tree
+        instance = nodes.instance_of(source)
+    nodes.end(nodes.joined(nodes.mesh, nodes.on_points(nodes.mesh, instance)))
     bpy.context.view_layer.update()

@@ -15,7 +15,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.result import Result
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
-from tests.scene.building import curves
+from tests.scene.building import Nodes, add_object, curves
 
 Array = np.ndarray
 
@@ -285,13 +285,6 @@ def _has_action(owner: bpy.types.ID) -> bool:
     return owner.animation_data is not None and owner.animation_data.action is not None
 
 
-def add_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
-    """Add an object to the scene collection."""
-    item = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(item)
-    return item
-
-
 def add_points(name: str, points: Array) -> bpy.types.Object:
     """Add a mesh of loose vertices to the scene collection."""
     mesh = bpy.data.meshes.new(name)
@@ -334,26 +327,10 @@ def box_points(half: Iterable[float]) -> Array:
 
 def delete_faces_by_frame(item: bpy.types.Object, frame: float) -> None:
     """Add nodes that delete an object's last half of faces before a frame, then the first; no vertices."""
-    tree = bpy.data.node_groups.new("Delete Faces", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    source, target = (tree.nodes.new(f"NodeGroup{end}") for end in ("Input", "Output"))
-    time, index = tree.nodes.new("GeometryNodeInputSceneTime"), tree.nodes.new("GeometryNodeInputIndex")
-    is_late, is_first, is_same = (tree.nodes.new("ShaderNodeMath") for _ in range(3))
-    is_late.operation, is_first.operation, is_same.operation = "GREATER_THAN", "LESS_THAN", "COMPARE"
-    is_late.inputs[1].default_value = frame
-    is_first.inputs[1].default_value = len(item.data.polygons) / 2
-    is_same.inputs[2].default_value = 0.5
-    delete = tree.nodes.new("GeometryNodeDeleteGeometry")
-    delete.domain, delete.mode = "FACE", "ONLY_FACE"
-    for output, entry in (
-        (time.outputs["Frame"], is_late.inputs[0]),
-        (index.outputs[0], is_first.inputs[0]),
-        (is_late.outputs[0], is_same.inputs[0]),
-        (is_first.outputs[0], is_same.inputs[1]),
-        (is_same.outputs[0], delete.inputs["Selection"]),
-        (source.outputs[0], delete.inputs["Geometry"]),
-        (delete.outputs[0], target.inputs[0]),
-    ):
-        tree.links.new(output, entry)
-    item.modifiers.new("Nodes", "NODES").node_group = tree
+    nodes = Nodes(item)
+    is_late = nodes.math("GREATER_THAN", nodes.time("Frame"), frame)
+    index = nodes.add("GeometryNodeInputIndex").outputs[0]
+    is_first = nodes.math("LESS_THAN", index, len(item.data.polygons) / 2)
+    deleted = {"Geometry": nodes.mesh, "Selection": nodes.math("COMPARE", is_late, is_first, 0.5)}
+    delete = nodes.add("GeometryNodeDeleteGeometry", deleted, domain="FACE", mode="ONLY_FACE")
+    nodes.end(delete.outputs[0])

@@ -12,7 +12,7 @@ import pytest
 import corpus
 from corpus_check.files import Checker, FileResult
 from tests.paths import TOP
-from tests.scene.building import CUBE, add_vertices, key_location, open_empty_file
+from tests.scene.building import CUBE, add_instance, add_vertices, key_location, open_empty_file
 
 PROGRAM = TOP / "scripts" / "collision_bounds.py"
 
@@ -48,10 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     collection = bpy.data.collections.new("Crates")
     collection.objects.link(bpy.data.objects.new("Crate", cube.data))
     for number in range(2):
-        item = bpy.data.objects.new("Crates", None)
-        item.instance_type, item.instance_collection = "COLLECTION", collection
-        item.location = (3 * number, 20, 0)
-        bpy.context.scene.collection.objects.link(item)
+        add_instance("Crates", collection, location=(3 * number, 20, 0))
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "cubes.blend"))
     (folder / "triangle.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 2\nf 1 2 3\n", encoding="utf-8")
     (folder / "broken.blend").write_bytes(b"no scene")

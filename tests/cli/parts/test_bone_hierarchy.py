@@ -13,7 +13,7 @@ import pytest
 from tests.cli.command_line import run
 from tests.formats.export.robotics.robot_files import read_mjcf, read_urdf
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, add_object
 
 PARENTS = {
     "Tube/bone.Bone 0": None,
@@ -28,8 +28,7 @@ def add_base() -> bpy.types.Object:
     """Add a cube that intersects all bones."""
     mesh = bpy.data.meshes.new("Base")
     mesh.from_pydata((CUBE * 8).tolist(), [], [(0, 1, 3, 2), (4, 5, 7, 6)])
-    base = bpy.data.objects.new("Base", mesh)
-    bpy.context.scene.collection.objects.link(base)
+    base = add_object("Base", mesh)
     return base
 
 

@@ -18,7 +18,7 @@ from addon.scene.blender.instances import (
     shown_objects,
 )
 from addon.scene.blender.mesh_data import vertex_positions
-from tests.scene.building import CUBE, add_vertices, open_empty_file
+from tests.scene.building import CUBE, Nodes, add_instance, add_vertices, open_empty_file
 from tests.scene.jobs.test_many_instances import MAKERS
 
 
@@ -30,30 +30,16 @@ def collection_of(name, *items):
 
 
 def add_collection_instance(name, collection, location):
-    empty = bpy.data.objects.new(name, None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", collection
-    empty.location = location
-    bpy.context.scene.collection.objects.link(empty)
+    empty = add_instance(name, collection, location=location)
     return empty
 
 
 def add_generated_instances():
     """Add an object whose geometry nodes show its own mesh and instances of a sphere and of a cube."""
-    tree = bpy.data.node_groups.new("Generate", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    kinds = ("NodeGroupInput", "NodeGroupOutput", "GeometryNodeMeshCube", "GeometryNodeMeshIcoSphere")
-    start, end, cube, sphere = (tree.nodes.new(kind) for kind in kinds)
-    join = tree.nodes.new("GeometryNodeJoinGeometry")
-    tree.links.new(start.outputs[0], join.inputs[0])
-    for mesh in (cube, sphere):
-        instances = tree.nodes.new("GeometryNodeInstanceOnPoints")
-        tree.links.new(start.outputs[0], instances.inputs["Points"])
-        tree.links.new(mesh.outputs[0], instances.inputs["Instance"])
-        tree.links.new(instances.outputs[0], join.inputs[0])
-    tree.links.new(join.outputs[0], end.inputs[0])
     item = add_vertices("Generated", CUBE * 3)
-    item.modifiers.new("Generate", "NODES").node_group = tree
+    nodes = Nodes(item)
+    meshes = [nodes.add(f"GeometryNodeMesh{kind}").outputs[0] for kind in ("Cube", "IcoSphere")]
+    nodes.end(nodes.joined(nodes.mesh, *(nodes.on_points(nodes.mesh, mesh) for mesh in meshes)))
     return item
 
 

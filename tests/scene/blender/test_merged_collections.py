@@ -12,7 +12,7 @@ from addon.formats import dumps, parse_document
 from addon.scene.errors import SceneError
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, add_object, key_location, merged_collection
 from tests.scene.enclosing import (
     POSE,
     SHAPES,
@@ -33,10 +33,7 @@ pytestmark = pytest.mark.usefixtures("object_settings")
 @pytest.fixture
 def group(object_settings):
     """Add a merged collection to the scene."""
-    collection = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(collection)
-    collection.collision_bounds.merge_bounds = True
-    return collection
+    return merged_collection("Group")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -73,9 +70,8 @@ def test_object_through_middle_of_merged_collection_touches_it(group):
 def test_each_instance_of_merged_collection_is_one_subject(group):
     a, b = add_item("A", collection=group), add_item("B", collection=group, location=(0, 3, 0))
     for name, x in (("First", 20.0), ("Second", -20.0)):
-        empty = bpy.data.objects.new(name, None)
+        empty = add_object(name)
         empty.instance_type, empty.instance_collection, empty.location = "COLLECTION", group, (x, 0, 0)
-        bpy.context.scene.collection.objects.link(empty)
     bpy.context.view_layer.update()
     found, _ = bounds_by_name()
     assert list(found) == ["First", "Group", "Second"]
@@ -100,9 +96,7 @@ def test_merged_collection_encloses_sphere_override_tightly(group):
 
 
 def test_collection_with_instance_of_missing_object_is_not_its_own_parent():
-    together = bpy.data.collections.new("Together")
-    bpy.context.scene.collection.children.link(together)
-    together.collision_bounds.merge_bounds = True
+    together = merged_collection("Together")
     elsewhere = bpy.data.collections.new("Elsewhere")
     source = add_item("A", CUBE, [], collection=elsewhere)
     join_instances(add_item("B", CUBE, [], collection=together), source)
@@ -114,8 +108,7 @@ def test_collection_with_instance_of_missing_object_is_not_its_own_parent():
 @pytest.mark.parametrize("mirrored", [1, -1])
 @pytest.mark.parametrize("is_merged", [False, True])
 def test_single_sided_floor_faces_up_also_when_mirrored_or_merged(mirrored, is_merged):
-    together = bpy.data.collections.new("Together")
-    bpy.context.scene.collection.children.link(together)
+    together = merged_collection("Together")
     together.collision_bounds.merge_bounds = is_merged
     corners = [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)]
     floor = add_item("Floor", corners, [(0, 1, 2, 3)], collection=together)

@@ -14,6 +14,7 @@ from addon.ui.properties.scene import fit_settings
 from tests.scene.building import (
     add_vertices,
     fill_settings,
+    merged_collection,
     open_empty_file,
     select_objects,
     settings_values,
@@ -46,9 +47,7 @@ def test_settings_are_saved_in_file(tmp_path):
     item = add_vertices("A")
     fill_settings(item.collision_bounds)
     before = settings_values(item.collision_bounds)
-    collection = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(collection)
-    collection.collision_bounds.merge_bounds = True
+    merged_collection("Group")
     path = str(tmp_path / "saved.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_factory_settings(use_empty=True)

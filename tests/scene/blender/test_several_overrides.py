@@ -13,7 +13,7 @@ from addon.formats import document_problems, dumps
 from addon.scene.blender import object_properties
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, add_instance, hidden_collection, key_location, merged_collection
 from tests.scene.colliders.creating import colliders, create_colliders
 from tests.scene.enclosing import (
     POSE,
@@ -132,10 +132,7 @@ def test_each_shape_is_a_collider_of_its_kind():
 
 
 def test_merged_collection_encloses_all_shapes():
-    group = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(group)
-    item = set_shapes(add_item("A", collection=group, **POSE), BOX, BALL)
-    group.collision_bounds.merge_bounds = True
+    item = set_shapes(add_item("A", collection=merged_collection("Group"), **POSE), BOX, BALL)
     bpy.context.view_layer.update()
     entry = bounds_by_name(("aabb",))[0]["Group"]
     expected = [world_vertices(item, surface(*each)) for each in (BOX, BALL)]
@@ -148,14 +145,9 @@ def test_merged_collection_encloses_all_shapes():
 
 def test_instances_have_all_shapes_of_their_object():
     item = set_shapes(add_item("A"), BOX, BALL)
-    group = bpy.data.collections.new("Group")
-    group.objects.link(item)
-    bpy.context.scene.collection.objects.unlink(item)
+    group = hidden_collection("Group", item)
     for number in range(2):
-        empty = bpy.data.objects.new(f"Instance{number}", None)
-        empty.instance_type, empty.instance_collection = "COLLECTION", group
-        empty.location = (10 * number, 0, 0)
-        bpy.context.scene.collection.objects.link(empty)
+        add_instance(f"Instance{number}", group, location=(10 * number, 0, 0))
     bpy.context.view_layer.update()
     found = bounds_by_name(("aabb",))[0]
     names = {f"Instance{number}/A.0/shape.{k}" for number in range(2) for k in range(2)}

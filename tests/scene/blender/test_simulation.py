@@ -6,6 +6,7 @@ import bpy
 import pytest
 
 from addon.scene.blender.animated import Simulations, may_deform, physics_settings
+from tests.scene.building import add_object
 from tests.scene.sampling import add_box, scan_scene, world_points
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
@@ -33,8 +34,7 @@ def test_modifiers_shape_keys_and_animated_data_may_deform(add_mesh):
 
 
 def test_armature_parent_deforms_and_bone_parent_does_not(add_mesh):
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
+    rig = add_object("Rig", bpy.data.armatures.new("Rig"))
     skin, tool = add_mesh("Skin"), add_mesh("Tool")
     skin.parent, skin.parent_type = rig, "ARMATURE"
     tool.parent = rig
@@ -152,8 +152,7 @@ def test_rigid_body_world_that_is_switched_on_later_simulates_its_bodies(add_mes
 
 def test_object_that_is_only_instanced_is_simulated_and_so_is_its_instancer(add_mesh):
     part, other = add_mesh("Part"), add_mesh("Other")
-    crowd = bpy.data.objects.new("Crowd", None)
-    bpy.context.scene.collection.objects.link(crowd)
+    crowd = add_object("Crowd")
     part.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 7
     bpy.context.scene.collection.objects.unlink(part)
     inner, outer = (bpy.data.collections.new(name) for name in ("Inner", "Outer"))

@@ -15,7 +15,7 @@ from addon.scene.blender.instances import read_instance_table, visible_instances
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
 from addon.scene.subjects.find import IN_BACKGROUND
-from tests.scene.building import CUBE, add_vertices, key_location
+from tests.scene.building import CUBE, add_instance, add_vertices, key_location
 
 pytestmark = [pytest.mark.smoke, pytest.mark.usefixtures("empty_file")]
 
@@ -42,9 +42,7 @@ def add_to(collection: bpy.types.Collection, item: bpy.types.Object) -> bpy.type
 
 def add_instancer(name: str, parts: bpy.types.Collection) -> bpy.types.Object:
     """Add an instance of a collection to the scene."""
-    item = bpy.data.objects.new(name, None)
-    item.instance_type, item.instance_collection = "COLLECTION", parts
-    bpy.context.scene.collection.objects.link(item)
+    item = add_instance(name, parts)
     return item
 
 

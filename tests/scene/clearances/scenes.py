@@ -8,7 +8,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from tests.scene.building import play
+from tests.scene.building import hidden_collection, play
 from tests.scene.mesh_truth import solids
 from tests.scene.mesh_truth.building import add, add_rig, bend_by, direction, easing, key, key_bones
 from tests.scene.mesh_truth.solids import Mesh
@@ -90,9 +90,7 @@ def add_body(kind: str, name: str, rng: np.random.Generator) -> bpy.types.Object
         return rig
     if kind == "instance":
         part = add(f"{name} part", mesh_of(str(rng.choice(PLAIN)), rng))
-        collection = bpy.data.collections.new(f"Library of {name}")
-        bpy.context.scene.collection.objects.unlink(part)
-        collection.objects.link(part)
+        collection = hidden_collection(f"Library of {name}", part)
         part.location = rng.uniform(-0.3, 0.3, 3)
         item = add(name, None)
         item.instance_type, item.instance_collection = "COLLECTION", collection

@@ -10,7 +10,7 @@ import pytest
 
 from addon.scene.errors import SceneError
 from addon.scene.settings import FitSettings, Selection
-from tests.scene.building import CUBE, add_vertices
+from tests.scene.building import CUBE, add_object, add_vertices
 from tests.scene.colliders.checking import (
     TETRAHEDRON,
     TETRAHEDRON_FACES,
@@ -277,8 +277,7 @@ def test_box_needs_right_angles_and_opposite_faces():
     assert only_problem("shape").text == "is not a box: its sides are not at right angles"
     bpy.data.objects.remove(item)
     # A rotation in a parent with another scale shears.
-    parent = bpy.data.objects.new("Empty", None)
-    bpy.context.scene.collection.objects.link(parent)
+    parent = add_object("Empty")
     parent.scale = (3, 1, 1)
     item = add_cube("UBX_Mesh_00", parent=parent, rotation_euler=(0, 0, math.pi / 4))
     assert "right angles" in only_problem("shape").text

@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon.scene.settings import COLLIDER_NAME_PATTERNS, FitSettings
-from tests.scene.building import add_vertices
+from tests.scene.building import add_object, add_vertices, merged_collection
 from tests.scene.colliders.checking import check
 from tests.scene.colliders.creating import colliders, create_colliders
 from tests.scene.colliders.test_meshes import KINDS, MESHES, POSES
@@ -59,15 +59,9 @@ def add_family() -> None:
     ball = add_vertices("Ball", cloud, scale=(1, 2, 1)).collision_bounds
     ball.override, ball.radius = "sphere", 0.1
     add_vertices("Block", cloud, scale=(1, 2, 1)).collision_bounds.override = "box"
-    merged = bpy.data.collections.new("Merged")
-    bpy.context.scene.collection.children.link(merged)
-    merged.collision_bounds.merge_bounds = True
-    for number in range(2):
-        item = add_vertices(f"Member {number}", cloud, location=(7 * number, 0, 0))
-        bpy.context.scene.collection.objects.unlink(item)
-        merged.objects.link(item)
-    empty = bpy.data.objects.new("Empty", None)
-    bpy.context.scene.collection.objects.link(empty)
+    members = [add_vertices(f"Member {k}", cloud, location=(7 * k, 0, 0)) for k in range(2)]
+    merged_collection("Merged", *members)
+    empty = add_object("Empty")
     row = add_vertices("Row", cloud, parent=empty)
     row.modifiers.new("Array", "ARRAY").count = 3
 

@@ -11,6 +11,7 @@ from addon.scene.colliders.check import check_colliders
 from addon.scene.settings import ColliderCheckSettings, FitSettings
 from tests.core.compound.exact_cover import HalfSpaces, uncovered
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism, ring, volume
+from tests.scene.building import add_object
 from tests.scene.colliders.creating import colliders, create_colliders, skip_reasons, world_matrix
 
 
@@ -130,9 +131,8 @@ def test_hole_of_ring_stays_open_and_check_accepts_its_colliders(add_mesh):
 
 def test_objects_with_one_mesh_get_the_same_parts(add_mesh):
     first = add_triangles(add_mesh, "One", prism(L_OUTLINE, L_TRIANGLES))
-    second = bpy.data.objects.new("Two", first.data)
+    second = add_object("Two", first.data)
     second.location = (5, 5, 5)
-    bpy.context.scene.collection.objects.link(second)
     create_colliders(kind="hull", fit=FitSettings(parts=2))
     items = {item.name: item for item in colliders()}
     assert set(items) == {"UCX_One_00", "UCX_One_01", "UCX_Two_00", "UCX_Two_01"}

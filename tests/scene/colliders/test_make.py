@@ -14,7 +14,14 @@ from addon.scene.settings import (
     FitSettings,
     Selection,
 )
-from tests.scene.building import CUBE, select_objects
+from tests.scene.building import (
+    CUBE,
+    add_instance,
+    add_object,
+    hidden_collection,
+    merged_collection,
+    select_objects,
+)
 from tests.scene.colliders.creating import (
     colliders,
     create_colliders,
@@ -48,13 +55,8 @@ def test_override_keeps_its_shape_with_any_kind(add_mesh, object_settings):
 
 
 def test_merged_collection_has_collider_in_world(add_mesh, object_settings):
-    group = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(group)
-    for name, x in (("A", -4), ("B", 4)):
-        item = add_mesh(name, location=(x, 1, 0))
-        bpy.context.scene.collection.objects.unlink(item)
-        group.objects.link(item)
-    group.collision_bounds.merge_bounds = True
+    items = [add_mesh(name, location=(x, 1, 0)) for name, x in (("A", -4), ("B", 4))]
+    merged_collection("Group", *items)
     for _ in range(2):
         create_colliders()
         (collider,) = colliders()
@@ -64,13 +66,9 @@ def test_merged_collection_has_collider_in_world(add_mesh, object_settings):
 
 
 def test_instances_are_skipped_with_remedy(add_mesh):
-    inner = bpy.data.collections.new("Inner")
     item = add_mesh("Part")
-    bpy.context.scene.collection.objects.unlink(item)
-    inner.objects.link(item)
-    empty = bpy.data.objects.new("Instance", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", inner
-    bpy.context.scene.collection.objects.link(empty)
+    inner = hidden_collection("Inner", item)
+    add_instance("Instance", inner)
     result = create_colliders()
     assert result.colliders == 0 and "Make Instances Real" in skip_reasons(result)["Instance/Part.0"]
     assert not bpy.data.collections.get("Colliders"), "no collection without colliders"
@@ -83,8 +81,7 @@ def test_path_that_moves_children_is_skipped(empty_file):
     spline.points.add(2)
     for index, point in enumerate(spline.points):
         point.co = (index * 2 + 1, index, 0, 1)
-    path = bpy.data.objects.new("Path", data)
-    bpy.context.scene.collection.objects.link(path)
+    path = add_object("Path", data)
     assert create_colliders().colliders == 1
     # With this setting Blender moves children along the path.
     data.use_path = True

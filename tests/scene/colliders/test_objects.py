@@ -13,7 +13,7 @@ from addon.scene.settings import (
     Selection,
 )
 from tests.core.closed import assert_closed
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, add_object, key_location, merged_collection
 from tests.scene.colliders.creating import (
     KINDS,
     colliders,
@@ -158,8 +158,7 @@ def test_collider_that_became_parent_of_its_source_stays_and_another_is_created(
     body = colliders()[0]
     pose = world_matrix(body)
     body.parent, body.matrix_world = None, body.matrix_world.copy()
-    between = bpy.data.objects.new("Between", None)
-    bpy.context.scene.collection.objects.link(between)
+    between = add_object("Between")
     between.parent, crate.parent = body, between
     crate.matrix_parent_inverse = body.matrix_world.inverted()
     for _ in range(2):
@@ -182,10 +181,7 @@ def test_colliders_of_deleted_object_are_replaced_by_those_of_object_with_same_n
 
 
 def test_collider_of_collection_stays_when_object_has_same_name(add_mesh, object_settings):
-    group = bpy.data.collections.new("Crate")
-    bpy.context.scene.collection.children.link(group)
-    group.objects.link(add_mesh("A"))
-    group.collision_bounds.merge_bounds = True
+    merged_collection("Crate").objects.link(add_mesh("A"))
     create_colliders()
     bpy.data.objects["A"].hide_viewport = True
     crate = add_mesh("Crate")

@@ -10,7 +10,7 @@ from addon.scene.colliders.make import remove_colliders
 from addon.scene.settings import (
     Selection,
 )
-from tests.scene.building import add_vertices
+from tests.scene.building import add_armature, add_object, add_vertices, merged_collection
 from tests.scene.colliders.creating import (
     colliders,
     create_colliders,
@@ -64,10 +64,7 @@ def test_child_of_removed_part_stays_in_place(add_mesh, object_settings):
 
 
 def test_child_of_collider_without_parent_stays_in_place(add_mesh, object_settings):
-    group = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(group)
-    group.objects.link(add_mesh("A", location=(3, 0, 0)))
-    group.collision_bounds.merge_bounds = True
+    merged_collection("Group").objects.link(add_mesh("A", location=(3, 0, 0)))
     create_colliders()
     lamp = add_mesh("Lamp", location=(0, 7, 0))
     colliders()[0].location = (5, 5, 5)
@@ -82,21 +79,15 @@ def test_child_of_collider_without_parent_stays_in_place(add_mesh, object_settin
 
 def add_constraint(crate: bpy.types.Object, lamp: bpy.types.Object) -> None:
     """Parent the lamp to a collider with a constraint."""
-    target = bpy.data.objects.new("Target", None)
+    target = add_object("Target")
     target.location = (7, 8, 9)
-    bpy.context.scene.collection.objects.link(target)
     colliders()[0].constraints.new("COPY_LOCATION").target = target
     set_parent(lamp, colliders()[0])
 
 
 def parent_to_bone(crate: bpy.types.Object, lamp: bpy.types.Object) -> None:
     """Parent the lamp to a collider whose parent is a bone."""
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    rig.data.edit_bones.new("Bone").tail = (0, 3, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = add_armature("Rig", {"Bone": ((0, 0, 0), (0, 3, 1))})
     colliders()[0].parent, colliders()[0].parent_bone = rig, "Bone"
     colliders()[0].parent_type = "BONE"
     set_parent(lamp, colliders()[0])

@@ -10,7 +10,7 @@ from addon.scene.settings import (
     ColliderSettings,
     Selection,
 )
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, add_object
 from tests.scene.colliders.creating import (
     colliders,
     create_colliders,
@@ -53,9 +53,8 @@ def test_linked_collection_of_same_name_does_not_prevent_colliders(add_mesh, tmp
     bpy.context.scene.collection.children.link(linked)
     if is_overridden:
         linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
-    item = bpy.data.objects.new("Barrel", bpy.data.meshes.new("Barrel"))
+    item = add_object("Barrel", bpy.data.meshes.new("Barrel"))
     item.data.from_pydata(CUBE.tolist(), [], [])
-    bpy.context.scene.collection.objects.link(item)
     for _ in range(2):
         create_colliders(selection=Selection(patterns=("Barrel",)))
         (home,) = bpy.data.objects["UBX_Barrel_00"].users_collection

@@ -14,7 +14,7 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import SCANNED_SHAPES, BoundsSettings, FitSettings
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism, ring
 from tests.core.scenes import random_rotations
-from tests.scene.building import add_vertices, open_empty_file
+from tests.scene.building import add_object, add_vertices, open_empty_file
 from tests.scene.fitting.document_shapes import least_gaps, moved, placed_solids, world_box_gaps
 from tests.scene.sampling import contacts_by_names, go_to, key, matrices_at, scan_scene
 from tests.tiers import is_full, times
@@ -101,8 +101,7 @@ def add_item(name: str, mesh, rng) -> bpy.types.Object:
     size = rng.uniform(0.2, 1.5, 3) * rng.choice([1, 1, -1])
     item.matrix_world = turn @ Matrix.Diagonal((*size.tolist(), 1))
     if rng.integers(3) == 0:
-        mover = bpy.data.objects.new(f"Parent of {name}", None)
-        bpy.context.scene.collection.objects.link(mover)
+        mover = add_object(f"Parent of {name}")
         mover.scale = rng.uniform(0.5, 1.3, 3)
         item.parent = mover
     return mover

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scene.building import add_instance
+
 bpy = pytest.importorskip("bpy")
 
 
@@ -67,10 +69,8 @@ def _make_instances() -> None:
     nested.instance_type, nested.instance_collection, nested.location = "COLLECTION", inner, (0, 0, 2)
     library.objects.link(nested)
     for name, angle in (("Holder", 0.7), ("Holder.001", -1.9)):
-        holder = bpy.data.objects.new(name, None)
-        holder.instance_type, holder.instance_collection = "COLLECTION", library
+        holder = add_instance(name, library)
         holder.location, holder.rotation_euler, holder.scale = (0, 10, angle), (angle, 1.0, 2.0), (1, 2, 3)
-        bpy.context.collection.objects.link(holder)
     frame = _add("mesh.primitive_cube_add", "Frame", location=(10, 0, 0))
     frame.instance_type, frame.show_instancer_for_viewport = "VERTS", False
     _add("mesh.primitive_cone_add", "Knob", radius1=0.2, depth=0.3).parent = frame

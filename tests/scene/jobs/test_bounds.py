@@ -12,7 +12,7 @@ from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, Nodes, add_object, key_location
 from tests.scene.sampling import scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -83,8 +83,7 @@ def test_document_in_blender_units_has_their_length(add_mesh, system, meters, un
 
 
 def test_sheared_child_is_enclosed_although_longest_matrix_column_is_too_short(add_mesh):
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
+    parent = add_object("Parent")
     parent.scale = (3, 1, 1)
     points = np.random.default_rng(1).normal(size=(500, 3))
     points /= np.linalg.norm(points, axis=1)[:, None]
@@ -103,8 +102,7 @@ def test_sheared_child_is_enclosed_although_longest_matrix_column_is_too_short(a
 def test_rotations_of_sheared_objects_are_unit_quaternions_that_place_them(add_mesh, preset):
     rng = np.random.default_rng(3)
     for number in range(20):
-        parent = bpy.data.objects.new(f"Parent {number}", None)
-        bpy.context.scene.collection.objects.link(parent)
+        parent = add_object(f"Parent {number}")
         parent.scale = rng.uniform(0.3, 3, 3)
         item = add_mesh(f"Cube {number}", parent=parent, rotation_euler=rng.uniform(-3, 3, 3))
         item.scale = rng.uniform(0.3, 3, 3) * rng.choice([1, -1], 3)
@@ -185,13 +183,8 @@ def test_scale_too_large_to_decompose_is_skipped_with_reason(add_mesh):
 @pytest.mark.smoke
 def test_hair_converted_to_mesh_by_nodes_gets_bounds_like_other_objects(add_mesh):
     add_mesh("Cube")
-    group = bpy.data.node_groups.new("To Mesh", "GeometryNodeTree")
-    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    cube, out = group.nodes.new("GeometryNodeMeshCube"), group.nodes.new("NodeGroupOutput")
-    group.links.new(cube.outputs["Mesh"], out.inputs[0])
-    hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
-    bpy.context.scene.collection.objects.link(hair)
-    hair.modifiers.new("Nodes", "NODES").node_group = group
+    nodes = Nodes(add_object("Hair", bpy.data.hair_curves.new("Hair")))
+    nodes.end(nodes.add("GeometryNodeMeshCube").outputs["Mesh"])
     names = [entry.name for entry in compute().objects]
     assert names[0] == "Cube" and len(names) == 2
 

@@ -6,7 +6,6 @@ interpolates what it has simulated: there positions are between those of the fra
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from addon.scene.blender.frames import advance_to
 from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.settings import BoundsSettings
 from tests.cli.command_line import run
-from tests.scene.building import CUBE, add_vertices, open_empty_file
+from tests.scene.building import CUBE, Nodes, add_vertices, open_empty_file
 
 pytestmark = pytest.mark.smoke
 
@@ -48,19 +47,13 @@ def add_soft_body(item: bpy.types.Object) -> None:
 
 def add_simulation_zone(item: bpy.types.Object) -> None:
     """Add nodes that raise the mesh at each step."""
-    group = bpy.data.node_groups.new("Rise", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    names = ("NodeGroupInput", "GeometryNodeSimulationInput", "GeometryNodeSetPosition")
-    nodes = [group.nodes.new(name) for name in (*names, "GeometryNodeSimulationOutput", "NodeGroupOutput")]
-    nodes[1].pair_with_output(nodes[3])
-    nodes[2].inputs["Offset"].default_value = (0, 0, RISE)
-    for before, after in itertools.pairwise(nodes):
-        sockets = [
-            side["Geometry"] if "Geometry" in side else side[0] for side in (before.outputs, after.inputs)
-        ]
-        group.links.new(*sockets)
-    item.modifiers.new("Rise", "NODES").node_group = group
+    nodes = Nodes(item)
+    step, last = (nodes.add(f"GeometryNodeSimulation{end}put") for end in ("In", "Out"))
+    step.pair_with_output(last)
+    nodes.tree.links.new(nodes.mesh, step.inputs["Geometry"])
+    moved = nodes.moved(step.outputs["Geometry"], Z=RISE)
+    nodes.tree.links.new(moved, last.inputs["Geometry"])
+    nodes.end(last.outputs["Geometry"])
 
 
 def lowest(item: bpy.types.Object) -> float:

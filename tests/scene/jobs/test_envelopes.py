@@ -18,7 +18,7 @@ from addon.scene.jobs.bounds import compute_bounds, play_bounds
 from addon.scene.jobs.result import Result
 from addon.scene.settings import BoundsSettings, FitSettings
 from tests.finished import finished
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, add_instance
 from tests.scene.independent.geometry import minimal_sphere
 from tests.scene.sampling import (
     add_box,
@@ -290,8 +290,7 @@ def test_instances_object_settings_and_padding_apply_to_envelopes():
     mesh = bpy.data.meshes.new("Dot")
     mesh.from_pydata([(1, 0, 0), (-1, 0, 0)], [], [])
     collection.objects.link(bpy.data.objects.new("Dot", mesh))
-    holder = add_object("Holder")
-    holder.instance_type, holder.instance_collection = "COLLECTION", collection
+    holder = add_instance("Holder", collection)
     key(holder, "location", [(1, (0, 0, 0)), (13, (0, 0, 6))])
     (found,) = envelopes(play(fit=FitSettings(padding=0.5))).values()
     assert found[0].min == pytest.approx([-1.5, -0.5, -0.5], abs=1e-5)

@@ -18,7 +18,7 @@ from addon.scene.jobs import bounds_table
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings
 from tests.finished import finished
-from tests.scene.building import CUBE, open_empty_file
+from tests.scene.building import CUBE, Nodes, add_instance, add_object, hidden_collection, open_empty_file
 from tests.scene.jobs.contacts.test_scan_memory import run_script
 from tests.scene.sampling import add_points
 from tests.tiers import times
@@ -49,8 +49,7 @@ def add_grid(count: int) -> bpy.types.Object:
     """Add points at (i % 100, i // 100, 0)."""
     mesh = bpy.data.meshes.new("Grid")
     mesh.from_pydata([(index % 100, index // 100, 0) for index in range(count)], [], [])
-    grid = bpy.data.objects.new("Grid", mesh)
-    bpy.context.scene.collection.objects.link(grid)
+    grid = add_object("Grid", mesh)
     return grid
 
 
@@ -63,24 +62,10 @@ def instance_by_vertices(count: int) -> None:
 
 def instance_by_nodes(count: int) -> None:
     """Show a cube of size 0.5 at each point of a grid, by geometry nodes."""
-    tree = bpy.data.node_groups.new("Instances", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    kinds = (
-        *("NodeGroupInput", "GeometryNodeMeshToPoints", "GeometryNodeInstanceOnPoints", "NodeGroupOutput"),
-        "GeometryNodeObjectInfo",
-    )
-    start, to_points, instances, end, info = (tree.nodes.new(kind) for kind in kinds)
-    info.inputs["Object"].default_value = add_points("Cube", CUBE * 0.25)
-    info.inputs["As Instance"].default_value = True
-    for output, target in (
-        (start.outputs[0], to_points.inputs["Mesh"]),
-        (to_points.outputs[0], instances.inputs["Points"]),
-        (info.outputs["Geometry"], instances.inputs["Instance"]),
-        (instances.outputs[0], end.inputs[0]),
-    ):
-        tree.links.new(output, target)
-    add_grid(count).modifiers.new("Instances", "NODES").node_group = tree
+    cube = add_points("Cube", CUBE * 0.25)
+    nodes = Nodes(add_grid(count), "Instances")
+    points = nodes.add("GeometryNodeMeshToPoints", {"Mesh": nodes.mesh}).outputs[0]
+    nodes.end(nodes.on_points(points, nodes.instance_of(cube)))
 
 
 def instance_turned_by_nodes(count: int) -> None:
@@ -96,9 +81,7 @@ def instance_turned_by_nodes(count: int) -> None:
 def instance_collections(count: int) -> None:
     """Show a cube of size 0.5 at each point of a grid, by collections in collections."""
     cube = add_points("Cube", CUBE * 0.25)
-    inside = bpy.data.collections.new("Cube")
-    inside.objects.link(cube)
-    bpy.context.scene.collection.objects.unlink(cube)
+    inside = hidden_collection("Cube", cube)
     for axis, size in enumerate((100, count // 100)):
         row = bpy.data.collections.new(f"Row {axis}")
         for index in range(size):
@@ -107,9 +90,7 @@ def instance_collections(count: int) -> None:
             empty.location[axis] = index
             row.objects.link(empty)
         inside = row
-    empty = bpy.data.objects.new("Grid", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", inside
-    bpy.context.scene.collection.objects.link(empty)
+    empty = add_instance("Grid", inside)
 
 
 MAKERS = {"vertices": instance_by_vertices, "nodes": instance_by_nodes, "collections": instance_collections}

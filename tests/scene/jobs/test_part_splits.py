@@ -14,6 +14,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.part_splits import split_meshes
 from addon.scene.settings import ColliderSettings, ContactSettings, FitSettings, Selection
 from tests.core.compound.meshes_with_notches import ring
+from tests.scene.building import add_object
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -26,8 +27,7 @@ def rings(add_mesh) -> list[bpy.types.Object]:
         # Not the same in another run of this process, where splits are remembered.
         points, index = np.unique(ring(1, small, 12, 6).reshape(-1, 3), axis=0, return_inverse=True)
         items.append(add_mesh("Ring", points, index.reshape(-1, 3).tolist()))
-    copy = bpy.data.objects.new("Copy", items[1].data)
-    bpy.context.scene.collection.objects.link(copy)
+    copy = add_object("Copy", items[1].data)
     return [*items, copy]
 
 

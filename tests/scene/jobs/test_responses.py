@@ -8,7 +8,7 @@ import pytest
 from addon.formats.document.model import CollisionResponse
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
-from tests.scene.building import add_vertices
+from tests.scene.building import add_instance, add_vertices, hidden_collection, merged_collection
 from tests.scene.colliders.creating import colliders, create_colliders
 
 pytestmark = pytest.mark.usefixtures("object_settings")
@@ -42,25 +42,19 @@ def test_document_has_responses_that_differ_from_the_default():
 def test_instances_and_loose_parts_have_the_response_of_their_object():
     part = add_vertices("Part")
     part.collision_bounds.response = "trigger"
-    collection = bpy.data.collections.new("Kit")
-    collection.objects.link(part)
-    bpy.context.scene.collection.objects.unlink(part)
-    empty = bpy.data.objects.new("Empty", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", collection
-    bpy.context.scene.collection.objects.link(empty)
+    collection = hidden_collection("Kit", part)
+    add_instance("Empty", collection)
     bpy.context.view_layer.update()
     (value,) = responses().values()
     assert value["response"] == "trigger"
 
 
 def test_merged_collection_has_the_default():
-    collection = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(collection)
+    collection = merged_collection("Group")
     for name in ("A", "B"):
         item = add_vertices(name)
         item.collision_bounds.response = "none"
         collection.objects.link(item)
-    collection.collision_bounds.merge_bounds = True
     assert responses() == {"Group": None}
 
 

@@ -18,7 +18,7 @@ from addon.scene.subjects.subject import identify_subjects
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, add_object, key_location, merged_collection
 from tests.scene.sampling import add_faces, delete_faces_by_frame
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -72,8 +72,7 @@ def assert_encloses(shown, items):
 def test_moved_rotated_scaled_sheared_and_mirrored_objects_are_enclosed_tightly(add_mesh):
     rng = np.random.default_rng(5)
     items = [add_mesh(f"{k}", rng.normal(size=(30, 3))) for k in range(4)]
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
+    parent = add_object("Parent")
     parent.scale = (1, 2, 0.5)
     items[3].parent = parent
     bpy.context.view_layer.update()
@@ -388,21 +387,15 @@ def test_loose_parts_and_merged_collections_follow(add_mesh, registered):
         [*CUBE.tolist(), *(CUBE + np.array([10, 0, 0])).tolist()], [], [*cube_faces(0), *cube_faces(8)]
     )
     two.collision_bounds.use_object_settings, two.collision_bounds.bounds_for = True, "loose_parts"
-    together = bpy.data.collections.new("Together")
-    bpy.context.scene.collection.children.link(together)
-    together.collision_bounds.merge_bounds = True
-    for number in range(2):
-        member = add_mesh(f"Member {number}", CUBE)
-        member.location = (0, 10 + 4 * number, 0)
-        bpy.context.scene.collection.objects.unlink(member)
-        together.objects.link(member)
+    members = [add_mesh(f"Member {k}", CUBE, location=(0, 10 + 4 * k, 0)) for k in range(2)]
+    merged_collection("Together", *members)
     bpy.context.view_layer.update()
     result = bounds()
     names = [subject.name for subject in result.subjects]
     update = make_updater(result)
     update()
     two.location.z = 3
-    member.location.y = 20
+    members[-1].location.y = 20
     bpy.context.view_layer.update()
     shown = update(())
     np.testing.assert_allclose(shown_box(shown, names.index("Two/part.0")), [-1, -1, 2, 1, 1, 4])
@@ -431,13 +424,8 @@ def test_per_object_settings_are_read_without_iterating_over_instances(add_mesh,
 
 
 def test_members_of_merged_collection_are_followed_after_renaming(add_mesh, registered):
-    together = bpy.data.collections.new("Together")
-    bpy.context.scene.collection.children.link(together)
-    together.collision_bounds.merge_bounds = True
-    for number in range(3):
-        member = add_mesh(f"Member {number}", CUBE, location=(0, 10 * number, 0))
-        bpy.context.scene.collection.objects.unlink(member)
-        together.objects.link(member)
+    members = [add_mesh(f"Member {k}", CUBE, location=(0, 10 * k, 0)) for k in range(3)]
+    merged_collection("Together", *members)
     bpy.context.view_layer.update()
     update = make_updater(bounds())
     update()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from tests.scene.building import curves
+from tests.scene.building import add_armature, add_object, add_vertices, curves
 from tests.scene.mesh_truth.solids import Mesh
 
 FRAMES = (1.0, 9.0)
@@ -35,13 +35,7 @@ class Pair:
 
 def add(name: str, mesh: Mesh | None) -> bpy.types.Object:
     """Add an object to the scene; an empty without a mesh."""
-    data = None
-    if mesh is not None:
-        data = bpy.data.meshes.new(name)
-        data.from_pydata(np.asarray(mesh[0], dtype=float).tolist(), [], mesh[1])
-    item = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(item)
-    return item
+    return add_object(name) if mesh is None else add_vertices(name, *mesh)
 
 
 def key(
@@ -107,17 +101,8 @@ def turn_at_random(rng: np.random.Generator, item: bpy.types.Object, most: float
 
 def add_rig(name: str, length: float, bones: int) -> bpy.types.Object:
     """Add an armature with a chain of bones along z."""
-    rig = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    before = None
-    for number in range(bones):
-        bone = rig.data.edit_bones.new(f"Bone {number}")
-        bone.head, bone.tail = (0, 0, length * number / bones), (0, 0, length * (number + 1) / bones)
-        bone.parent = before
-        before = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
+    ends = [(0, 0, length * number / bones) for number in range(bones + 1)]
+    rig = add_armature(name, {f"Bone {number}": (ends[number], ends[number + 1]) for number in range(bones)})
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     return rig

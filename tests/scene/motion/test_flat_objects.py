@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.scene.building import CUBE, add_vertices, key_location
+from tests.scene.building import CUBE, add_object, add_vertices, key_location
 from tests.scene.sampling import contacts_by_names, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -31,8 +31,7 @@ def add_scene(scale, by_parent=False):
     flat = add_vertices("Flat", CUBE / 2, QUADS)
     turning = flat
     if by_parent:
-        turning = bpy.data.objects.new("Parent", None)
-        bpy.context.scene.collection.objects.link(turning)
+        turning = add_object("Parent")
         flat.parent = turning
     turning.scale = scale
     for frame, angles in ((1, (0, 0, 0)), (13, (0.5, 0.3, 0))):

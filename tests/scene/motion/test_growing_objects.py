@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.scene.building import add_vertices
+from tests.scene.building import add_object, add_vertices, hidden_collection
 from tests.scene.mesh_truth.solids import box, joined, moved
 from tests.scene.sampling import contacts_by_names, key, scan_scene
 
@@ -114,11 +114,8 @@ def test_instances_that_are_keyed_through_nothing_touch_what_they_reach(instanci
     scene.frame_start, scene.frame_end = 1, LAST
     child = add_vertices("Child", *box(0.5, 0.5, 0.5))
     if instancing == "COLLECTION":
-        owner = bpy.data.objects.new("Owner", None)
-        scene.collection.objects.link(owner)
-        collection = bpy.data.collections.new("Children")
-        scene.collection.objects.unlink(child)
-        collection.objects.link(child)
+        owner = add_object("Owner")
+        collection = hidden_collection("Children", child)
         owner.instance_collection = collection
     else:
         corners = [(-0.5, -0.5, 0), (0.5, -0.5, 0), (0.5, 0.5, 0), (-0.5, 0.5, 0)]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import bpy
 import pytest
 
-from tests.scene.building import curves, key_location
+from tests.scene.building import add_instance, curves, hidden_collection, key_location
 from tests.scene.mesh_truth.solids import box
 from tests.scene.sampling import NEAR_KEY, add_faces, add_object, contacts_by_names, scan_scene
 
@@ -111,11 +111,8 @@ def test_contact_begins_when_a_hidden_object_is_shown_within_another():
 def test_instances_touch_while_their_source_or_owner_is_shown(hides_owner):
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
     mover, _ = add_pair("Mover", 0, 0.4)
-    collection = bpy.data.collections.new("Sources")
-    bpy.context.scene.collection.objects.unlink(mover)
-    collection.objects.link(mover)
-    owner = add_object("Owner")
-    owner.instance_type, owner.instance_collection = "COLLECTION", collection
+    collection = hidden_collection("Sources", mover)
+    owner = add_instance("Owner", collection)
     hide_by_driver(owner if hides_owner else mover)
     bpy.context.scene.frame_set(1)
     (contact,) = contacts_by_names(scan_scene()).values()

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.scene.building import add_vertices, curves, key_location
+from tests.scene.building import add_object, add_vertices, curves, key_location
 from tests.scene.sampling import contacts_by_names, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -114,8 +114,7 @@ def wall(name, x):
     """One triangle across the x axis, which faces both ways."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([(x, -9, -9), (x, 9, -9), (x, 0, 9)], [], [(0, 1, 2)])
-    item = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object(name, mesh)
     return item
 
 

@@ -13,7 +13,8 @@ from addon.formats import dumps, parse_document
 from addon.scene.blender.instances import visible_instances
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings, Selection
-from tests.scene.jobs.contacts.test_instances import HALF, add_crowd, add_nodes, add_part
+from tests.scene.building import Nodes
+from tests.scene.jobs.contacts.test_instances import HALF, add_crowd, add_part
 from tests.scene.sampling import add_box, contacts_by_names, key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -73,39 +74,21 @@ def check_against_playing(
 def add_row(count_of: object) -> bpy.types.Object:
     """Add a host of nodes with a row of cubes; `count_of` returns the socket of their number."""
     part, host = add_part(), add_box("Host", HALF)
-    kinds = ("InputSceneTime", "ObjectInfo", "MeshLine", "InstanceOnPoints")
-    tree, (time, info, line, instances) = add_nodes(host, *(f"GeometryNode{kind}" for kind in kinds))
-    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
-    line.inputs["Offset"].default_value = (3, 0, 0)
-    frame = add_math(tree, "FLOOR", time.outputs["Frame"])
-    for source, target in (
-        (count_of(tree, frame), line.inputs["Count"]),
-        (line.outputs["Mesh"], instances.inputs["Points"]),
-        (info.outputs["Geometry"], instances.inputs["Instance"]),
-    ):
-        tree.links.new(source, target)
+    nodes = Nodes(host)
+    count = count_of(nodes, nodes.math("FLOOR", nodes.time("Frame")))
+    line = nodes.add("GeometryNodeMeshLine", {"Count": count, "Offset": (3, 0, 0)}).outputs["Mesh"]
+    nodes.end(nodes.on_points(line, nodes.instance_of(part)))
     return host
 
 
-def add_math(tree, operation, *values):
-    node = tree.nodes.new("ShaderNodeMath")
-    node.operation = operation
-    for socket, value in zip(node.inputs, values, strict=False):
-        if isinstance(value, (int, float)):
-            socket.default_value = value
-        else:
-            tree.links.new(value, socket)
-    return node.outputs[0]
-
-
-def growing(tree, frame):
+def growing(nodes, frame):
     """One instance more in each frame after the third."""
-    return add_math(tree, "MAXIMUM", add_math(tree, "SUBTRACT", frame, 2.99), 0.01)
+    return nodes.math("MAXIMUM", nodes.math("SUBTRACT", frame, 2.99), 0.01)
 
 
-def coming_and_going(tree, frame):
+def coming_and_going(nodes, frame):
     """From none to four instances, and again."""
-    return add_math(tree, "ADD", add_math(tree, "FLOORED_MODULO", frame, 5.0), 0.01)
+    return nodes.math("ADD", nodes.math("FLOORED_MODULO", frame, 5.0), 0.01)
 
 
 @pytest.mark.parametrize("shape", ["aabb", "obb", "sphere"])
@@ -163,7 +146,7 @@ def test_hair_instances_that_a_key_switches_on_take_part():
 
 def test_sphere_trees_of_instances_that_come_are_as_fine_as_those_of_the_first_frame():
     add_wall()
-    host = add_row(lambda tree, frame: add_math(tree, "ADD", frame, 0.01))
+    host = add_row(lambda nodes, frame: nodes.math("ADD", frame, 0.01))
     key(host, "location", [(2, (0, 0, 0)), (6, (0, 0, 8))], "LINEAR")
     found = contacts_by_names(scan_scene(frames=(2, 6, 1), shape="spheres", obstacles=("Wall",)))
     assert len(found) == 5
@@ -174,7 +157,7 @@ def test_sphere_trees_of_instances_that_come_are_as_fine_as_those_of_the_first_f
 
 def test_numbers_of_instances_that_come_follow_those_of_the_first_frame():
     add_wall()
-    host = add_row(lambda tree, frame: add_math(tree, "ADD", frame, 0.01))
+    host = add_row(lambda nodes, frame: nodes.math("ADD", frame, 0.01))
     key(host, "location", [(2, (0, 0, 0)), (6, (0, 0, 8))], "LINEAR")
     result = scan_scene(frames=(2, 6, 1), selection=Selection(("Wall", "Host/Part.*")))
     keys = {subject.name: subject.key for subject in result.subjects}

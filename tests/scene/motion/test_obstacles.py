@@ -10,7 +10,7 @@ import pytest
 
 from addon.cli.main import main
 from addon.scene.errors import SceneError
-from tests.scene.building import open_empty_file
+from tests.scene.building import add_instance, hidden_collection, open_empty_file
 from tests.scene.sampling import (
     add_box,
     add_faces,
@@ -195,12 +195,9 @@ def test_sphere_tree_misses_post_that_single_sphere_hits():
 
 
 def test_instance_can_be_obstacle():
-    collection = bpy.data.collections.new("Set")
     plate = add_box("Plate", (1, 1, 0.1))
-    bpy.context.scene.collection.objects.unlink(plate)
-    collection.objects.link(plate)
-    holder = add_object("Holder")
-    holder.instance_type, holder.instance_collection = "COLLECTION", collection
+    collection = hidden_collection("Set", plate)
+    holder = add_instance("Holder", collection)
     key(holder, "location", [(1, (0, 0, -5)), (24, (0, 0, 5))])
     ball = add_ball("Ball", 0.5)
     ball.location = (0, 0, 0.6)

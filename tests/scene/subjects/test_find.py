@@ -9,6 +9,7 @@ from addon.core import CollisionBoundsError
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import find_subjects
 from tests.scene.blender.parts.rigs import add_rig
+from tests.scene.building import add_instance, add_object, hidden_collection
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
@@ -27,8 +28,7 @@ def add_curve(name: str, kind: str = "CURVE") -> bpy.types.Object:
     else:
         data.bevel_depth = 0.1
         data.splines.new("POLY").points.add(2)
-    item = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object(name, data)
     return item
 
 
@@ -43,8 +43,7 @@ def test_hidden_objects_and_objects_without_surface_are_skipped_with_reason(add_
     add_mesh("Cube")
     add_mesh("Eye").hide_set(True)
     add_mesh("Screen", hide_viewport=True)
-    hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
-    bpy.context.scene.collection.objects.link(hair)
+    add_object("Hair", bpy.data.hair_curves.new("Hair"))
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
     found, skipped = find()
     assert found == ["Cube"]
@@ -56,28 +55,19 @@ def test_hidden_objects_and_objects_without_surface_are_skipped_with_reason(add_
 
 
 def test_instances_of_collection_are_subjects(add_mesh):
-    parts = bpy.data.collections.new("Parts")
     post, knob = add_mesh("Post"), add_mesh("Knob")
-    for item in (post, knob):
-        bpy.context.scene.collection.objects.unlink(item)
-        parts.objects.link(item)
+    parts = hidden_collection("Parts", post, knob)
     for name in ("Gate", "Arch"):
-        empty = bpy.data.objects.new(name, None)
-        empty.instance_type, empty.instance_collection = "COLLECTION", parts
-        bpy.context.scene.collection.objects.link(empty)
+        add_instance(name, parts)
     assert find()[0] == ["Arch/Knob.0", "Arch/Post.0", "Gate/Knob.0", "Gate/Post.0"]
     assert find(Selection(patterns=("Gate",)))[0] == ["Gate/Knob.0", "Gate/Post.0"]
     assert find(Selection(patterns=("*/Post.?",)))[0] == ["Arch/Post.0", "Gate/Post.0"]
 
 
 def test_text_in_instanced_collection_counts_once(add_mesh):
-    signs = bpy.data.collections.new("Signs")
     sign = add_curve("Sign", "FONT")
-    bpy.context.scene.collection.objects.unlink(sign)
-    signs.objects.link(sign)
-    empty = bpy.data.objects.new("Wall", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", signs
-    bpy.context.scene.collection.objects.link(empty)
+    signs = hidden_collection("Signs", sign)
+    add_instance("Wall", signs)
     assert find()[0] == ["Wall/Sign.0"]
 
 

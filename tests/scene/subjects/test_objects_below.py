@@ -9,18 +9,12 @@ from addon.scene.errors import SceneError
 from addon.scene.settings import ContactSettings, PairSettings
 from addon.scene.subjects.selection import patterns_with_objects_below
 from tests.cli.command_line import run
-from tests.scene.building import CUBE, add_vertices
+from tests.scene.building import CUBE, add_instance, add_object, add_vertices
 from tests.scene.sampling import key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-
-
-def add_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(item)
-    return item
 
 
 @pytest.fixture
@@ -53,8 +47,7 @@ def test_pattern_of_objects_with_a_surface_stays(rig):
 def test_empty_that_instances_a_collection_stays(rig):
     props = bpy.data.collections.new("Props")
     props.objects.link(add_vertices("Crate"))
-    instancer = add_object("Instancer")
-    instancer.instance_type, instancer.instance_collection = "COLLECTION", props
+    instancer = add_instance("Instancer", props)
     add_vertices("Child", parent=instancer)
     assert expanded("Instancer") == ("Instancer",)
 

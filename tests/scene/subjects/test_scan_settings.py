@@ -13,7 +13,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings, Selection
 from addon.scene.subjects.scan_settings import split_at_commas
 from tests.finished import finished
-from tests.scene.building import CUBE, add_vertices
+from tests.scene.building import CUBE, add_instance, add_object, add_vertices
 from tests.scene.sampling import key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -81,8 +81,7 @@ def test_parent_and_child_are_skipped_by_default(add_cubes):
 
 def test_parent_is_found_through_empty_and_through_object_without_vertices(add_cubes, add_mesh):
     scan_pairs = add_cubes("Top", "Left", "Right")
-    hinge = bpy.data.objects.new("Hinge", None)
-    bpy.context.scene.collection.objects.link(hinge)
+    hinge = add_object("Hinge")
     hollow = add_mesh("Hollow", [])
     hinge.parent = hollow.parent = bpy.data.objects["Top"]
     set_parent("Left", hinge)
@@ -204,9 +203,7 @@ def test_instances_of_an_ignored_object_are_ignored_too(add_cubes):
     scan_pairs = add_cubes("Rail", "Part")
     group = bpy.data.collections.new("Group")
     group.objects.link(bpy.data.objects["Part"])
-    empty = bpy.data.objects.new("Empty", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", group
-    bpy.context.scene.collection.objects.link(empty)
+    add_instance("Empty", group)
     rail = [pair for pair in scan_pairs() if "Rail" in pair]
     assert len(rail) == 2
     ignore("Empty", "Rail")

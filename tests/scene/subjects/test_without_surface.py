@@ -7,7 +7,7 @@ import pytest
 
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import find_subjects
-from tests.scene.building import add_vertices
+from tests.scene.building import Nodes, add_instance, add_vertices
 
 pytestmark = [pytest.mark.smoke, pytest.mark.usefixtures("empty_file")]
 
@@ -16,21 +16,11 @@ FACE = ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
 
 def add_nodes(item: bpy.types.Object, *names: str, reads_mesh: bool) -> None:
     """Add nodes that join the mesh with what a chain of nodes makes, of the mesh or of nothing."""
-    group = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    first, join, last = map(
-        group.nodes.new, ("NodeGroupInput", "GeometryNodeJoinGeometry", "NodeGroupOutput")
-    )
-    made = first.outputs[0] if reads_mesh else None
+    nodes = Nodes(item)
+    made = nodes.mesh if reads_mesh else None
     for name in names:
-        node = group.nodes.new(name)
-        if made is not None:
-            group.links.new(made, node.inputs[0])
-        made = node.outputs[0]
-    for source, target in ((first.outputs[0], join), (made, join), (join.outputs[0], last)):
-        group.links.new(source, target.inputs[0])
-    item.modifiers.new("Nodes", "NODES").node_group = group
+        made = nodes.add(name, {} if made is None else {0: made}).outputs[0]
+    nodes.end(nodes.joined(nodes.mesh, made))
 
 
 def find(selection: Selection = Selection()) -> tuple[list[str], dict[str, str]]:  # noqa: B008
@@ -83,7 +73,5 @@ def test_hair_in_an_instanced_collection_is_said():
     hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
     parts.objects.link(hair)
     parts.objects.link(bpy.data.objects.new("Head", add_vertices("Crate").data))
-    empty = bpy.data.objects.new("Doll", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", parts
-    bpy.context.scene.collection.objects.link(empty)
+    add_instance("Doll", parts)
     assert find() == (["Crate", "Doll/Head.0"], {"Doll/Hair": "hair curves have no surface"})

@@ -10,7 +10,7 @@ from addon import registration
 from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.overlay import handlers as overlay
-from tests.scene.building import curves, key_location
+from tests.scene.building import add_object, curves, hidden_collection, key_location
 from tests.ui.overlay_data import draw_data_on
 
 
@@ -275,8 +275,7 @@ def test_paused_overlay_is_unchanged_and_then_includes_edits(row_of_three):
 
 def test_results_are_stale_only_if_a_subject_moves(row_of_three):
     scene = bpy.context.scene
-    parent = bpy.data.objects.new("Parent", None)
-    scene.collection.objects.link(parent)
+    parent = add_object("Parent")
     row_of_three[2].parent = parent
     compute()
 
@@ -284,8 +283,7 @@ def test_results_are_stale_only_if_a_subject_moves(row_of_three):
         update()
         return result_store.get(scene.collision_bounds.result_id).stale
 
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
+    camera = add_object("Camera", bpy.data.cameras.new("Camera"))
     camera.location.x = 7
     row_of_three[0].select_set(True)
     scene.collision_bounds.display.only_selected = True
@@ -434,9 +432,7 @@ def test_loading_file_clears_overlay(row_of_three):
 
 def test_bounds_follow_each_instance(scene, add_mesh):
     source = add_mesh("Crate")
-    inner = bpy.data.collections.new("Crates")
-    scene.collection.objects.unlink(source)
-    inner.objects.link(source)
+    inner = hidden_collection("Crates", source)
     for name, x in (("One", 0), ("Two", 6)):
         empty = bpy.data.objects.new(name, None)
         empty.instance_type, empty.instance_collection = "COLLECTION", inner

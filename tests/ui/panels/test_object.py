@@ -7,6 +7,7 @@ import pytest
 
 from addon.ui.panels import object as object_panels
 from tests.scene.building import (
+    add_object,
     add_vertices,
     select_objects,
 )
@@ -27,8 +28,7 @@ PANELS = [
 def test_panels_without_usable_object_give_reason(panel):
     select_objects()
     assert Page(panel).labels[-1] == "No object is active: click one"
-    light = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    bpy.context.scene.collection.objects.link(light)
+    light = add_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     select_objects(light)
     assert Page(panel).labels[-1] == "Lamp has no geometry"
 
@@ -92,8 +92,7 @@ def test_panels_of_objects_that_cannot_be_edited_give_remedy(tmp_path):
     assert bpy.ops.collision_bounds.override_from_fit.poll(), "another selected object can be edited"
 
     props = bpy.data.collections.new("Props")
-    empty = bpy.data.objects.new("Group", None)
-    bpy.context.scene.collection.objects.link(empty)
+    empty = add_object("Group")
     select_objects(empty)
     assert Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels == ["Group has no geometry"]
     empty.instance_type, empty.instance_collection = "COLLECTION", props

@@ -11,6 +11,7 @@ from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
 from addon.ui.panels.sidebar import draw_note_button
 from addon.ui.result_texts import Note
+from tests.scene.building import add_instance, add_object
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
@@ -45,9 +46,7 @@ def test_hidden_source_of_visible_instances_is_not_noted(settings, add_mesh):
     bpy.context.scene.collection.objects.unlink(source)
     collection.objects.link(source)
     for index in range(2):
-        empty = bpy.data.objects.new(f"Planted.{index}", None)
-        empty.instance_type, empty.instance_collection = "COLLECTION", collection
-        bpy.context.scene.collection.objects.link(empty)
+        add_instance(f"Planted.{index}", collection)
     bpy.context.view_layer.layer_collection.children["Trees"].exclude = True
     bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
     page = Page(COLLISION_BOUNDS_PT_bounds)
@@ -57,8 +56,7 @@ def test_hidden_source_of_visible_instances_is_not_noted(settings, add_mesh):
 
 def test_hidden_lights_and_selected_scans_have_no_note(settings, add_mesh):
     items = [add_mesh(name) for name in ("A", "B", "Wall")]
-    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    bpy.context.scene.collection.objects.link(lamp)
+    lamp = add_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     lamp.hide_set(True)
     items[2].hide_set(True)
     for item in items[:2]:
@@ -70,8 +68,7 @@ def test_hidden_lights_and_selected_scans_have_no_note(settings, add_mesh):
 def test_skipped_object_is_noted_with_reason_and_rows_are_called_rows(settings, add_mesh):
     for name in ("A", "B"):
         add_mesh(name)
-    fence = bpy.data.objects.new("Fence", bpy.data.meshes.new("Fence"))
-    bpy.context.scene.collection.objects.link(fence)
+    add_object("Fence", bpy.data.meshes.new("Fence"))
     bpy.context.scene.frame_end = 1
     bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
     page = Page(COLLISION_BOUNDS_PT_contacts)
@@ -81,8 +78,7 @@ def test_skipped_object_is_noted_with_reason_and_rows_are_called_rows(settings, 
 
 def test_button_has_number_of_selected_objects_and_result_says_so(settings, add_mesh):
     items = [add_mesh(name, location=(3 * index, 0, 0)) for index, name in enumerate("ABC")]
-    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    bpy.context.scene.collection.objects.link(lamp)
+    lamp = add_object("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     bpy.context.scene.frame_end = 1
     settings = bpy.context.scene.collision_bounds
     settings.scope = "SELECTED"
@@ -145,8 +141,7 @@ def test_rotating_objects_of_contacts_are_noted_after_a_scan_of_world_boxes(sett
 def test_several_notes_are_short(settings, add_mesh):
     for name in "ABC":
         add_mesh(name).hide_set(name == "C")
-    fence = bpy.data.objects.new("Fence", bpy.data.meshes.new("Fence"))
-    bpy.context.scene.collection.objects.link(fence)
+    add_object("Fence", bpy.data.meshes.new("Fence"))
     bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
     page = Page(COLLISION_BOUNDS_PT_bounds)
     assert page.popovers == ["1 hidden, 1 skipped"]

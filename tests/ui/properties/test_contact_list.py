@@ -12,6 +12,7 @@ from addon.ui.operators.rows import selection_problems
 from addon.ui.panels import contact_list as contact_list_ui
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
+from tests.scene.building import add_instance
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Layout, Page
 
@@ -193,9 +194,7 @@ def test_row_of_instance_selects_its_instancer(settings):
     group = bpy.data.collections.new("Group")
     group.objects.link(bpy.data.objects["Far"])
     scene.collection.objects.unlink(bpy.data.objects["Far"])
-    maker = bpy.data.objects.new("Maker", None)
-    maker.instance_type, maker.instance_collection = "COLLECTION", group
-    scene.collection.objects.link(maker)
+    add_instance("Maker", group)
     scanned_scene.scan()
     settings.active_row = scanned_scene.row_of(settings, "Maker/Far.0", "Slider")
     assert {item.name for item in bpy.context.selected_objects} == {"Maker", "Slider"}

@@ -13,7 +13,15 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
-from tests.scene.building import CUBE, add_vertices, curves, key_location, open_empty_file
+from tests.scene.building import (
+    CUBE,
+    add_armature,
+    add_object,
+    add_vertices,
+    curves,
+    key_location,
+    open_empty_file,
+)
 from tests.scene.sampling import go_to, world_points
 
 TIMES = [float(frame) for frame in range(1, 21)]
@@ -62,17 +70,9 @@ def build_scene() -> None:
 
 def _add_rig(target: bpy.types.Object) -> None:
     """Add a chain of four bones that turn, with muted constraints, meshes on them, and one that they bend."""
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    above = None
-    for number in range(4):
-        bone = rig.data.edit_bones.new(f"Bone {number}")
-        bone.head, bone.tail = (0, 0.1 * number, number), (0, 0.1 * number + 0.1, number + 1)
-        bone.parent, bone.use_connect = above, number == 2
-        above = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
+    ends = [(0, 0.1 * number, number) for number in range(5)]
+    bones = {f"Bone {number}": (ends[number], ends[number + 1]) for number in range(4)}
+    rig = add_armature("Rig", bones, connected=["Bone 2"])
     for number, bone in enumerate(rig.pose.bones):
         bone.rotation_mode = "XYZ"
         for frame, angle in ((1, 0), (20, 0.8)):
@@ -203,8 +203,7 @@ def animate(owner: Any, name: str, value: Any, method: str) -> bool:
 
 def _add_keyed_property() -> bpy.types.Object:
     """Add an empty with a custom property that is 1 while others are `CHANGED`, and 0 else."""
-    item = bpy.data.objects.new("Switch", None)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object("Switch")
     for frame, value in ((1, 0.0), (CHANGED[0], 1.0), (CHANGED[1], 0.0)):
         item["switch"] = value
         item.keyframe_insert('["switch"]', frame=frame)

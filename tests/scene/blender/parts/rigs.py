@@ -6,23 +6,15 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.scene.building import add_armature, add_object
+
 LENGTH, RINGS, AROUND = 1.0, 31, 12
 
 
 def add_rig(name: str = "Rig", bones: int = 3) -> bpy.types.Object:
     """Add an armature: a chain of bones of length 1 along +Z."""
-    rig = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    before = None
-    for number in range(bones):
-        bone = rig.data.edit_bones.new(f"Bone {number}")
-        bone.head, bone.tail = (0, 0, number * LENGTH), (0, 0, (number + 1) * LENGTH)
-        bone.parent = before
-        before = bone
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return rig
+    ends = [(0, 0, number * LENGTH) for number in range(bones + 1)]
+    return add_armature(name, {f"Bone {number}": (ends[number], ends[number + 1]) for number in range(bones)})
 
 
 def add_tube(rig: bpy.types.Object, name: str = "Tube", is_smooth: bool = True) -> bpy.types.Object:
@@ -37,8 +29,7 @@ def add_tube(rig: bpy.types.Object, name: str = "Tube", is_smooth: bool = True) 
     quads = np.stack([row + corner, row + after, row + AROUND + after, row + AROUND + corner], axis=-1)
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points.tolist(), [], quads.reshape(-1, 4).tolist())
-    item = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object(name, mesh)
     place = np.minimum(points[:, 2] / LENGTH, count - 1e-6)
     for number in range(count):
         group = item.vertex_groups.new(name=f"Bone {number}")

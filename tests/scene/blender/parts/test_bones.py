@@ -19,7 +19,7 @@ from tests.scene.blender.parts.rigs import (
     heaviest,
     rotate_bones,
 )
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, add_instance, hidden_collection
 
 pytestmark = pytest.mark.usefixtures("object_settings")
 
@@ -127,14 +127,9 @@ def test_instance_of_a_character_has_bones_where_its_mesh_is():
     rig = add_rig()
     tube = add_tube(rig)
     rotate_bones(rig, {1: 0.7})
-    collection = bpy.data.collections.new("Character")
-    for item in (rig, tube):
-        bpy.context.scene.collection.objects.unlink(item)
-        collection.objects.link(item)
-    instance = bpy.data.objects.new("Instance", None)
-    instance.instance_type, instance.instance_collection = "COLLECTION", collection
+    collection = hidden_collection("Character", rig, tube)
+    instance = add_instance("Instance", collection)
     instance.location, instance.rotation_euler = (10, 0, 0), (0, 0, 1.0)
-    bpy.context.scene.collection.objects.link(instance)
     bpy.context.view_layer.update()
     found = entries()
     assert len(found) == 3

@@ -11,7 +11,7 @@ import pytest
 from addon.scene.blender.parts import weights as weights_module
 from addon.scene.blender.parts.weights import is_worth_a_scene, weights_of_meshes
 from addon.scene.blender.private_scene import end_step
-from tests.scene.building import add_vertices, key_location
+from tests.scene.building import add_object, add_vertices, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -51,8 +51,7 @@ def assert_weights(item, groups, found):
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_are_those_of_the_vertices_to_the_bit(seed):
     first, second = add_weighted(seed), add_weighted(seed + 9, name="Other")
-    shared = bpy.data.objects.new("Shared", first.data)
-    bpy.context.scene.collection.objects.link(shared)
+    shared = add_object("Shared", first.data)
     wanted = [(first, list(range(len(NAMES)))), (second, [5, 1]), (shared, []), (shared, [3])]
     for (item, groups), found in zip(wanted, weights_of_meshes(wanted, as_blocks=True), strict=True):
         assert_weights(item, groups, found)

@@ -9,6 +9,7 @@ import pytest
 from tests.core.fitting.point_sets import random_mesh
 from tests.scene.blender.parts.all_frames import SHAPES, entries, greatest_excess, vertices_of_bones
 from tests.scene.blender.parts.rigs import add_rig, assert_each_bone_holds_its_vertices, rotate_bones
+from tests.scene.building import add_object
 from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("object_settings")
@@ -29,8 +30,7 @@ def add_random_mesh(rig: bpy.types.Object, seed: int) -> bpy.types.Object:
     points = random_mesh(seed) + np.array([0, 0, 1.5])
     mesh = bpy.data.meshes.new(f"{seed:04}")
     mesh.from_pydata(points.tolist(), [], [(0, 1, 2)])
-    item = bpy.data.objects.new(f"{seed:04}", mesh)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object(f"{seed:04}", mesh)
     weights = rng.dirichlet((0.5,) * BONES, len(points))
     weights[rng.random(weights.shape) < 0.2] = 0
     for number in range(BONES):

@@ -13,7 +13,7 @@ from addon.scene.colliders.make import remove_colliders
 from addon.scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from addon.scene.errors import SceneError
 from addon.scene.settings import ColliderSettings, FitSettings, Selection
-from tests.scene.building import add_vertices, select_objects
+from tests.scene.building import add_object, add_vertices, select_objects
 from tests.scene.colliders.creating import KINDS, colliders, create_colliders, object_names
 
 pytestmark = pytest.mark.usefixtures("object_settings")
@@ -176,8 +176,7 @@ def test_shape_key_and_modifiers_that_edit_mode_shows_count(modifiers, more, fac
 @pytest.mark.smoke
 def test_deforming_modifier_counts_as_edit_mode_shows_it():
     """A hook that moves everything by (0, 0, 7)."""
-    target = bpy.data.objects.new("Target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = add_object("Target")
     item = add_vertices("A", CLOUD, FACES)
     hook = item.modifiers.new("Hook", "HOOK")
     hook.object, hook.show_in_editmode = target, True

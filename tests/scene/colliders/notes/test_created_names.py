@@ -9,7 +9,7 @@ import pytest
 
 from addon.scene.colliders.naming import FIELDS
 from addon.scene.settings import COLLIDER_NAME_PATTERNS
-from tests.scene.building import open_empty_file
+from tests.scene.building import merged_collection, open_empty_file
 from tests.scene.colliders.checking import add_cube, check
 from tests.scene.colliders.creating import KINDS, colliders, create_colliders, object_names
 from tests.tiers import times
@@ -109,12 +109,7 @@ def test_base_is_not_noted_for_engines_that_take_the_parent(pattern):
 
 
 def test_merged_collection_by_base_is_accepted():
-    merged = bpy.data.collections.new("Hall_LOD0")
-    bpy.context.scene.collection.children.link(merged)
-    merged.collision_bounds.merge_bounds = True
-    item = add_cube("Member")
-    bpy.context.scene.collection.objects.unlink(item)
-    merged.objects.link(item)
+    merged_collection("Hall_LOD0", add_cube("Member"))
     create_colliders(pattern="{prefix}_{base}_{number}")
     found = check()
     assert (found.problems, [entry.mesh for entry in found.colliders]) == ((), ["Hall_LOD0"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.colliders.check import CheckedCollider
-from tests.scene.building import add_vertices
+from tests.scene.building import add_vertices, merged_collection
 from tests.scene.colliders.checking import add_cube, add_round, check
 from tests.scene.colliders.creating import KINDS, create_colliders
 from tests.scene.enclosing import cube_faces
@@ -156,13 +156,8 @@ def test_holes_are_unknown_without_faces_and_with_custom_shapes():
 
 
 def test_merged_collection_is_measured_with_all_its_meshes():
-    merged = bpy.data.collections.new("Hall")
-    bpy.context.scene.collection.children.link(merged)
-    merged.collision_bounds.merge_bounds = True
-    for number in range(2):
-        item = add_boxes(f"Side {number}", ((0, 0, 0), (2, 0.2, 3)), location=(3 * number, 0, 0))
-        bpy.context.scene.collection.objects.unlink(item)
-        merged.objects.link(item)
+    sides = [add_boxes(f"Side {k}", ((0, 0, 0), (2, 0.2, 3)), location=(3 * k, 0, 0)) for k in range(2)]
+    merged_collection("Hall", *sides)
     create_colliders(kind="box")
     found = checked()["Hall"]
     assert 0.4 < found.filled <= 0.5 + 1e-5

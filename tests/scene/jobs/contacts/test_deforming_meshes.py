@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from addon.scene.settings import Selection
-from tests.scene.building import load_example
+from tests.scene.building import Nodes, load_example
 from tests.scene.enclosing import change_settings
 from tests.scene.independent.geometry import minimal_sphere
 from tests.scene.sampling import (
@@ -137,47 +137,19 @@ def test_animated_shape_keys_cause_contact(shape):
 @pytest.mark.parametrize("shape", [pytest.param("aabb", marks=pytest.mark.smoke), "sphere"])
 def test_geometry_nodes_that_move_points_cause_contact(shape):
     item = add_points("Jelly", ball_points(0.5))
-    item.modifiers.new("Sway", "NODES").node_group = make_sway_nodes()
+    add_sway_nodes(item)
     add_points("Wall", box_points((0.1, 0.1, 0.1))).location = (1.0, 0.0, 0.1)
     bpy.context.scene.render.fps = 24
     assert_contact_matches("Jelly", "Wall", (1, 30), shape)
 
 
-def make_sway_nodes() -> bpy.types.NodeTree:
-    """Make geometry nodes that move points along X by 2 z sin(3 s), where s is the time in seconds."""
-    tree = bpy.data.node_groups.new("Sway", "GeometryNodeTree")
-    tree.is_modifier = True
-    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    nodes = {
-        kind: tree.nodes.new(kind)
-        for kind in (
-            "NodeGroupInput",
-            "NodeGroupOutput",
-            "GeometryNodeInputSceneTime",
-            "GeometryNodeInputPosition",
-            "ShaderNodeSeparateXYZ",
-            "ShaderNodeCombineXYZ",
-            "GeometryNodeSetPosition",
-        )
-    }
-    angle, wave, amount, twice = (tree.nodes.new("ShaderNodeMath") for _ in range(4))
-    angle.operation = amount.operation = twice.operation = "MULTIPLY"
-    wave.operation = "SINE"
-    angle.inputs[1].default_value, twice.inputs[1].default_value = 3.0, 2.0
-    set_position = nodes["GeometryNodeSetPosition"]
-    link = tree.links.new
-    link(nodes["GeometryNodeInputSceneTime"].outputs["Seconds"], angle.inputs[0])
-    link(angle.outputs[0], wave.inputs[0])
-    link(nodes["GeometryNodeInputPosition"].outputs[0], nodes["ShaderNodeSeparateXYZ"].inputs[0])
-    link(nodes["ShaderNodeSeparateXYZ"].outputs["Z"], amount.inputs[0])
-    link(wave.outputs[0], amount.inputs[1])
-    link(amount.outputs[0], twice.inputs[0])
-    link(twice.outputs[0], nodes["ShaderNodeCombineXYZ"].inputs["X"])
-    link(nodes["ShaderNodeCombineXYZ"].outputs[0], set_position.inputs["Offset"])
-    link(nodes["NodeGroupInput"].outputs[0], set_position.inputs["Geometry"])
-    link(set_position.outputs["Geometry"], nodes["NodeGroupOutput"].inputs[0])
-    return tree
+def add_sway_nodes(item: bpy.types.Object) -> None:
+    """Add geometry nodes that move points along X by 2 z sin(3 s), where s is the time in seconds."""
+    nodes = Nodes(item)
+    wave = nodes.math("SINE", nodes.math("MULTIPLY", nodes.time("Seconds"), 3.0))
+    place = nodes.add("GeometryNodeInputPosition").outputs[0]
+    height = nodes.add("ShaderNodeSeparateXYZ", {0: place}).outputs["Z"]
+    nodes.end(nodes.moved(nodes.mesh, X=nodes.math("MULTIPLY", nodes.math("MULTIPLY", height, wave), 2.0)))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

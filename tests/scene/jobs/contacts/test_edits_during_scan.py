@@ -17,7 +17,8 @@ from addon.formats import Skipped, dumps, parse_document
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.result import Result
 from addon.scene.settings import ContactSettings, Selection
-from tests.scene.sampling import add_box, add_object, contacts_by_names, key
+from tests.scene.building import add_instance, hidden_collection
+from tests.scene.sampling import add_box, contacts_by_names, key
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -35,13 +36,9 @@ def objects(empty_file: None) -> Any:
     wave = soft.modifiers.new("Cast", "CAST")
     key(wave, "factor", [(1, 0.0), (21, 1.0)])
     key(add_box("Keyed", HALF), "location", [(1, (0, 50, -5)), (21, (0, 50, 5))])
-    collection = bpy.data.collections.new("Parts")
     part = add_box("Part", HALF)
-    bpy.context.scene.collection.objects.unlink(part)
-    collection.objects.link(part)
-    crowd = add_object("Crowd")
-    crowd.instance_type, crowd.instance_collection = "COLLECTION", collection
-    crowd.location = (0, 80, 0)
+    collection = hidden_collection("Parts", part)
+    add_instance("Crowd", collection, location=(0, 80, 0))
     child = add_box("Child", HALF)
     child.parent, child.location = bpy.data.objects["Keyed"], (0, 30, 0)
     bpy.context.scene.frame_set(1)

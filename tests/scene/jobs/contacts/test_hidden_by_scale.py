@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.scene.building import add_vertices, key_location, open_empty_file, play
+from tests.scene.building import add_object, add_vertices, key_location, open_empty_file, play
 from tests.scene.sampling import contacts_by_names, scan_scene
 
 FRAMES = 4
@@ -19,8 +19,7 @@ MOST = 60
 def add_carrier(name: str, points: object = None) -> bpy.types.Object:
     """Add an object, without geometry unless there are points, that drives along a curve."""
     if points is None:
-        item = bpy.data.objects.new(name, None)
-        bpy.context.scene.collection.objects.link(item)
+        item = add_object(name)
     else:
         item = add_vertices(name, points)
     key_location(item, {1: (-20, 0, 1), FRAMES: (20, 4, 1)}, "BEZIER")

@@ -9,7 +9,8 @@ from addon import registration
 from addon.formats import dumps, parse_document
 from addon.scene.motion.instance_reader import InstanceReader
 from addon.scene.settings import Selection
-from tests.scene.sampling import add_box, add_object, add_points, contacts_by_names, key, scan_scene
+from tests.scene.building import Nodes, add_instance
+from tests.scene.sampling import add_box, add_points, contacts_by_names, key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -32,20 +33,9 @@ def add_crowd(*parts: bpy.types.Object, name: str = "Crowd") -> bpy.types.Object
     collection = bpy.data.collections.new(name)
     for part in parts:
         collection.objects.link(part)
-    crowd = add_object(name)
-    crowd.instance_type, crowd.instance_collection = "COLLECTION", collection
+    return add_instance(name, collection)
+    crowd = add_instance(name, collection)
     return crowd
-
-
-def add_nodes(item: bpy.types.Object, *kinds: str) -> tuple[bpy.types.NodeTree, list[bpy.types.Node]]:
-    """Add a modifier with geometry nodes, the last of which is linked to the output."""
-    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    nodes = [tree.nodes.new(kind) for kind in kinds]
-    tree.links.new(nodes[-1].outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
-    item.modifiers.new("Nodes", "NODES").node_group = tree
-    return tree, nodes
 
 
 def bake(cache: bpy.types.PointCache, start: int, end: int) -> None:
@@ -83,26 +73,12 @@ def test_contact_when_instancer_and_instanced_object_move(shape):
 def test_contact_of_instance_on_point_that_nodes_move():
     add_block()
     part, host = add_part(), add_box("Host", HALF)
-    kinds = ("SceneTime", "ObjectInfo", "MeshLine", "SetPosition", "InstanceOnPoints")
-    tree, (time, info, line, set_position, instances) = add_nodes(
-        host, *(f"GeometryNode{'Input' if kind == 'SceneTime' else ''}{kind}" for kind in kinds)
-    )
-    square, combine = tree.nodes.new("ShaderNodeMath"), tree.nodes.new("ShaderNodeCombineXYZ")
-    square.operation = "MULTIPLY"
-    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
-    line.inputs["Count"].default_value = 2
-    line.inputs["Start Location"].default_value = (-10, 0, 0)
-    line.inputs["Offset"].default_value = (0, 5, 0)
-    for source, target in (
-        (time.outputs["Seconds"], square.inputs[0]),
-        (time.outputs["Seconds"], square.inputs[1]),
-        (square.outputs[0], combine.inputs["X"]),
-        (combine.outputs[0], set_position.inputs["Offset"]),
-        (line.outputs["Mesh"], set_position.inputs["Geometry"]),
-        (set_position.outputs["Geometry"], instances.inputs["Points"]),
-        (info.outputs["Geometry"], instances.inputs["Instance"]),
-    ):
-        tree.links.new(source, target)
+    nodes = Nodes(host)
+    row = {"Count": 2, "Start Location": (-10, 0, 0), "Offset": (0, 5, 0)}
+    line = nodes.add("GeometryNodeMeshLine", row).outputs["Mesh"]
+    seconds = nodes.time("Seconds")
+    moved = nodes.moved(line, X=nodes.math("MULTIPLY", seconds, seconds))
+    nodes.end(nodes.on_points(moved, nodes.instance_of(part)))
     bpy.context.scene.render.fps = 2
     found = contacts_by_names(scan_scene(frames=(0, 8, 1)))
     # x = -10 + s^2, where s is the time in seconds at 2 frames per second: x = -1 at s = 3. The other
@@ -117,21 +93,11 @@ def test_contact_of_instance_on_point_that_nodes_move():
 def test_new_instances_take_part_and_removed_instances_are_absent(grows):
     add_box("Wall", (20, 0.5, 0.5)).location.z = 5
     part, host = add_part(), add_box("Host", HALF)
-    kinds = ("InputSceneTime", "ObjectInfo", "MeshLine", "InstanceOnPoints")
-    tree, (time, info, line, instances) = add_nodes(host, *(f"GeometryNode{kind}" for kind in kinds))
-    count = tree.nodes.new("ShaderNodeMath")
-    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
-    line.inputs["Offset"].default_value = (3, 0, 0)
+    nodes = Nodes(host)
     # The number of instances is the frame number, or 10 minus the frame number.
-    count.operation = "ADD" if grows else "SUBTRACT"
-    count.inputs[0].default_value = 0.01 if grows else 10.01
-    for source, target in (
-        (time.outputs["Frame"], count.inputs[1]),
-        (count.outputs[0], line.inputs["Count"]),
-        (line.outputs["Mesh"], instances.inputs["Points"]),
-        (info.outputs["Geometry"], instances.inputs["Instance"]),
-    ):
-        tree.links.new(source, target)
+    count = nodes.math("ADD" if grows else "SUBTRACT", 0.01 if grows else 10.01, nodes.time("Frame"))
+    line = nodes.add("GeometryNodeMeshLine", {"Count": count, "Offset": (3, 0, 0)}).outputs["Mesh"]
+    nodes.end(nodes.on_points(line, nodes.instance_of(part)))
     key(host, "location", [(4, (0, 0, 0)), (8, (0, 0, 8))])
     result = scan_scene(frames=(4, 8, 1))
     parse_document(dumps(result.document()))
@@ -160,19 +126,10 @@ def test_new_instances_take_part_and_removed_instances_are_absent(grows):
 def add_growing_row(start: int) -> bpy.types.Object:
     """Add a host of nodes with as many instances of a part as frames after `start`."""
     part, host = add_part(), add_box("Host", HALF)
-    kinds = ("InputSceneTime", "ObjectInfo", "MeshLine", "InstanceOnPoints")
-    tree, (time, info, line, instances) = add_nodes(host, *(f"GeometryNode{kind}" for kind in kinds))
-    count = tree.nodes.new("ShaderNodeMath")
-    count.operation = "SUBTRACT"
-    count.inputs[1].default_value = start - 0.01
-    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
-    for source, target in (
-        (time.outputs["Frame"], count.inputs[0]),
-        (count.outputs[0], line.inputs["Count"]),
-        (line.outputs["Mesh"], instances.inputs["Points"]),
-        (info.outputs["Geometry"], instances.inputs["Instance"]),
-    ):
-        tree.links.new(source, target)
+    nodes = Nodes(host)
+    count = nodes.math("SUBTRACT", nodes.time("Frame"), start - 0.01)
+    line = nodes.add("GeometryNodeMeshLine", {"Count": count}).outputs["Mesh"]
+    nodes.end(nodes.on_points(line, nodes.instance_of(part)))
     return host
 
 
@@ -300,9 +257,8 @@ def test_instances_of_cloth_in_scene_are_linear(instanced_by):
     cloth = flag.modifiers.new("Cloth", "CLOTH")
     if instanced_by == "nodes":
         host = add_box("Host", HALF)
-        tree, (info, instances) = add_nodes(host, "GeometryNodeObjectInfo", "GeometryNodeGeometryToInstance")
-        info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = flag, True
-        tree.links.new(info.outputs["Geometry"], instances.inputs[0])
+        nodes = Nodes(host)
+        nodes.end(nodes.add("GeometryNodeGeometryToInstance", {0: nodes.instance_of(flag)}).outputs[0])
     else:
         # The instancer has no reference to its children.
         host = add_points("Host", [(0, 0, 0)])

@@ -10,6 +10,7 @@ import pytest
 from addon.cli.main import main
 from addon.formats import dumps, parse_document
 from addon.scene.jobs.result import Result
+from tests.scene.building import add_instance, hidden_collection
 from tests.scene.sampling import (
     add_box,
     add_object,
@@ -237,12 +238,9 @@ def test_modifier_that_moves_vertex_to_nan_skips_object(shape):
 
 def test_instance_with_nan_pose_is_skipped():
     add_scene()
-    parts = bpy.data.collections.new("Parts")
     part = add_points("Part", box_points((0.1, 0.1, 0.1)))
-    bpy.context.scene.collection.objects.unlink(part)
-    parts.objects.link(part)
-    crowd = add_object("Crowd")
-    crowd.instance_type, crowd.instance_collection = "COLLECTION", parts
+    parts = hidden_collection("Parts", part)
+    crowd = add_instance("Crowd", parts)
     key(crowd, "location", [(1, (50, 0, 0)), (15, (50, 0, 0)), (21, (50, 0, 0))])
     set_key_value(crowd, "location", 1, 21, NAN)
     result = scan_scene(frames=(1, 21, 1))

@@ -18,7 +18,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.motion.pose_sources import PoseSources
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
-from tests.scene.building import open_empty_file
+from tests.scene.building import add_armature, add_instance, open_empty_file
 from tests.scene.sampling import add_object, add_points, ball_points, box_points, curves_of, key
 from tests.tiers import times
 
@@ -74,12 +74,7 @@ def add_animated_objects() -> bpy.types.Object:
 
 def add_rig() -> None:
     """Add an armature with an animated bone, and a mesh that it deforms."""
-    rig = add_object("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = rig.data.edit_bones.new("Bone")
-    bone.tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = add_armature("Rig", {"Bone": ((0, 0, 0), (0, 0, 1))})
     rig.pose.bones["Bone"].rotation_mode = "XYZ"
     key(rig.pose.bones["Bone"], "rotation_euler", [(1, (0, 0, 0)), (8, (1, 0, 0))])
     skin = add_points("Skin", [(0, 0, z / 10) for z in range(11)])
@@ -91,8 +86,7 @@ def add_instances_curve_and_text() -> None:
     """Add an instanced collection, a curve and a text."""
     parts = bpy.data.collections.new("Parts")
     parts.objects.link(add_points("Part", ball_points(0.2)))
-    crowd = add_object("Crowd")
-    crowd.instance_type, crowd.instance_collection = "COLLECTION", parts
+    add_instance("Crowd", parts)
     curve = bpy.data.curves.new("Hose", "CURVE")
     curve.bevel_depth = 0.1
     curve.splines.new("POLY").points.add(1)

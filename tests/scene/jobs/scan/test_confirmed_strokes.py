@@ -7,7 +7,7 @@ import math
 import bpy
 import pytest
 
-from tests.scene.building import open_empty_file
+from tests.scene.building import add_armature, open_empty_file
 from tests.scene.sampling import add_box, key, scan_scene
 
 FIRST, LAST = 1, 9
@@ -62,13 +62,7 @@ def test_bounds_that_overlap_all_the_time_do_not_hide_a_stroke(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_bone_that_strokes_within_a_frame(shape):
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = rig.data.edit_bones.new("Bone")
-    bone.head, bone.tail = (0, 0, 0), (0, 0, 2)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    rig = add_armature("Rig", {"Bone": ((0, 0, 0), (0, 0, 2))})
     pose = rig.pose.bones["Bone"]
     pose.rotation_mode = "XYZ"
     # The z axis of a bone along z is the world's -y, so this turns towards x.

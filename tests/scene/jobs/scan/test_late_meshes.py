@@ -9,7 +9,7 @@ import pytest
 
 from addon.cli.main import main
 from addon.scene.settings import FitSettings
-from tests.scene.building import open_empty_file
+from tests.scene.building import Nodes, open_empty_file
 from tests.scene.sampling import add_box, key, scan_scene
 
 
@@ -74,11 +74,8 @@ def test_mesh_that_never_has_vertices_is_no_warning():
 def test_vertices_of_modifiers_do_not_count_for_base_meshes():
     wall = add_scene()
     wall.data.clear_geometry()
-    tree = bpy.data.node_groups.new("Cube", "GeometryNodeTree")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    cube = tree.nodes.new("GeometryNodeMeshCube")
-    tree.links.new(cube.outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
-    wall.modifiers.new("Nodes", "NODES").node_group = tree
+    nodes = Nodes(wall)
+    nodes.end(nodes.add("GeometryNodeMeshCube").outputs[0])
     result = scan_scene(fit=FitSettings(modifiers="base"))
     assert [(entry.name, entry.reason) for entry in result.skipped] == [("Wall", "no vertices")]
     assert result.warnings == ()

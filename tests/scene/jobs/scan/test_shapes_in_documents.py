@@ -17,7 +17,7 @@ from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, S
 from tests.core.scenes import random_rotations
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
-from tests.scene.building import add_vertices
+from tests.scene.building import add_object, add_vertices
 from tests.scene.fitting.document_shapes import least_gaps, moved, placed_solids
 from tests.scene.fitting.test_scanned_shapes import random_meshes
 from tests.tiers import is_full, times
@@ -194,8 +194,7 @@ def test_trees_of_objects_that_come_later_are_in_the_document_too():
     (mesh,) = random_meshes(np.random.default_rng(1), 1)
     collection = bpy.data.collections.new("Instanced")
     collection.objects.link(bpy.data.objects.new("Source", mesh))
-    empty = bpy.data.objects.new("Instance", None)
-    bpy.context.scene.collection.objects.link(empty)
+    empty = add_object("Instance")
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("At Rest", mesh))
     empty.instance_type, empty.instance_collection = "COLLECTION", collection
     for frame, is_hidden in ((1, True), (5, False)):

@@ -8,7 +8,7 @@ import pytest
 from addon.formats import Confirmation, NotVerified, dumps, parse_document, read_document
 from addon.scene.settings import Selection
 from tests.scene.blender.parts.rigs import add_rig, add_tube
-from tests.scene.building import open_empty_file
+from tests.scene.building import add_instance, merged_collection, open_empty_file
 from tests.scene.enclosing import change_settings
 from tests.scene.sampling import add_box, add_faces, add_object, ball_points, key, scan_scene
 
@@ -62,13 +62,7 @@ def add_loose_parts() -> dict[str, object]:
 
 
 def add_merged_collection() -> dict[str, object]:
-    group = bpy.data.collections.new("Group")
-    bpy.context.scene.collection.children.link(group)
-    for name in ("One", "Two"):
-        item = add_box(name, (HALF, HALF, HALF))
-        bpy.context.scene.collection.objects.unlink(item)
-        group.objects.link(item)
-    group.collision_bounds.merge_bounds = True
+    merged_collection("Group", *(add_box(name, (HALF, HALF, HALF)) for name in ("One", "Two")))
     return {}
 
 
@@ -174,8 +168,7 @@ def test_obstacles_and_instances_are_verified():
     group = bpy.data.collections.new("Group")
     target = add_target()
     group.objects.link(target)
-    instancer = add_object("Instancer")
-    instancer.instance_type, instancer.instance_collection = "COLLECTION", group
+    instancer = add_instance("Instancer", group)
     instancer.location.y = 3
     mover = add_mover()
     mover.scale.y = 9

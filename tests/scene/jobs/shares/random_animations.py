@@ -6,7 +6,7 @@ import random
 
 import bpy
 
-from tests.scene.building import CUBE, add_vertices, curves, play
+from tests.scene.building import CUBE, add_instance, add_vertices, curves, hidden_collection, play
 
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 END = 48
@@ -126,12 +126,7 @@ def _jump(item: bpy.types.Object, rng: random.Random, items: list[bpy.types.Obje
 
 def _add_instances(rng: random.Random) -> None:
     """Add a moving instance of a collection with an object of its own."""
-    scene = bpy.context.scene
-    source = bpy.data.collections.new("Source")
     part = _add("Part", rng)
-    scene.collection.objects.unlink(part)
-    source.objects.link(part)
-    owner = bpy.data.objects.new("Crowd", None)
-    owner.instance_type, owner.instance_collection = "COLLECTION", source
-    scene.collection.objects.link(owner)
+    source = hidden_collection("Source", part)
+    owner = add_instance("Crowd", source)
     _key(owner, "location", rng, 3.0)

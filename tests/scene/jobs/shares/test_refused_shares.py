@@ -17,7 +17,7 @@ from addon.scene.jobs.contacts import find_contacts, scan_frame_share
 from addon.scene.motion.scan_records import share_as_text, share_from_text
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
-from tests.scene.building import add_vertices, key_location
+from tests.scene.building import add_instance, add_vertices, hidden_collection, key_location
 from tests.scene.jobs.shares.random_animations import FACES
 from tests.scene.jobs.shares.test_scan_shares import joined, whole
 
@@ -85,13 +85,9 @@ def test_handlers_of_the_extension_are_no_scripts():
 
 def add_late_instance() -> None:
     """Add a collection instance that is shown from frame 20 on."""
-    source = bpy.data.collections.new("Source")
     part = add_vertices("Part", faces=FACES)
-    bpy.context.scene.collection.objects.unlink(part)
-    source.objects.link(part)
-    owner = bpy.data.objects.new("Late", None)
-    owner.instance_type, owner.instance_collection = "COLLECTION", source
-    bpy.context.scene.collection.objects.link(owner)
+    source = hidden_collection("Source", part)
+    owner = add_instance("Late", source)
     for frame, hidden in ((1, True), (20, False)):
         owner.hide_viewport = hidden
         owner.keyframe_insert("hide_viewport", frame=frame)

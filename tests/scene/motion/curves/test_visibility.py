@@ -11,7 +11,7 @@ import pytest
 from addon.core.progress import run_to_end
 from addon.scene.motion.known_motion import read_curve_poses
 from addon.scene.settings import Selection
-from tests.scene.building import add_vertices, curves, key_location
+from tests.scene.building import add_object, add_vertices, curves, key_location
 from tests.scene.sampling import contacts_by_names, go_to, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -136,8 +136,7 @@ def test_contact_begins_and_ends_where_an_object_is_shown(hidden, step):
 
 def carry(item, carrier_name="Carrier"):
     """Move an object by a constraint to an empty with its animation: its motion must be sampled."""
-    empty = bpy.data.objects.new(carrier_name, None)
-    bpy.context.scene.collection.objects.link(empty)
+    empty = add_object(carrier_name)
     key_location(empty, {1: (-5, 0, 0), 11: (5, 0, 0)})
     for curve in curves(empty.animation_data.action):
         for key in curve.keyframe_points:

@@ -6,6 +6,7 @@ Some objects have drivers of the frame too, or copy the location of a keyed empt
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from random import Random
@@ -13,15 +14,14 @@ from random import Random
 import bpy
 from mathutils import Euler, Matrix, Vector
 
-from tests.scene.building import curves
-from tests.scene.sampling import add_points
+from tests.scene.building import add_object, curves
+from tests.scene.sampling import add_points, box_points
 
 FIRST, LAST = 1, 7
 MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "QUATERNION", "AXIS_ANGLE")
 EASINGS = ("SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC")
 HANDLES = ("FREE", "FREE", "AUTO", "AUTO_CLAMPED", "VECTOR", "ALIGNED")
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-_SPACING = 30.0
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,20 @@ def add_pairs(seed: int, count: int, shape: str, with_drivers: bool = True) -> l
 
     with_drivers : whether some objects follow drivers, or the location of another object
     """
-    generator = Random(f"{shape} {seed}")
+    generator, can_stretch = Random(f"{shape} {seed}"), shape == "aabb"
+    builders = (
+        PairBuilder(generator, name, center, can_stretch, with_drivers) for name, center in cells(count)
+    )
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
+    return [builder.pair() for builder in builders]
+
+
+def cells(count: int, spacing: float = 30.0) -> Iterator[tuple[str, Vector]]:
+    """Yield names and centers of cells of a cubic grid around the origin."""
     side = math.ceil(count ** (1 / 3))
-    pairs = []
     for number in range(count):
         cell = [number % side, number // side % side, number // side**2]
-        center = Vector([_SPACING * (index - (side - 1) / 2) for index in cell])
-        can_stretch = shape == "aabb"
-        pairs.append(PairBuilder(generator, f"{number}", center, can_stretch, with_drivers).pair())
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
-    return pairs
+        yield f"{number}", Vector([spacing * (index - (side - 1) / 2) for index in cell])
 
 
 class PairBuilder:
@@ -63,7 +67,7 @@ class PairBuilder:
         style = self._random.choice(("smooth", "smooth", "bump", "jump", "turn", "turn"))
         halves = self._half_extents(style == "turn"), self._half_extents(False)
         a, b = (
-            add_points(f"{self._name} {letter}", _corners(half))
+            add_points(f"{self._name} {letter}", box_points(half))
             for letter, half in zip("ab", halves, strict=True)
         )
         moves = {"smooth": self._smooth, "bump": self._bump, "jump": self._jump, "turn": self._turn}
@@ -206,8 +210,7 @@ class PairBuilder:
 
     def _copy_location(self, item: bpy.types.Object, generator: Random) -> None:
         """Give an object the location of a keyed empty, instead of its own."""
-        guide = bpy.data.objects.new(f"{item.name} guide", None)
-        bpy.context.scene.collection.objects.link(guide)
+        guide = add_object(f"{item.name} guide")
         for _ in range(3):
             guide.location = self._center + Vector([generator.uniform(-3, 3) for _ in range(3)])
             guide.keyframe_insert("location", frame=generator.uniform(FIRST, LAST))
@@ -217,8 +220,7 @@ class PairBuilder:
 
     def _add_parent(self, item: bpy.types.Object) -> None:
         """Parent an object to one that moves, with an inverse matrix; sometimes that has a parent too."""
-        parent = bpy.data.objects.new(f"{item.name} parent", None)
-        bpy.context.scene.collection.objects.link(parent)
+        parent = add_object(f"{item.name} parent")
         parent.location = self._place(0.5)
         parent.rotation_mode = self._random.choice(MODES)
         if self._random.random() < 0.8:
@@ -238,17 +240,11 @@ class PairBuilder:
         # Children are placed around the center in the space of the scene.
         item.matrix_parent_inverse = turn @ size @ Matrix.Translation(-self._center)
         if self._random.random() < 0.3:
-            above = bpy.data.objects.new(f"{parent.name} parent", None)
-            bpy.context.scene.collection.objects.link(above)
+            above = add_object(f"{parent.name} parent")
             above.rotation_euler = [self._random.uniform(-1, 1) for _ in range(3)]
             above.location = self._place(1)
             parent.parent = above
             parent.matrix_parent_inverse = Matrix.Translation(-self._center)
-
-
-def _corners(half: tuple[float, ...]) -> list[tuple[float, float, float]]:
-    x, y, z = half
-    return [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
 
 
 def _is_keyed(item: bpy.types.Object, path: str) -> bool:

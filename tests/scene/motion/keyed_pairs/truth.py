@@ -122,6 +122,16 @@ class Verdict:
     largest_error: float = 0.0
 
 
+def check(pairs: list[Pair], claims: list[object], sampled: Sampled, least: int = 8) -> Verdict:
+    """Assert that no first contact is missed, invented or off, and that one in `least` pairs has one."""
+    verdict = judge(sampled, claims)
+    assert (verdict.missed, verdict.invented, verdict.late, verdict.early) == ([], [], [], [])
+    assert verdict.contacts > len(pairs) / least
+    assert verdict.grazing <= len(pairs) / 10
+    assert verdict.largest_uncertainty < 1e-3
+    return verdict
+
+
 def judge(sampled: Sampled, claims: list[object]) -> Verdict:
     """Compare the first contacts that a scan has found, or None, with samples of the pairs.
 

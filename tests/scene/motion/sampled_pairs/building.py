@@ -12,26 +12,20 @@ from random import Random
 import bpy
 from mathutils import Euler, Vector
 
-from tests.scene.motion.keyed_pairs.building import Pair
+from tests.scene.building import add_armature
+from tests.scene.motion.keyed_pairs.building import Pair, cells
 from tests.scene.sampling import add_object, add_points, box_points
 
 FIRST, LAST = 1, 6
 FASTEST = 4.0
 """Radians per frame."""
-_SPACING = 40.0
 
 
 def add_pairs(seed: int, count: int, shape: str) -> list[Pair]:
     """Add random pairs to the scene; for spheres and oriented boxes, of objects that keep their form."""
     generator = Random(f"sampled {shape} {seed}")
-    side = math.ceil(count ** (1 / 3))
-    pairs = []
-    for number in range(count):
-        cell = [number % side, number // side % side, number // side**2]
-        center = Vector([_SPACING * (index - (side - 1) / 2) for index in cell])
-        pairs.append(_Builder(generator, f"{number}", center, can_deform=shape == "aabb").pair())
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
-    return pairs
+    return [_Builder(generator, *cell, can_deform=shape == "aabb").pair() for cell in cells(count, 40.0)]
 
 
 class _Builder:
@@ -156,15 +150,8 @@ class _Builder:
 
     def _add_armature(self, item: bpy.types.Object) -> bpy.types.Object:
         """Add a chain of three bones that turn, on an object that moves."""
-        armature = add_object(f"{item.name} rig", bpy.data.armatures.new(f"{item.name} rig"))
-        bpy.context.view_layer.objects.active = armature
-        bpy.ops.object.mode_set(mode="EDIT")
-        above = None
-        for number in range(3):
-            bone = armature.data.edit_bones.new(f"Bone {number}")
-            bone.head, bone.tail = (0, 0, number), (0, 0, number + 1)
-            bone.parent, above = above, bone
-        bpy.ops.object.mode_set(mode="OBJECT")
+        bones = {f"Bone {number}": ((0, 0, number), (0, 0, number + 1)) for number in range(3)}
+        armature = add_armature(f"{item.name} rig", bones)
         for bone in armature.pose.bones:
             self._turn(bone)
         if self._random.random() < 0.5:

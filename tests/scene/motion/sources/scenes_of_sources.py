@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bpy
 
-from tests.scene.building import CUBE, add_vertices, curves, key_location
+from tests.scene.building import CUBE, Nodes, add_armature, add_object, add_vertices, curves, key_location
 
 SAME: list[Callable[[], None]] = []
 DIFFERENT: list[Callable[[], None]] = []
@@ -32,8 +32,7 @@ def cube(name: str = "Cube", **attributes: object) -> bpy.types.Object:
 
 
 def empty(name: str = "Empty", **attributes: object) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, None)
-    bpy.context.scene.collection.objects.link(item)
+    item = add_object(name)
     for key, value in attributes.items():
         setattr(item, key, value)
     return item
@@ -57,30 +56,18 @@ def add_target(driver: bpy.types.Driver, kind: str, block: bpy.types.ID, path: s
     variable.targets[0].data_path = path
 
 
-def node_modifier(item: bpy.types.Object) -> tuple[bpy.types.NodeTree, bpy.types.NodeTree, object]:
-    """Add geometry nodes that move all vertices; return the tree, the node, and its input of the offset."""
-    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    begin, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    move = tree.nodes.new("GeometryNodeSetPosition")
-    tree.links.new(begin.outputs[0], move.inputs["Geometry"])
-    tree.links.new(move.outputs[0], end.inputs[0])
-    item.modifiers.new("Nodes", "NODES").node_group = tree
-    return tree, move, move.inputs["Offset"]
+def node_modifier(item: bpy.types.Object) -> tuple[Nodes, bpy.types.NodeSocket]:
+    """Add geometry nodes that move all vertices; return them, and the input of the offset."""
+    nodes = Nodes(item)
+    move = nodes.add("GeometryNodeSetPosition", {"Geometry": nodes.mesh})
+    nodes.end(move.outputs[0])
+    return nodes, move.inputs["Offset"]
 
 
 def armature() -> bpy.types.Object:
     """Add an armature of two bones that turn."""
-    item = bpy.data.objects.new("Armature", bpy.data.armatures.new("Armature"))
-    bpy.context.scene.collection.objects.link(item)
-    bpy.context.view_layer.objects.active = item
-    bpy.ops.object.mode_set(mode="EDIT")
-    lower = item.data.edit_bones.new("Lower")
-    lower.head, lower.tail = (0, 0, -1), (0, 0, 0)
-    upper = item.data.edit_bones.new("Upper")
-    upper.head, upper.tail, upper.parent = (0, 0, 0), (0, 0, 1), lower
-    bpy.ops.object.mode_set(mode="OBJECT")
+    bones = {"Lower": ((0, 0, -1), (0, 0, 0)), "Upper": ((0, 0, 0), (0, 0, 1))}
+    item = add_armature("Armature", bones)
     for bone, angle in (("Lower", 0.7), ("Upper", -1.1)):
         pose = item.pose.bones[bone]
         pose.rotation_mode = "XYZ"
@@ -136,8 +123,7 @@ def path_that_is_followed() -> None:
     for point, place in zip(line.bezier_points, ((-3, 0, 0), (0, 4, 1), (5, 0, 2)), strict=True):
         point.co = place
         point.handle_left_type = point.handle_right_type = "AUTO"
-    path = bpy.data.objects.new("Path", curve)
-    bpy.context.scene.collection.objects.link(path)
+    path = add_object("Path", curve)
     constraint = cube().constraints.new("FOLLOW_PATH")
     constraint.target, constraint.use_fixed_location = path, True
     for frame, factor in ((1, 0), (20, 1)):
@@ -197,16 +183,15 @@ def waves() -> None:
 
 @same
 def nodes_that_read_the_time() -> None:
-    tree, _, offset = node_modifier(cube())
-    tree.links.new(tree.nodes.new("GeometryNodeInputSceneTime").outputs["Seconds"], offset)
+    nodes, offset = node_modifier(cube())
+    nodes.tree.links.new(nodes.time("Seconds"), offset)
 
 
 @same
 def nodes_that_read_an_object() -> None:
-    tree, _, offset = node_modifier(cube())
-    read = tree.nodes.new("GeometryNodeObjectInfo")
-    read.inputs["Object"].default_value = moving(empty())
-    tree.links.new(read.outputs["Location"], offset)
+    nodes, offset = node_modifier(cube())
+    read = nodes.add("GeometryNodeObjectInfo", {"Object": moving(empty())})
+    nodes.tree.links.new(read.outputs["Location"], offset)
 
 
 @same
@@ -225,8 +210,7 @@ def hook() -> None:
 
 @same
 def lattice() -> None:
-    cage = bpy.data.objects.new("Lattice", bpy.data.lattices.new("Lattice"))
-    bpy.context.scene.collection.objects.link(cage)
+    cage = add_object("Lattice", bpy.data.lattices.new("Lattice"))
     cube().modifiers.new("Lattice", "LATTICE").object = moving(cage)
 
 
@@ -364,10 +348,10 @@ def nodes_of_the_active_camera() -> None:
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     bpy.context.scene.collection.objects.link(moving(camera))
     bpy.context.scene.camera = camera
-    tree, _, offset = node_modifier(cube("Scene cube"))
-    read = tree.nodes.new("GeometryNodeObjectInfo")
-    tree.links.new(tree.nodes.new("GeometryNodeInputActiveCamera").outputs[0], read.inputs["Object"])
-    tree.links.new(read.outputs["Location"], offset)
+    nodes, offset = node_modifier(cube("Scene cube"))
+    shown = nodes.add("GeometryNodeInputActiveCamera").outputs[0]
+    read = nodes.add("GeometryNodeObjectInfo", {"Object": shown})
+    nodes.tree.links.new(read.outputs["Location"], offset)
 
 
 @different

@@ -9,82 +9,48 @@ import pytest
 from addon.core.progress import run_to_end
 from addon.scene.blender.instances import read_instance_table
 from addon.scene.motion.instance_reader import InstanceMatrices, InstanceReader
-from tests.scene.building import CUBE, add_vertices, open_empty_file
+from tests.scene.building import CUBE, Nodes, add_instance, add_vertices, hidden_collection, open_empty_file
 
 pytestmark = pytest.mark.smoke
 
 
-def add_math(tree, operation, *values):
-    node = tree.nodes.new("ShaderNodeMath")
-    node.operation = operation
-    for socket, value in zip(node.inputs, values, strict=False):
-        if isinstance(value, (int, float)):
-            socket.default_value = value
-        else:
-            tree.links.new(value, socket)
-    return node.outputs[0]
-
-
 def add_instances(name, change):
     """Show two objects of a collection at 20 points by nodes; `change` adds what changes with the frame."""
-    tree = bpy.data.node_groups.new(name, "GeometryNodeTree")
-    for direction in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    shown = bpy.data.collections.new(name)
-    for size in (0.5, 0.9):
-        item = add_vertices(f"{name} {size}", CUBE * size)
-        bpy.context.scene.collection.objects.unlink(item)
-        shown.objects.link(item)
-    add, link = tree.nodes.new, tree.links.new
-    start, end, instances = add("NodeGroupInput"), add("NodeGroupOutput"), add("GeometryNodeInstanceOnPoints")
-    collection, moved = add("GeometryNodeCollectionInfo"), add("GeometryNodeTranslateInstances")
-    collection.inputs[0].default_value = shown
-    collection.inputs["Separate Children"].default_value = True
-    instances.inputs["Pick Instance"].default_value = True
-    offset = add("ShaderNodeCombineXYZ")
-    frame, index = (
-        add("GeometryNodeInputSceneTime").outputs["Frame"],
-        add("GeometryNodeInputIndex").outputs[0],
-    )
-    link(add_math(tree, "SINE", add_math(tree, "ADD", frame, index)), offset.inputs[2])
-    link(start.outputs[0], instances.inputs["Points"])
-    link(collection.outputs[0], instances.inputs["Instance"])
-    link(instances.outputs[0], moved.inputs[0])
-    link(offset.outputs[0], moved.inputs["Translation"])
-    link(moved.outputs[0], end.inputs[0])
-    change(tree, instances, frame, index)
+    shown = hidden_collection(name, *(add_vertices(f"{name} {size}", CUBE * size) for size in (0.5, 0.9)))
     item = add_vertices(name, [(3 * place, 0, 0) for place in range(20)])
-    item.modifiers.new(name, "NODES").node_group = tree
+    nodes = Nodes(item, name)
+    children = nodes.add("GeometryNodeCollectionInfo", {0: shown, "Separate Children": True}).outputs[0]
+    shown_at = {"Points": nodes.mesh, "Instance": children, "Pick Instance": True}
+    instances = nodes.add("GeometryNodeInstanceOnPoints", shown_at)
+    frame, index = nodes.time("Frame"), nodes.add("GeometryNodeInputIndex").outputs[0]
+    offset = nodes.add("ShaderNodeCombineXYZ", {2: nodes.math("SINE", nodes.math("ADD", frame, index))})
+    translation = {0: instances.outputs[0], "Translation": offset.outputs[0]}
+    nodes.end(nodes.add("GeometryNodeTranslateInstances", translation).outputs[0])
+    change(nodes, instances, frame, index)
     return item
 
 
-def move_only(tree, instances, frame, index):
+def move_only(nodes, instances, frame, index):
     pass
 
 
-def switch_objects(tree, instances, frame, index):
+def switch_objects(nodes, instances, frame, index):
     """Show one object at even frames and the other one at odd frames, with the same ids."""
-    even = add_math(tree, "FLOORED_MODULO", add_math(tree, "ADD", frame, index), 2.0)
-    tree.links.new(even, instances.inputs["Instance Index"])
+    even = nodes.math("FLOORED_MODULO", nodes.math("ADD", frame, index), 2.0)
+    nodes.tree.links.new(even, instances.inputs["Instance Index"])
 
 
-def grow(tree, instances, frame, index):
+def grow(nodes, instances, frame, index):
     """Show more instances in each frame."""
-    start = instances.inputs["Points"].links[0].from_socket
-    deleted = tree.nodes.new("GeometryNodeDeleteGeometry")
-    tree.links.new(start, deleted.inputs[0])
-    rest = add_math(tree, "GREATER_THAN", index, add_math(tree, "MULTIPLY", frame, 2.0))
-    tree.links.new(rest, deleted.inputs["Selection"])
-    tree.links.new(deleted.outputs[0], instances.inputs["Points"])
+    rest = nodes.math("GREATER_THAN", index, nodes.math("MULTIPLY", frame, 2.0))
+    deleted = nodes.add("GeometryNodeDeleteGeometry", {0: nodes.mesh, "Selection": rest})
+    nodes.tree.links.new(deleted.outputs[0], instances.inputs["Points"])
 
 
-def change_ids(tree, instances, frame, index):
+def change_ids(nodes, instances, frame, index):
     """Give the same instances in the same order other ids in each frame."""
-    stored = tree.nodes.new("GeometryNodeSetID")
-    start = instances.inputs["Points"].links[0].from_socket
-    tree.links.new(start, stored.inputs[0])
-    tree.links.new(add_math(tree, "ADD", index, frame), stored.inputs["ID"])
-    tree.links.new(stored.outputs[0], instances.inputs["Points"])
+    stored = nodes.add("GeometryNodeSetID", {0: nodes.mesh, "ID": nodes.math("ADD", index, frame)})
+    nodes.tree.links.new(stored.outputs[0], instances.inputs["Points"])
 
 
 def read_frames(count=5):
@@ -149,13 +115,11 @@ def test_matrices_of_instances_on_an_object_that_turns_are_those_of_blender(monk
 def test_matrices_of_instances_with_a_transform_of_their_own_are_those_of_blender(monkeypatch):
     open_empty_file()
 
-    def offset(tree, instances, frame, index):
+    def offset(nodes, instances, frame, index):
         source = instances.inputs["Instance"].links[0].from_socket
-        placed = tree.nodes.new("GeometryNodeTransform")
-        placed.inputs["Translation"].default_value = (0.1, 0.2, 0.3)
-        placed.inputs["Rotation"].default_value = (0.1, 0.2, 0.3)
-        tree.links.new(source, placed.inputs[0])
-        tree.links.new(placed.outputs[0], instances.inputs["Instance"])
+        by = {"Translation": (0.1, 0.2, 0.3), "Rotation": (0.1, 0.2, 0.3)}
+        placed = nodes.add("GeometryNodeTransform", {0: source, **by})
+        nodes.tree.links.new(placed.outputs[0], instances.inputs["Instance"])
 
     turn_host(add_instances("Moving", move_only))
     turn_host(add_instances("Placed", offset))
@@ -193,7 +157,5 @@ def test_instances_of_an_object_that_is_itself_hidden_are_read_again():
 def test_instances_of_collections_are_read_again_in_each_frame():
     open_empty_file()
     add_instances("Moving", move_only)
-    empty = bpy.data.objects.new("Empty", None)
-    empty.instance_type, empty.instance_collection = "COLLECTION", bpy.data.collections["Moving"]
-    bpy.context.scene.collection.objects.link(empty)
+    add_instance("Empty", bpy.data.collections["Moving"])
     assert check_frames() == 5

@@ -8,6 +8,7 @@ import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui.operators.pairs import pairs_now
+from tests.scene.building import add_object
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 
@@ -78,8 +79,7 @@ def test_active_object_is_moved_and_a_keyed_one_gets_a_key_with_auto_keying(over
 
 
 def test_child_of_a_scaled_parent_is_moved_as_far(overlapping):
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
+    parent = add_object("Parent")
     parent.scale = (4, 4, 4)
     near = bpy.data.objects["Near"]
     near.parent = parent
