@@ -11,6 +11,7 @@ Each pair is in units of its size, so that tolerances are absolute and squares n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,13 +65,8 @@ class BoxPairMotion(Table, last=True):
             sine, cosine = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
             rotation = rotation + sine * self.sine
             rotation += cosine * self.cosine
-        half = np.maximum(self.half + self.half_change * time, 0)
-        return (
-            self.offset + self.offset_change * time,
-            half,
-            rotation,
-            self.radius + self.radius_change * time,
-        )
+        offset, half = self.offset + self.offset_change * time, self.half + self.half_change * time
+        return offset, np.maximum(half, 0), rotation, self.radius + self.radius_change * time
 
     @property
     def has_rotation(self) -> bool:
@@ -78,7 +74,7 @@ class BoxPairMotion(Table, last=True):
         return bool(self.angle.any())
 
     @classmethod
-    def of(cls, boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats) -> BoxPairMotion:
+    def of(cls, boxes: Sequence[Obb], radius_start: Floats, radius_end: Floats) -> BoxPairMotion:
         """Motion of pairs: the first box at times 0 and 1, then the second; and the radii, (n,) each."""
         a0, a1, b0, b1 = boxes
         start, end = batch_last(b0.center - a0.center), batch_last(b1.center - a1.center)
@@ -138,6 +134,12 @@ class GapAxis(NamedTuple):
     j: Ints
     sign: Floats
 
+    @classmethod
+    def in_world(cls, gap: Floats, axis: Floats) -> GapAxis:
+        """Axes (3, n) that are fixed in world directions, with their gaps (n,)."""
+        unused = np.zeros(len(gap), dtype=np.int64)
+        return cls(gap, axis, unused + _FIXED, axis, unused, unused, np.ones(len(gap)))
+
     def at(self, rotation: Floats) -> Floats:
         """Axes (3, n) in world directions, for rotations (2, 3, 3, n) of the boxes."""
         result = self.fixed.copy()
@@ -161,7 +163,6 @@ def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, 
     """Largest gap (n,) of two boxes over the 15 separating axes, and its axis."""
     offset, half, rotation, _ = motion.at(time)
     pairs = np.arange(len(time))
-    unused = np.zeros_like(pairs)
     local = (rotation[0] * offset[:, None]).sum(axis=0)
     relative = np.empty((3, 3, len(time)))
     for i in range(3):
@@ -169,7 +170,7 @@ def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, 
     gap, in_frame_of_a, best = separating_axis(BoxPair(local, relative, half[0], half[1]))
     axis = (rotation[0] * in_frame_of_a).sum(axis=1)
     if not motion.has_rotation:
-        return gap, GapAxis(gap, axis, unused + _FIXED, axis, unused, unused, np.ones(len(time)))
+        return gap, GapAxis.in_world(gap, axis)
     # A face normal rotates with its own box, a cross product of edges with both.
     kind = np.where(best < 3, _OF_A, np.where(best < 6, _OF_B, _EDGES))
     first, second = np.divmod(np.maximum(best - 6, 0), 3)
@@ -186,15 +187,13 @@ def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, 
 def _largest_gap_of_rounded(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
     """Gap (n,) of two boxes minus the radius around them, and the axis along which it is."""
     offset, half, rotation, radius = motion.at(time)
-    count = len(time)
-    unused = np.zeros(count, dtype=np.int64)
     center = np.stack([np.zeros_like(offset), offset])
     first, second = (
         Obb.unchecked(center[box].T, half[box].T, np.moveaxis(rotation[box], -1, 0)) for box in range(2)
     )
     gap, axis = separation_and_axis(first, second)
     gap = gap - radius
-    return gap, GapAxis(gap, axis.T, np.full(count, _FIXED), axis.T, unused, unused, np.ones(count))
+    return gap, GapAxis.in_world(gap, axis.T)
 
 
 def safe_step(motion: BoxPairMotion, time: Floats, axis: GapAxis, trial: Floats) -> tuple[Floats, Bools]:

@@ -91,9 +91,7 @@ def time_of_impact_sphere_obb(
         times[rows] = gap_entry_time(start[:, rows], end[:, rows], a0.radius[rows], a1.radius[rows])
     rows = np.flatnonzero(rotates)
     if len(rows):
-        a0, a1, b0, b1 = a0[rows], a1[rows], b0[rows], b1[rows]
-        (p0, r0), (p1, r1) = box_and_radius(a0), box_and_radius(a1)
-        times[rows], status[rows] = advance((p0, p1, b0, b1), r0, r1, is_rounded=True)
+        times[rows], status[rows] = time_of_impact_capsule_shape(a0[rows], a1[rows], b0[rows], b1[rows])
     return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
@@ -110,17 +108,21 @@ def advance(
     Returns time : (n,) float64. NaN for never.
     Returns status : (n,) int64. Values of ImpactStatus.
     """
-    a0, a1, b0, b1 = boxes
-    times, status = np.full(a0.shape, np.nan), np.full(a0.shape, ImpactStatus.EXACT, dtype=np.int64)
+    shape = radius_start.shape
+    times, status = np.full(shape, np.nan), np.full(shape, ImpactStatus.EXACT, dtype=np.int64)
     # The times of impact of the bounding spheres, and slightly earlier, because these are rounded.
+    no_radius = np.zeros_like(radius_start)
     begin = time_of_impact_sphere_sphere(
-        *_bounding_spheres(a0, a1, radius_start, radius_end), *_bounding_spheres(b0, b1, 0.0, 0.0)
+        *(
+            Sphere.unchecked(box.center, length(box.half_extents) * (1 + CHAIN_ROUNDING) + radius)
+            for box, radius in zip(boxes, (radius_start, radius_end, no_radius, no_radius), strict=True)
+        )
     )
     begin = np.maximum(begin - CHAIN_ROUNDING, 0.0)
     near = np.flatnonzero(~np.isnan(begin))
     if not len(near):
         return times, status
-    motion = BoxPairMotion.of((a0[near], a1[near], b0[near], b1[near]), radius_start[near], radius_end[near])
+    motion = BoxPairMotion.of([box[near] for box in boxes], radius_start[near], radius_end[near])
     time = begin[near]
     trial = 1 - time
     active = np.arange(len(near))
@@ -159,28 +161,17 @@ def _step(
     return touching, continues, later, ahead
 
 
-def _bounding_spheres(
-    start: Obb, end: Obb, radius_start: Floats | float, radius_end: Floats | float
-) -> tuple[Sphere, Sphere]:
-    """Spheres around boxes (n,) in every rotation, at both ends, slightly enlarged because of rounding."""
-    first, last = (
-        Sphere.unchecked(box.center, length(box.half_extents) * (1 + CHAIN_ROUNDING) + radius)
-        for box, radius in ((start, radius_start), (end, radius_end))
-    )
-    return first, last
-
-
 def time_of_impact_capsule_shape(
-    a_start: Capsule, a_end: Capsule, b_start: Rounded, b_end: Rounded
+    a_start: Rounded, a_end: Rounded, b_start: Rounded, b_end: Rounded
 ) -> tuple[Floats, Ints]:
-    """First time in [0, 1] at which a moving capsule touches another moving shape, and its certainty.
+    """First time in [0, 1] at which a moving capsule, or a sphere, touches another shape, and its certainty.
 
     Centers, lengths and radii change linearly; axes turn at a constant rate along the shorter arc. EXACT up
     to float64 rounding if neither shape rotates. Otherwise CONSERVATIVE: never late, and early by no more
     than the time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps:
     possible contact from the time given.
 
-    a_start, a_end : Capsule, batch (...). The capsule at times 0 and 1.
+    a_start, a_end : Capsule or Sphere, batch (...). The shape at times 0 and 1.
     b_start, b_end : Sphere, Aabb, Obb or Capsule, batch (...). The other shape at times 0 and 1.
     Returns time : (...) float64. NaN for never.
     Returns status : (...) int64. Values of ImpactStatus.
