@@ -149,8 +149,7 @@ def find_pairs(a: Boxes, b: Boxes | None) -> _Found:
     start, stop = columns[0].candidates(columns[1], also_equal=True)
     yield from _overlapping(entries[0], entries[1], start, stop)
     start, stop = columns[1].candidates(columns[0], also_equal=False)
-    for j, i in _overlapping(entries[1], entries[0], start, stop):
-        yield i, j
+    yield from ((i, j) for j, i in _overlapping(entries[1], entries[0], start, stop))
 
 
 def _compare_all(a: Boxes, b: Boxes | None) -> _Found:

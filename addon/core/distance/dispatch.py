@@ -63,8 +63,7 @@ def separation(a: Solid, b: Solid) -> Floats:
         For batches that do not broadcast.
     """
     methods, first, second, _ = _find_methods("separation", a, b)
-    result: Floats = methods.separation(first, second)
-    return result
+    return methods.separation(first, second)
 
 
 def overlaps(a: Solid, b: Solid) -> Bools:
@@ -87,8 +86,7 @@ def overlaps(a: Solid, b: Solid) -> Bools:
         As `separation`.
     """
     methods, first, second, _ = _find_methods("overlap", a, b)
-    result: Bools = methods.overlaps(first, second)
-    return result
+    return methods.overlaps(first, second)
 
 
 def minimum_translation(a: Solid, b: Solid) -> Floats:
@@ -143,16 +141,16 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
         As `separation`.
     """
     methods, first, second, is_swapped = _find_methods("witness points", a, b)
-    witness: WitnessPoints = methods.witness(first, second)
+    witness = methods.witness(first, second)
     return witness.swapped() if is_swapped else witness
 
 
 class _PairMethods(NamedTuple):
     """The functions for one pair of types."""
 
-    separation: Callable[[Any, Any], Any]
-    overlaps: Callable[[Any, Any], Any]
-    witness: Callable[[Any, Any], Any]
+    separation: Callable[[Any, Any], Floats]
+    overlaps: Callable[[Any, Any], Bools]
+    witness: Callable[[Any, Any], WitnessPoints]
 
 
 def _methods(module: ModuleType, pair: str) -> _PairMethods:

@@ -56,8 +56,7 @@ def largest_singular_value(linear: Floats) -> Floats:
     Returns value : (...) float64
     """
     singular = np.linalg.svd(linear, compute_uv=False)[..., 0]
-    result: Floats = np.asarray(singular * (1 + GAP_ROUNDING))
-    return result
+    return np.asarray(singular * (1 + GAP_ROUNDING))
 
 
 class Exact(NamedTuple):

@@ -193,9 +193,8 @@ def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
     flat = (*motion[0].shape, each[-2] * each[-1])
     time, status = time.reshape(flat), status.reshape(flat)
     first = np.where(np.isnan(time), np.inf, time).argmin(axis=-1)[..., None]
-    return np.take_along_axis(time, first, axis=-1)[..., 0], np.take_along_axis(status, first, axis=-1)[
-        ..., 0
-    ]
+    time = np.take_along_axis(time, first, axis=-1)[..., 0]
+    return time, np.take_along_axis(status, first, axis=-1)[..., 0]
 
 
 def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -264,19 +263,13 @@ _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
 _M = TypeVar("_M")
 
 
-def _method(
-    methods: dict[tuple[type, type], _M],
-    query: str,
-    a_start: Solid,
-    a_end: Solid,
-    b_start: Solid,
-    b_end: Solid,
-) -> tuple[_M, list[Any]]:
+def _method(methods: dict[tuple[type, type], _M], query: str, *shapes: Solid) -> tuple[_M, list[Any]]:
     """Find the method for a pair of kinds; return it with the shapes in its order and of one batch."""
+    a_start, a_end, b_start, b_end = shapes
     for start, end, name in ((a_start, a_end, "a"), (b_start, b_end, "b")):
         if type(start) is not type(end):
             raise unsupported_pair("motion", start, end, (f"{name}_start", f"{name}_end"))
-    for motion in ((a_start, a_end, b_start, b_end), (b_start, b_end, a_start, a_end)):
+    for motion in (shapes, (*shapes[2:], *shapes[:2])):
         method = methods.get((type(motion[0]), type(motion[2])))
         if method is not None:
             batch = common_batch("shapes", *(shape.shape for shape in motion))

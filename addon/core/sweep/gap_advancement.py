@@ -85,7 +85,7 @@ class BoxPairMotion(Table, last=True):
         half, half_end = (
             np.stack([batch_last(box.half_extents) / scale for box in pair]) for pair in ((a0, b0), (a1, b1))
         )
-        paths = _rotation_path(a0, a1), _rotation_path(b0, b1)
+        paths = (RotationPath.between(first.rotation, last.rotation) for first, last in ((a0, a1), (b0, b1)))
         axis, angle, constant, sine, cosine = (
             np.stack([batch_last(column) for column in both]) for both in zip(*paths, strict=True)
         )
@@ -102,14 +102,6 @@ class BoxPairMotion(Table, last=True):
             radius_start / scale,
             (radius_end - radius_start) / scale,
         )
-
-
-def _rotation_path(start: Obb, end: Obb) -> RotationPath:
-    """Rotation paths of boxes (n,), with a shortcut for a batch without rotation."""
-    if np.array_equal(start.rotation, end.rotation):
-        zero = np.zeros_like(start.rotation)
-        return RotationPath(start.center, np.zeros(start.shape), start.rotation, zero, zero)
-    return RotationPath.between(start.rotation, end.rotation)
 
 
 class GapAxis(NamedTuple):

@@ -122,7 +122,7 @@ def arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
 class RotationPath(Table):
     """Rotations about one axis at a constant rate, beginning at a given rotation.
 
-    axis : (..., 3) float64. Unit vectors in world space.
+    axis : (..., 3) float64. Unit vectors in world space; zero where nothing in the batch rotates.
     angle : (...) float64. Radians in [0, pi] over the whole interval.
     constant, sine, cosine : (..., 3, 3) float64. Terms of the rotation at t: constant + sin(angle t) sine +
         cos(angle t) cosine.
@@ -138,6 +138,9 @@ class RotationPath(Table):
     def between(cls, start: Floats, end: Floats) -> RotationPath:
         """Shorter arc from one rotation (..., 3, 3) to another; for half a turn, one axis by a fixed rule."""
         start, end = np.broadcast_arrays(start, end)
+        if np.array_equal(start, end):
+            still = np.zeros_like(start)
+            return cls(still[..., 0], still[..., 0, 0], start, still, still)
         axis, angle = rotation_axis_angle(start, end)
         columns = np.swapaxes(start, -1, -2)
         about = axis[..., None, :]
