@@ -31,7 +31,8 @@ class OutputError(CollisionBoundsError):
 
 def require_writable(path: Path) -> None:
     """Raise OutputError if writing `path` would fail, so that a job is not started in vain."""
-    _require_path(path)
+    if not isinstance(path, Path):
+        raise OutputError(f"path: a Path is needed, not {type(path).__name__}")
     mode: int | None
     try:
         mode = path.stat().st_mode
@@ -40,7 +41,7 @@ def require_writable(path: Path) -> None:
     except OSError as error:  # a name that is too long; links in a circle
         reason = message("its links form a circle") if error.errno == errno.ELOOP else _reason(error)
         raise OutputError(message("{path}: cannot be written ({reason})", path=path, reason=reason)) from None
-    folder = _target(path).parent
+    folder = Path(os.path.realpath(path)).parent
     exists = mode is not None
     if mode is not None and stat.S_ISDIR(mode):
         raise OutputError(message("{path}: is a folder; name a file in it", path=path))
@@ -75,8 +76,10 @@ def replaced_after(path: Path, text: str | Iterable[str]) -> Iterator[None]:
     If the block raises an exception, the old file is unchanged. Pipes and devices are written to before the
     block.
     """
-    _require_path(path)
-    parts = _texts(text)
+    parts = [text] if isinstance(text, str) else text
+    if not isinstance(parts, Iterable) or getattr(parts, "ndim", 1) == 0:
+        raise OutputError(f"text: a text or an iterable of texts is needed, not {type(text).__name__}")
+    parts = _checked_texts(parts)
     with contextlib.ExitStack() as clean_up:
         with _errors_with_name(path):
             require_writable(path)
@@ -85,7 +88,8 @@ def replaced_after(path: Path, text: str | Iterable[str]) -> Iterator[None]:
                 with path.open("w", encoding="utf-8", newline="\n") as stream:
                     stream.writelines(parts)
             else:
-                target = _target(path)
+                # Unlike `resolve`, `realpath` accepts circular links in all versions of Python.
+                target = Path(os.path.realpath(path))
                 _remove_abandoned(target)
                 temporary = _temporary_file(target, parts, clean_up)
         yield
@@ -100,29 +104,11 @@ def remove_unfinished_files() -> None:
         _remove(path)
 
 
-def _require_path(path: object) -> None:
-    if not isinstance(path, Path):
-        raise OutputError(f"path: a Path is needed, not {type(path).__name__}")
-
-
-def _texts(text: object) -> Iterable[str]:
-    """Parts of a text, or of an iterable of texts. Raises OutputError for everything else."""
-    parts = [text] if isinstance(text, str) else text
-    if not isinstance(parts, Iterable) or getattr(parts, "ndim", 1) == 0:
-        raise OutputError(f"text: a text or an iterable of texts is needed, not {type(text).__name__}")
-    return _checked_texts(parts)
-
-
 def _checked_texts(parts: Iterable[object]) -> Iterator[str]:
     for part in parts:
         if not isinstance(part, str):
             raise OutputError(f"text: its parts must be texts, not {type(part).__name__}")
         yield part
-
-
-def _target(path: Path) -> Path:
-    """Path without links. Unlike `resolve`, `realpath` accepts circular links in all versions of Python."""
-    return Path(os.path.realpath(path))
 
 
 @contextlib.contextmanager

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import (
-    Aabb,
     Capsule,
     CollisionBoundsError,
     ConvexHull,
@@ -71,11 +70,6 @@ def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
     slack = 4 * np.finfo(np.float64).eps * (sphere.radius + shift)
     radius = sphere.radius + np.where(shift > 0, shift + slack, 0)
     return Sphere(center, rounded_up(radius, decimals))
-
-
-def rounded_aabb(box: Aabb, decimals: int) -> Aabb:
-    """Round boxes outward: min down, max up."""
-    return Aabb(rounded_down(box.min, decimals), rounded_up(box.max, decimals))
 
 
 def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
@@ -217,9 +211,4 @@ def to_lists(values: ArrayLike) -> Any:
 
 def json_number(value: float) -> float:
     """Return a number as JSON should show it: 24 instead of 24.0, 0 instead of -0.0."""
-    return int(value) if is_whole(value) and abs(value) < 2**53 else float(value)
-
-
-def is_whole(value: float) -> bool:
-    """Return whether a number is finite and has no fraction."""
-    return math.isfinite(value) and value == int(value)
+    return int(value) if math.isfinite(value) and value == int(value) and abs(value) < 2**53 else float(value)

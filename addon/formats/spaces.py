@@ -221,7 +221,10 @@ class Convention:
     @property
     def axes(self) -> Floats:
         """Signed permutation (3, 3); its rows are the engine's axes in Blender's space."""
-        up, forward = _axis_vector(self.up), _axis_vector(self.forward)
+        signed = np.concatenate([np.eye(3), -np.eye(3)]) + 0.0
+        up, forward = (
+            signed["XYZ".index(name[1]) + 3 * (name[0] == "-")] for name in (self.up, self.forward)
+        )
         # In Blender, which is right-handed, the cross product of up and front is the X axis.
         side = np.cross(up, forward) * (1 if self.handedness == "right" else -1)
         return np.stack([side, -forward, up], axis=1)
@@ -277,10 +280,3 @@ def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return quoted(value) if isinstance(value, str) else type(value).__name__
-
-
-def _axis_vector(name: str) -> Floats:
-    """Convert the name of a signed axis to a unit vector (3,)."""
-    axis = np.zeros(3)
-    axis["XYZ".index(name[1])] = -1.0 if name[0] == "-" else 1.0
-    return axis

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from addon.core import Aabb, Obb, Sphere
 from addon.core.numeric.arrays import rotation_matrix
+from addon.formats.document.objects import rounded_fields
 from addon.formats.rounding import (
-    rounded_aabb,
     rounded_down,
     rounded_obb,
     rounded_sphere,
@@ -109,10 +109,11 @@ def test_rounded_sphere_encloses_original_in_exact_arithmetic(center, radius, de
 @given(st.lists(st.tuples(COORDINATE, COORDINATE, COORDINATE), min_size=2, max_size=2), DECIMALS)
 def test_rounded_box_encloses_original(corners, decimals):
     low, high = np.minimum(*corners), np.maximum(*corners)
-    box = rounded_aabb(Aabb(low, high), decimals)
-    assert (box.min <= low).all()
-    assert (box.max >= high).all()
-    assert (low - box.min <= 10.0**-decimals * 1.001).all()
+    fields = rounded_fields(Aabb(low, high), decimals)
+    least, most = fields["min"][0], fields["max"][0]
+    assert (least <= low).all()
+    assert (most >= high).all()
+    assert (low - least <= 10.0**-decimals * 1.001).all()
 
 
 @given(

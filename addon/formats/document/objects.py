@@ -10,25 +10,25 @@ conversion to the space of the document is the frame of the joint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...core import Aabb, ConvexHull, Obb, Shape, Sphere, SphereTree
-from ...core.compound.convex_parts import Compound
+from ...core import Aabb, Obb, Shape, Sphere
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, length, transform_vectors
 from ...core.shapes import concatenated
 from ..rounding import (
     json_number,
-    rounded_aabb,
     rounded_axial,
+    rounded_down,
     rounded_hulls,
     rounded_obb,
     rounded_sphere,
     rounded_to_nearest,
+    rounded_up,
     to_lists,
 )
 from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
@@ -141,12 +141,14 @@ def _members(
     scales = rounded_to_nearest(space.scale_factors(objects.scale), unit_decimals)
     # Readers place local shapes at the rounded translation, so the local shapes move by the difference.
     lost = transform_vectors(matrix_from_quaternion(rotations).swapaxes(-1, -2), exact - translations)
-    writer = _ShapeWriter(space, decimals)
     nowhere = np.zeros_like(lost)
-    envelope = writer.shapes(objects.envelope, nowhere)
+    envelope = _written_shapes(objects.envelope, nowhere, space, decimals)
     # Placed at other frames as well, so that it grows by the difference instead of moving.
-    grown = _grown(objects.local_envelope, length(lost))
-    if local_envelope := writer.shapes(grown, nowhere):
+    grown = {
+        key: ShapeColumn(rows, shapes.padded(length(lost)[rows]))
+        for key, (rows, shapes) in objects.local_envelope.items()
+    }
+    if local_envelope := _written_shapes(grown, nowhere, space, decimals):
         envelope["local"] = ObjectColumn(local_envelope, is_optional=True)
     members: dict[str, Column | None] = {
         "id": ValueColumn(objects.id),
@@ -165,8 +167,8 @@ def _members(
                 "scale": NumberColumn(scales, unit_decimals),
             }
         ),
-        "local": ObjectColumn(writer.shapes(objects.local, lost)),
-        "world": ObjectColumn(writer.shapes(objects.world, nowhere)),
+        "local": ObjectColumn(_written_shapes(objects.local, lost, space, decimals)),
+        "world": ObjectColumn(_written_shapes(objects.world, nowhere, space, decimals)),
         "envelope": ObjectColumn(envelope, is_optional=True) if envelope else None,
     }
     return ObjectColumn({key: column for key, column in members.items() if column is not None})
@@ -182,75 +184,48 @@ def _responses(ids: Sequence[str], responses: Mapping[str, CollisionResponse]) -
     return ObjectColumn(members, np.array(rows))
 
 
-def _grown(columns: Mapping[str, ShapeColumn], amounts: Floats) -> dict[str, ShapeColumn]:
-    """Boxes and spheres of objects, grown by amounts (n,)."""
-    return {
-        key: column._replace(shapes=column.shapes.padded(amounts[column.rows]))
-        for key, column in columns.items()
-    }
+def _written_shapes(
+    columns: Mapping[str, ShapeColumn], offsets: Floats, space: Space, decimals: int
+) -> dict[str, Column]:
+    """Convert the shapes of objects, moved by `offsets` (n, 3), all shapes of a type at once."""
+    written: dict[str, Column] = {}
+    for key in (key for key in SHAPE_TYPES if key in columns):
+        rows, shapes = columns[key]
+        moves = offsets[rows]
+        values: list[Any] = []
+        if key == "hull":
+            moved = []
+            for hull, move in zip(map(space.shape, shapes), moves, strict=True):
+                moved.append(hull._replace(vertices=hull.vertices + move))
+            for outer in rounded_hulls(moved, decimals):
+                values.append({"vertices": to_lists(outer.vertices), "faces": outer.faces.tolist()})
+        elif key == "compound":
+            for compound, move in zip(shapes, moves, strict=True):
+                of_parts = np.broadcast_to(move, (len(compound.parts), 3))
+                parts = shape_columns([[part] for part in compound.parts])
+                in_space = ObjectColumn(_written_shapes(parts, of_parts, space, decimals))
+                values.append(object_values(in_space, len(of_parts)))
+        elif key == "spheres":
+            for tree, move in zip(shapes, moves, strict=True):
+                spheres = _written_fields(tree.spheres, move, space, decimals)
+                children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
+                nodes = ObjectColumn({**spheres, "children": ValueColumn(children)})
+                values.append(object_values(nodes, len(children)))
+        else:
+            written[key] = ObjectColumn(_written_fields(shapes, moves, space, decimals), rows)
+            continue
+        written[key] = ValueColumn(values, rows)
+    return written
 
 
-class _ShapeWriter:
-    """Converts shapes to a space, rounded outward, all shapes of a type at once."""
-
-    def __init__(self, space: Space, decimals: int) -> None:
-        self._space, self._decimals = space, decimals
-        self._writers: Mapping[str, Callable[[Any, Floats], Column]] = {
-            "compound": self._compounds,
-            "hull": self._hulls,
-            "spheres": self._trees,
-        }
-
-    def shapes(self, columns: Mapping[str, ShapeColumn], offsets: Floats) -> dict[str, Column]:
-        """Convert the shapes of objects, moved by `offsets` (n, 3)."""
-        return {
-            key: self._writers.get(key, self._batch)(shapes, offsets[rows])._replace(rows=rows)
-            for key in SHAPE_TYPES
-            if key in columns
-            for rows, shapes in (columns[key],)
-        }
-
-    def _batch(self, shapes: Any, offsets: Floats) -> ObjectColumn:
-        """Convert boxes, spheres, capsules or cylinders."""
-        numbers = rounded_fields(_moved(self._space.shape(shapes), offsets), self._decimals)
-        return ObjectColumn({MEMBERS[name]: NumberColumn(*each) for name, each in numbers.items()})
-
-    def _hulls(self, hulls: Sequence[ConvexHull], offsets: Floats) -> ValueColumn:
-        moved = []
-        for hull, offset in zip(hulls, offsets, strict=True):
-            in_space = self._space.shape(hull)
-            moved.append(in_space._replace(vertices=in_space.vertices + offset))
-        return ValueColumn(
-            [
-                {"vertices": to_lists(outer.vertices), "faces": outer.faces.tolist()}
-                for outer in rounded_hulls(moved, self._decimals)
-            ]
-        )
-
-    def _compounds(self, compounds: Sequence[Compound], offsets: Floats) -> ValueColumn:
-        written = []
-        for compound, offset in zip(compounds, offsets, strict=True):
-            moves = np.broadcast_to(offset, (len(compound.parts), 3))
-            parts = self.shapes(shape_columns([[part] for part in compound.parts]), moves)
-            written.append(object_values(ObjectColumn(parts), len(moves)))
-        return ValueColumn(written)
-
-    def _trees(self, trees: Sequence[SphereTree], offsets: Floats) -> ValueColumn:
-        written = []
-        for tree, offset in zip(trees, offsets, strict=True):
-            spheres = self._batch(tree.spheres, np.broadcast_to(offset, tree.center.shape))
-            children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
-            nodes = ObjectColumn({**spheres.members, "children": ValueColumn(children)})
-            written.append(object_values(nodes, len(children)))
-        return ValueColumn(written)
-
-
-def _moved(shapes: Any, offsets: Floats) -> Any:
-    """Shapes (n,), moved by `offsets` (n, 3)."""
-    fields = ((name, getattr(shapes, name)) for name in shapes.field_shapes)
-    return shapes.unchecked(
+def _written_fields(shapes: Any, offsets: Floats, space: Space, decimals: int) -> dict[str, Column]:
+    """Convert boxes, spheres, capsules or cylinders (n,), moved by `offsets` (n, 3) or (3,)."""
+    in_space = space.shape(shapes)
+    fields = ((name, getattr(in_space, name)) for name in in_space.field_shapes)
+    moved = in_space.unchecked(
         *(values + offsets if name in ("center", "min", "max") else values for name, values in fields)
     )
+    return {MEMBERS[name]: NumberColumn(*each) for name, each in rounded_fields(moved, decimals).items()}
 
 
 def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
@@ -265,7 +240,7 @@ def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
     if isinstance(shapes, Sphere):
         outer: Any = rounded_sphere(shapes, decimals)
     elif isinstance(shapes, Aabb):
-        outer = rounded_aabb(shapes, decimals)
+        outer = Aabb(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
     elif isinstance(shapes, Obb):
         # Boxes grow by the angle that rounding turns them, so a box that is read must be written with the
         # same rotation. After a single rounding, one or two of 100 quaternions still change.

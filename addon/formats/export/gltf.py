@@ -131,11 +131,10 @@ def gltf(
     roots, children = _nodes(document["objects"], extensions, lists)
     generator, volumes = document["generator"], lists.entries("volumes")
     used = [name for name in GLTF_EXTENSIONS if name in extensions and name in BODY_EXTENSIONS and children]
-    of_bodies = {
-        key: lists.entries(key) for key in ("collisionFilters", "physicsMaterials") if lists.entries(key)
-    }
+    keys = ("collisionFilters", "physicsMaterials")
+    of_bodies = {key: entries for key in keys if (entries := lists.entries(key))}
     in_root = {
-        **{SHAPE_EXTENSIONS[name]: {"shapes": lists.entries(name)} for name in used if lists.entries(name)},
+        **{SHAPE_EXTENSIONS[name]: {"shapes": shapes} for name in used if (shapes := lists.entries(name))},
         **({BODY_EXTENSIONS[name]: of_bodies for name in used} if of_bodies else {}),
     }
     names = sorted({*in_root, *(BODY_EXTENSIONS[name] for name in used)})
@@ -161,20 +160,16 @@ class _Lists:
 
     def __init__(self) -> None:
         self.meshes = HullMeshes()
-        self._indices: dict[str, dict[str, int]] = {}
-        self._entries: dict[str, list[dict[str, Any]]] = {}
+        self._entries: dict[str, dict[str, tuple[int, dict[str, Any]]]] = {}
 
     def index_of(self, key: str, entry: dict[str, Any]) -> int:
         """Return the index of an entry in a list; equal entries are written once."""
-        entries, indices = self._entries.setdefault(key, []), self._indices.setdefault(key, {})
-        index = indices.setdefault(str(entry), len(entries))
-        if index == len(entries):
-            entries.append(entry)
-        return index
+        entries = self._entries.setdefault(key, {})
+        return entries.setdefault(str(entry), (len(entries), entry))[0]
 
     def entries(self, key: str) -> list[dict[str, Any]]:
         """Return a list, empty if nothing refers to it."""
-        return self._entries.get(key, [])
+        return [entry for _, entry in self._entries.get(key, {}).values()]
 
 
 def _nodes(

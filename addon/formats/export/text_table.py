@@ -145,8 +145,11 @@ def collider_check_table(document: dict[str, Any]) -> str:
         }
         for entry in colliders
     ]
-    lines = [f"{single_line(entry['name'])}: {single_line(entry['text'])}\n" for entry in problems]
-    lines += [f"Note: {single_line(entry['name'])}: {single_line(entry['text'])}\n" for entry in notes]
+    lines = [
+        f"{label}{single_line(entry['name'])}: {single_line(entry['text'])}\n"
+        for label, entries in (("", problems), ("Note: ", notes))
+        for entry in entries
+    ]
     summary = pluralized(len(colliders), "collider")
     summary += f", {pluralized(len(problems), 'problem')}" if problems else ", no problems"
     summary += f", {pluralized(len(notes), 'note')}" if notes else ""
@@ -179,7 +182,16 @@ def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: b
     """Cells of a contact: of its first interval, and its greatest depth, or gap if it only comes close."""
     first, begin = contact["first"], contact["intervals"][0]
     speed = begin.get("closingSpeed")
-    is_gap = "closest" in contact
+    is_gap, more, comment = "closest" in contact, len(contact["intervals"]) - 1, contact.get("accepted")
+    notes = [
+        *(["tunnelling: between frames only"] if first["tunnelling"] else []),
+        *([pluralized(more, "later interval")] if more else []),
+        *([_mesh_note(contact)] if "meshes" in contact else []),
+        *([f"not verified: {NotVerified(contact['notVerified']).text}"] if "notVerified" in contact else []),
+        *([": ".join(filter(None, ["accepted", comment]))] if comment is not None else []),
+        *(["linear"] if has_linear and contact["motion"] == "linear" else []),
+        *(["sampled"] if contact["motion"] == "sampled" else []),
+    ]
     return {
         "First contact": f"{first['frame']:.6f}",
         "Seconds": f"{first['seconds']:.6f}",
@@ -189,21 +201,8 @@ def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: b
         "Until": f"{begin['end']:.6f}",
         "Speed": "-" if speed is None else f"{speed:.4f}",
         "Depth": f"gap {contact['closest']['gap']:.4f}" if is_gap else f"{contact['deepest']['depth']:.4f}",
-        "": ", ".join(_notes(contact, has_linear)),
+        "": ", ".join(notes),
     }
-
-
-def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
-    more, comment = len(contact["intervals"]) - 1, contact.get("accepted")
-    return [
-        *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
-        *([pluralized(more, "later interval")] if more else []),
-        *([_mesh_note(contact)] if "meshes" in contact else []),
-        *([f"not verified: {NotVerified(contact['notVerified']).text}"] if "notVerified" in contact else []),
-        *([": ".join(filter(None, ["accepted", comment]))] if comment is not None else []),
-        *(["linear"] if has_linear and contact["motion"] == "linear" else []),
-        *(["sampled"] if contact["motion"] == "sampled" else []),
-    ]
 
 
 def _mesh_note(contact: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..wording import pluralized, quoted
@@ -31,24 +31,16 @@ _RULES: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
 }
 """Tests of a value by a keyword, and their problems."""
 _ITEM_NAMES: Mapping[type, str] = {dict: "key", list: "item", str: "character"}
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int,),
-    "boolean": (bool,),
-    "null": (type(None),),
+_TYPES: Mapping[str, tuple[str, tuple[type, ...]]] = {
+    "object": ("an object", (dict,)),
+    "array": ("a list", (list,)),
+    "string": ("a text", (str,)),
+    "number": ("a number", (int, float)),
+    "integer": ("a whole number", (int,)),
+    "boolean": ("true or false", (bool,)),
+    "null": ("null", (type(None),)),
 }
-_TYPE_NAMES = {
-    "object": "an object",
-    "array": "a list",
-    "string": "a text",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "null": "null",
-}
+"""Types with their names in messages."""
 _LONGEST = 60
 
 
@@ -66,11 +58,13 @@ def schema_problems(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], path: str) -> Iterator[str]:
     where = path or "document"
-    if "type" in schema and not _is_of_type(value, schema["type"]):
-        kinds = " or ".join(_TYPE_NAMES[name] for name in _type_names(schema["type"]))
+    wanted = schema.get("type", ())
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if names and not _is_of_type(value, names):
+        kinds = " or ".join(_TYPES[name][0] for name in names)
         yield f"{where}: must be {kinds}, not {_value_text(value)}"
         return
-    if value is None and "type" in schema:
+    if value is None and names:
         return  # limits of lists and numbers do not apply to null
     if "minItems" in schema or "maxItems" in schema:
         least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
@@ -130,14 +124,9 @@ def _value_text(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
-def _type_names(wanted: str | list[str]) -> list[str]:
-    return [wanted] if isinstance(wanted, str) else wanted
-
-
-def _is_of_type(value: Any, wanted: str | list[str]) -> bool:
-    names = _type_names(wanted)
+def _is_of_type(value: Any, names: Sequence[str]) -> bool:
     if isinstance(value, bool):
         return "boolean" in names
     if isinstance(value, float) and value.is_integer() and "integer" in names:
         return True  # JSON has one kind of number: 1.0 is an integer
-    return any(isinstance(value, _TYPES[name]) for name in names)
+    return any(isinstance(value, _TYPES[name][1]) for name in names)

@@ -88,9 +88,7 @@ def schema() -> dict[str, Any]:
     return parsed
 
 
-@functools.cache
-def _cached_schema() -> dict[str, Any]:
-    return schema()
+_cached_schema = functools.cache(schema)
 
 
 def schema_version() -> str:
