@@ -191,3 +191,15 @@ def test_tolerance_closes_the_notch():
         scan_scene(shape="compound", fit=FitSettings(parts_tolerance=2.0))
     ).values()
     assert contact.first.frame == pytest.approx(1 + (5 - 2.4) / 0.4, abs=1e-3)
+
+
+@pytest.mark.parametrize("shape", ["obb", "compound"])
+def test_all_overlaps_of_objects_at_rest_count_where_nothing_moves(shape):
+    """Boxes whose turn is rounded do not count as moving, which would make the others static pairs."""
+    rng = np.random.default_rng(5)
+    for number in range(40):
+        item = add_solid(f"Solid {number}", prism(L_OUTLINE, L_TRIANGLES))
+        item.location = rng.uniform(0, 12, 3)
+        item.rotation_euler = rng.uniform(-3, 3, 3) if number % 2 else (0, 0, 0)
+    found = scan(shape).keys()
+    assert len(found) > 10 and found == scan(shape, static_pairs=True).keys()
