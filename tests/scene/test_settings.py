@@ -7,9 +7,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from addon.scene.blender.mesh_data import Geometry, decompose_matrix
+from addon.scene.blender.mesh_data import Geometry, decompose_matrices
 from addon.scene.fitting.fit import PartVertices, fit_around_origins, plain_shapes
-from addon.scene.fitting.local_and_world import fit_local_and_world
+from addon.scene.fitting.local_and_world import PlacedGeometry, fit_in_world
 from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.settings import (
     BOUND_SHAPES,
@@ -19,6 +19,7 @@ from addon.scene.settings import (
     DrawnShape,
     FitSettings,
 )
+from addon.scene.subjects.reader import SubjectGeometry
 
 CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float32)
 NO_SUBJECTS = np.empty(0, dtype=np.int64)
@@ -42,9 +43,10 @@ def test_unknown_kind_raises():
 def test_fit_raises_for_kind_that_is_not_plain(shape):
     with pytest.raises(ValueError, match=shape):
         fit_around_origins([CUBE], np.eye(3)[None], shape, FitSettings(), None)
-    geometry = Geometry(CUBE, np.eye(4))
-    with pytest.raises(ValueError, match=shape):
-        fit_local_and_world([geometry], [decompose_matrix(np.eye(4))], (shape,), FitSettings())
+    piece = SubjectGeometry.of(0, Geometry(CUBE, np.eye(4)), FitSettings())
+    placements, _ = decompose_matrices(np.eye(4)[None])
+    with pytest.raises(KeyError, match=shape):
+        fit_in_world([PlacedGeometry(piece, placements)], (shape,))
 
 
 @pytest.mark.parametrize("shape", ["ball", "hull"])

@@ -15,7 +15,7 @@ from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import stacked
-from ..blender.mesh_data import Geometry, Placement
+from ..blender.mesh_data import Placement
 from ..settings import FitSettings, PlainShape
 from ..subjects.reader import SubjectGeometry, in_bone_space
 from .fit import (
@@ -26,9 +26,6 @@ from .fit import (
     smallest_box_axes,
     transformed_points,
 )
-
-LocalAndWorld: TypeAlias = tuple[tuple[Shape, ...], tuple[Shape, ...]]
-"""Shapes of one subject in its own frame, and the same shapes in world space."""
 
 
 class PlacedGeometry(NamedTuple):
@@ -63,50 +60,33 @@ class FittedRows(NamedTuple):
     world: tuple[Shape, ...]
 
 
-def fit_local_and_world(
-    geometries: Sequence[Geometry],
-    placements: Sequence[Placement],
-    shapes: tuple[PlainShape, ...],
-    settings: FitSettings,
-) -> list[LocalAndWorld | CollisionBoundsError]:
-    """Fit shapes to each subject in its own frame, with its scale baked in, and in world space.
-
-    Every vertex is inside. Oriented boxes have the axes of the subject's own frame, those of the world if
-    `settings.axes` is "world", or those of about the smallest box if it is "smallest". Own frames are those
-    of the placements.
-
-    Returns one entry per subject: its shapes, or the error that says why it cannot be fitted. Raises
-    ValueError for a kind of shape that is unknown, or not plain.
-    """
-    sources = [
-        PlacedGeometry(SubjectGeometry.of(0, geometry, settings), Placement(*(each[None] for each in placed)))
-        for geometry, placed in zip(geometries, placements, strict=True)
-    ]
+def fit_in_world(
+    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
+) -> list[tuple[Shape, ...] | CollisionBoundsError]:
+    """Fit shapes in world space to one subject of each source, or return why it cannot be fitted."""
     fits, errors = fit_many(sources, shapes)
-    found: dict[int, LocalAndWorld | CollisionBoundsError] = dict(errors)
-    for rows, local, world in fits:
-        for row, *each in zip(
-            rows.tolist(), _single_shapes(local, rows), _single_shapes(world, rows), strict=True
-        ):
-            found[row] = each[0], each[1]
-    return [found[row] for row in range(len(geometries))]
+    found: dict[int, tuple[Shape, ...] | CollisionBoundsError] = dict(errors)
+    for rows, _, world in fits:
+        found |= {row: tuple(shape[k] for shape in world) for k, row in enumerate(rows.tolist())}
+    return [found[row] for row in range(len(sources))]
 
 
 def fit_many(
     sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
-    """Fit shapes as `fit_local_and_world` does to the subjects of all sources, in order, and return batches.
+    """Fit shapes to the subjects of all sources, in order, and return batches.
+
+    Every vertex is inside. Oriented boxes have the axes of the subject's own frame, those of the world if
+    `axes` of the settings is "world", or those of about the smallest box if it is "smallest".
 
     All sources have the same settings. There is one batch for all subjects, unless one cannot be fitted.
-    Errors are by index of the subject.
+    Errors are by index of the subject. Raises KeyError for a kind of shape that is unknown, or not plain.
     """
     count = sum(source.size for source in sources)
     try:
         frames, settings = _Frames.of(sources), sources[0].geometry.fit
         points = _Points.of(sources, frames)
-        pairs = [
-            _finished(*_fit_points(points, frames, shape, settings), frames, settings) for shape in shapes
-        ]
+        pairs = [_finished(*_FITS[shape](points, frames, settings), frames, settings) for shape in shapes]
         local, world = (tuple(pair[k] for pair in pairs) for k in (0, 1))
         return [FittedRows(np.arange(count), local, world)], {}
     except CollisionBoundsError as error:
@@ -121,13 +101,6 @@ def fit_many(
         fits += [each._replace(rows=np.array([row])) for each in fitted]
         errors.update((row, error) for error in failed.values())
     return fits, errors
-
-
-def _single_shapes(batches: Sequence[Shape], rows: Ints) -> list[tuple[Shape, ...]]:
-    """Shapes of each subject, from batches of different kinds."""
-    if not batches:
-        return [()] * len(rows)
-    return list(zip(*(batch.to_list() for batch in batches), strict=True))
 
 
 def fit_repeated(
@@ -153,7 +126,7 @@ def fit_repeated(
     points = _Points.of([base], at_origin)
     fits = []
     for shape in shapes:
-        local, world = _fit_points(points, at_origin, shape, settings)
+        local, world = _FITS[shape](points, at_origin, settings)
         if local is not None:
             local = local[kind_of]
         if world is not None:
@@ -212,10 +185,6 @@ class _Frames(NamedTuple):
         radii = np.concatenate([np.full(source.size, source.geometry.radius) for source in sources])
         return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
 
-    def grown(self, shape: Any, linear: Floats, padding: float) -> Any:
-        """Shapes grown by the balls around the vertices, under linear maps (g, 3, 3), and by the padding."""
-        return padded(grown_by_point_radii(shape, linear, self.radii), padding)
-
 
 class _Points(NamedTuple):
     """Vertices of g subjects in two spaces.
@@ -248,13 +217,6 @@ _Fit: TypeAlias = tuple[Any, Any]
 An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`; None in
 the other.
 """
-
-
-def _fit_points(points: _Points, frames: _Frames, shape: PlainShape, settings: FitSettings) -> _Fit:
-    """Fit a batch of shapes (g,) to points. Raises ValueError for a kind without a method."""
-    if shape not in _FITS:
-        raise ValueError(f"shape {shape!r} cannot be fitted to vertices alone")
-    return _FITS[shape](points, frames, settings)
 
 
 def _fit_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
@@ -291,15 +253,18 @@ _FITS: dict[str, Callable[[_Points, _Frames, FitSettings], _Fit]] = {
 
 
 def _finished(local: Any, world: Any, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
-    """Shapes of `_fit_points` with all that they grow by, in the subjects' own frames and in world space."""
+    """Shapes of a `_Fit` with all that they grow by, in the subjects' own frames and in world space."""
     # Spheres grow in both frames by the same lengths, to the bit.
-    local_linear = frames.linear if isinstance(local, Sphere) else frames.inverse @ frames.linear
+    to_own = frames.linear if isinstance(local, Sphere) else frames.inverse @ frames.linear
+    both = (local, to_own), (world.oriented() if local is None else world, frames.linear)
+    local, world = (
+        None if shape is None else padded(grown_by_point_radii(shape, linear, frames.radii), settings.padding)
+        for shape, linear in both
+    )
     if local is None:
-        box = frames.grown(world.oriented(), frames.linear, settings.padding)
-        center = transform_vectors(frames.inverse, box.center - frames.origin)
-        return Obb(center, box.half_extents, frames.inverse), box
-    local = frames.grown(local, local_linear, settings.padding)
+        center = transform_vectors(frames.inverse, world.center - frames.origin)
+        return Obb(center, world.half_extents, frames.inverse), world
     if world is None:
         center = transform_vectors(frames.rotation, local.center) + frames.origin
-        return local, Obb(center, local.half_extents, frames.rotation @ local.rotation)
-    return local, frames.grown(world, frames.linear, settings.padding)
+        world = Obb(center, local.half_extents, frames.rotation @ local.rotation)
+    return local, world

@@ -18,15 +18,15 @@ from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ...core.shapes.axial import axial_coordinates, distance_from_segment
 from ..blender.instances import name_of
-from ..blender.mesh_data import Geometry, decompose_matrix
+from ..blender.mesh_data import Geometry, Placement, decompose_matrix
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_overrides
 from ..blender.parts.weights import reason_without_vertices
 from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
-from ..subjects.reader import read_vertices_of_fit
+from ..subjects.reader import SubjectGeometry, read_vertices_of_fit
 from .fit import plain_shapes
-from .local_and_world import fit_local_and_world
+from .local_and_world import PlacedGeometry, fit_in_world
 from .moved_fits import new_fits
 
 _TOUCHES = 1e-5
@@ -91,9 +91,9 @@ def measure_fit(
     elif overrides:
         geometry = Geometry(np.concatenate([each.enclosing_points for each in overrides]), matrix)
     try:
-        fitted = fit_local_and_world(
-            [geometry], [decompose_matrix(matrix)], plain_shapes(shapes, settings), settings
-        )[0]
+        placed = Placement(*(values[None] for values in decompose_matrix(matrix)))
+        source = PlacedGeometry(SubjectGeometry.of(0, geometry, settings), placed)
+        (fitted,) = fit_in_world([source], plain_shapes(shapes, settings))
         axial = [_fit_axial(geometry, name, settings) for name in AXIAL_SHAPES if name in shapes]
     except CollisionBoundsError as error:
         fitted = error
@@ -104,7 +104,7 @@ def measure_fit(
         closed_volume(world, triangles),
         len(points),
         int(points_outside(overrides, points).sum()) if overrides else 0,
-        tuple(_QUALITIES[type(shape)](shape, world) for shape in (*fitted[1], *axial)),
+        tuple(_QUALITIES[type(shape)](shape, world) for shape in (*fitted, *axial)),
     )
 
 

@@ -45,8 +45,9 @@ from ..blender.object_settings import (
 )
 from ..blender.overrides import read_overrides
 from ..errors import describe_error
-from ..fitting.local_and_world import fit_local_and_world
+from ..fitting.local_and_world import PlacedGeometry, fit_in_world
 from ..settings import FitSettings
+from ..subjects.reader import SubjectGeometry
 from .exporter_meshes import ExportedPart, HullCache, exported_parts
 
 Node = Any
@@ -222,15 +223,15 @@ def _primitives(
     """Boxes or spheres of a node, one per part, around balls of a radius at the points of the part."""
     world = matrix @ node_matrix(np.zeros(3), frame.rotation, frame.scale)
     quaternion = quaternion_from_matrix(world[:3, :3])[[3, 0, 1, 2]]
-    placed = Placement(world[:3, 3], quaternion, np.ones(3))
-    geometries = [Geometry(part.points, matrix, radius) for part in groups]
+    placed = Placement(world[None, :3, 3], quaternion[None], np.ones((1, 3)))
     margin = max((part.rounding for part in groups), default=0.0)
     own_axes = replace(fit, axes="object", padding=fit.padding + margin)
-    for fitted in fit_local_and_world(geometries, [placed] * len(geometries), (shape,), own_axes):
+    pieces = (SubjectGeometry.of(0, Geometry(part.points, matrix, radius), own_axes) for part in groups)
+    for fitted in fit_in_world([PlacedGeometry(piece, placed) for piece in pieces], (shape,)):
         if isinstance(fitted, CollisionBoundsError):
             yield fitted
             continue
-        volume = fitted[1][0]
+        (volume,) = fitted
         assert isinstance(volume, (Obb, Sphere))
         try:
             yield _NodeCollider(fit_collider(matrix, frame, volume), None)
