@@ -238,32 +238,20 @@ def read_instance_table(
     depsgraph : Evaluated at the frame to read.
     describe : Reads the details of a kind from its first instance.
     """
-    numbers, kinds, without_surface = array("i"), list[InstanceKind[_T]](), dict[tuple[str, str, str], None]()
-    # By pointers, which stay valid and distinct while the dependency graph does not change.
-    number_of: dict[Any, int] = {}
-    mesh_of: dict[Any, int] = {}
-    owners = shown_objects(depsgraph)
-    for position, item in enumerate(depsgraph.object_instances):
-        if not position % _ROWS_AT_ONCE and position:
-            yield position
-        shown = item.object
-        pointers = shown.original, shown.data, item.parent
-        number = number_of.get(pointers)
-        if number is None:
-            number, owner = -1, owner_of_instance(item)
-            if owners is None or owner in owners:
-                if item.is_instance and shown.type in UNSUPPORTED_REASONS:
-                    # Nodes of an object show what has the name of the object.
-                    names = dict.fromkeys((name_of(owner), name_of(shown.original)))
-                    without_surface[full_name_of(owner), "/".join(names), shown.type] = None
-                if shown.type in MESH_LIKE:
-                    number = len(kinds)
-                    kinds.append(_read_kind(item, describe, mesh_of))
-            number_of[pointers] = number
-        numbers.append(number)
+    numbers, kinds, without_surface = yield from _numbered_kinds(depsgraph, describe)
     # Blender would go through all instances to count them.
     count, kind_of = len(numbers), np.array(numbers, dtype=np.int32)
-    indices = _persistent_ids(depsgraph, kind_of, kinds)
+    ids = np.empty((count, _ID_LENGTH), dtype=np.int32)
+    depsgraph.object_instances.foreach_get("persistent_id", ids.reshape(-1))
+    # Objects that are no instances have no ids.
+    ids[~np.array([*(kind.is_instance for kind in kinds), False], dtype=bool)[kind_of]] = UNUSED_INDEX
+    is_used = ids != UNUSED_INDEX
+    if (is_used[:, 1:] & ~is_used[:, :-1]).any():
+        # As a rule only the end is unused.
+        order = np.argsort(~is_used, axis=1, kind="stable")
+        ids, is_used = np.take_along_axis(ids, order, axis=1), np.take_along_axis(is_used, order, axis=1)
+    length = int(np.count_nonzero(is_used.any(axis=0)))
+    indices = np.where(is_used[:, :length], ids[:, :length].astype(np.int64), NO_INDEX)
     is_row = kind_of >= 0
     if any(kind.is_curve for kind in kinds):
         is_row &= ~_is_converted(kind_of, indices, kinds)
@@ -275,20 +263,42 @@ def read_instance_table(
     return InstanceTable(kinds, kind_of, positions, indices, count, tuple(without_surface), matrices)
 
 
-def _read_kind(
-    item: bpy.types.DepsgraphObjectInstance,
-    describe: Callable[[VisibleInstance], _T],
-    mesh_of: dict[Any, int],
-) -> InstanceKind[_T]:
-    """Read a kind from its first instance; a new mesh is added to the numbers of meshes."""
-    shown, owner = item.object, owner_of_instance(item)
-    name = full_name_of(shown.original)
-    persistent_id: Any = item.persistent_id if item.is_instance else ()
-    indices = [index for index in persistent_id if index != UNUSED_INDEX]
-    key: InstanceKey = (full_name_of(owner) if indices else name, name, tuple(indices))
-    mesh = mesh_of.setdefault((shown.original, shown.data, is_made_by_nodes(key)), len(mesh_of))
-    details = describe(VisibleInstance(key, item, owner))
-    return InstanceKind(key, item.is_instance, shown.type in CURVE_LIKE, mesh, details)
+def _numbered_kinds(
+    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
+) -> Generator[int, None, tuple[array[int], list[InstanceKind[_T]], dict[tuple[str, str, str], None]]]:
+    """Find the kind of each instance, -1 for one that is not visible or has no surface.
+
+    Returns numbers, kinds, without_surface : See `InstanceTable`.
+    """
+    numbers, kinds, without_surface = array("i"), list[InstanceKind[_T]](), dict[tuple[str, str, str], None]()
+    # By pointers, which stay valid and distinct while the dependency graph does not change.
+    number_of: dict[Any, int] = {}
+    mesh_of: dict[Any, int] = {}
+    owners = shown_objects(depsgraph)
+    for position, item in enumerate(depsgraph.object_instances):
+        if not position % _ROWS_AT_ONCE and position:
+            yield position
+        shown = item.object
+        pointers = shown.original, shown.data, item.parent
+        if pointers in number_of:
+            numbers.append(number_of[pointers])
+            continue
+        owner, name = owner_of_instance(item), full_name_of(shown.original)
+        is_visible = owners is None or owner in owners
+        if is_visible and item.is_instance and shown.type in UNSUPPORTED_REASONS:
+            # Nodes of an object show what has the name of the object.
+            names = dict.fromkeys((name_of(owner), name_of(shown.original)))
+            without_surface[full_name_of(owner), "/".join(names), shown.type] = None
+        number_of[pointers] = len(kinds) if is_visible and shown.type in MESH_LIKE else -1
+        numbers.append(number_of[pointers])
+        if is_visible and shown.type in MESH_LIKE:
+            persistent_id: Any = item.persistent_id if item.is_instance else ()
+            ids = tuple([index for index in persistent_id if index != UNUSED_INDEX])
+            key: InstanceKey = (full_name_of(owner) if ids else name, name, ids)
+            mesh = mesh_of.setdefault((shown.original, shown.data, is_made_by_nodes(key)), len(mesh_of))
+            details = describe(VisibleInstance(key, item, owner))
+            kinds.append(InstanceKind(key, item.is_instance, shown.type in CURVE_LIKE, mesh, details))
+    return numbers, kinds, without_surface
 
 
 def instances_at(
@@ -333,23 +343,6 @@ def meshes_at(
     rows_of = rows_by_mesh(table, rows)
     for row, item in instances_at(depsgraph, table, sorted(rows_of)):
         yield rows_of[row], item
-
-
-def _persistent_ids(
-    depsgraph: bpy.types.Depsgraph, kind_of: NDArray[np.int32], kinds: Sequence[InstanceKind[Any]]
-) -> NDArray[np.int64]:
-    """Read the persistent ids of instances, filled up with NO_INDEX; other objects have none."""
-    ids = np.empty((len(kind_of), _ID_LENGTH), dtype=np.int32)
-    depsgraph.object_instances.foreach_get("persistent_id", ids.reshape(-1))
-    is_instance = np.array([kind.is_instance for kind in kinds] + [False], dtype=bool)
-    ids[~is_instance[kind_of]] = UNUSED_INDEX
-    is_used = ids != UNUSED_INDEX
-    if (is_used[:, 1:] & ~is_used[:, :-1]).any():
-        # As a rule only the end is unused.
-        order = np.argsort(~is_used, axis=1, kind="stable")
-        ids, is_used = np.take_along_axis(ids, order, axis=1), np.take_along_axis(is_used, order, axis=1)
-    length = int(np.count_nonzero(is_used.any(axis=0)))
-    return np.where(is_used[:, :length], ids[:, :length].astype(np.int64), NO_INDEX)
 
 
 def _is_converted(

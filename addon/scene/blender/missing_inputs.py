@@ -52,7 +52,9 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
 
     depsgraph : Evaluated, since Blender recognizes a driver that needs a script when it is first evaluated.
     """
-    ids, found = list(_originals(depsgraph)), list[InputWarning]()
+    # Only those that shapes and motion can depend on.
+    ids: list[Any] = [block.original for block in depsgraph.ids if block.id_type not in _SHADING_ONLY]
+    found: list[InputWarning] = []
     version: Any = bpy.data.version
     saved, running = tuple(version)[:2], bpy.app.version[:2]
     if saved > running:
@@ -97,7 +99,10 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
 
 def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> Iterator[InputWarning]:
     """Find the data-blocks with drivers that Blender did not run because they need scripts."""
-    for entry in _originals(depsgraph) if bpy.app.autoexec_fail else ():
+    for block in depsgraph.ids if bpy.app.autoexec_fail else ():
+        entry: Any = block.original
+        if entry.id_type in _SHADING_ONLY:
+            continue
         animation = getattr(entry, "animation_data", None)
         curves = animation.drivers if animation is not None else ()
         count = sum(not curve.driver.is_valid for curve in curves)
@@ -132,11 +137,6 @@ def reasons_without_vertices() -> dict[str, str]:
         return {}
     reasons = ((full_name_of(item), missing_reason(item)) for item in bpy.data.objects)
     return {name: reason for name, reason in reasons if reason is not None}
-
-
-def _originals(depsgraph: bpy.types.Depsgraph) -> Iterator[Any]:
-    """Original data-blocks that shapes and motion can depend on."""
-    return (entry.original for entry in depsgraph.ids if entry.id_type not in _SHADING_ONLY)
 
 
 def _type_name(entry: bpy.types.ID) -> str:

@@ -5,7 +5,6 @@ In a Blender without the extension these properties do not exist, and the settin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -164,17 +163,17 @@ def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
     return settings is not None and settings.merge_bounds
 
 
-def ignored_pairs() -> list[tuple[str, str]]:
-    """Return the full names of objects in the file whose contacts with each other are ignored."""
-    return [(owner, entry.name) for owner, entry in entries_of("ignored")]
+def entries_of(name: Literal["accepted", "ignored"]) -> list[tuple[str, Any]]:
+    """Return the entries of a list in the settings of all objects, each with the full name of its object.
 
-
-def entries_of(name: Literal["accepted", "ignored"]) -> Iterator[tuple[str, Any]]:
-    """Yield the entries of a list in the settings of all objects, each with the full name of its object."""
-    for item in bpy.data.objects:
-        settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-        for entry in () if settings is None else getattr(settings, name):
-            yield full_name_of(item), entry
+    The name of an entry is the full name of the other object of a pair.
+    """
+    return [
+        (full_name_of(item), entry)
+        for item in bpy.data.objects
+        if (settings := getattr(item, SETTINGS_PROPERTY, None)) is not None
+        for entry in getattr(settings, name)
+    ]
 
 
 def collision_response(item: bpy.types.Object) -> CollisionResponse:

@@ -100,10 +100,10 @@ def end_step(keeps_scenes: bool = False) -> None:
         return
     if keeps_scenes:
         for private in _open_scenes:
-            private.forget_objects()
-    else:
+            private.objects = None
+    elif _open_scenes:
         close_scenes(_open_scenes)
-    for scene in scenes_away():
+    for scene in scenes_away() if _homes else ():
         go_to_within_step(scene, _homes[scene.session_uid])
     if not _is_update_due:
         return
@@ -118,7 +118,7 @@ def end_step(keeps_scenes: bool = False) -> None:
 
 def scenes_away() -> list[bpy.types.Scene]:
     """Return the scenes that have left the frame that they return to at the end of this step."""
-    scenes = [scene for scene in bpy.data.scenes if scene.session_uid in _homes] if _homes else []
+    scenes = [scene for scene in bpy.data.scenes if scene.session_uid in _homes]
     return [scene for scene in scenes if playhead(scene) != _homes[scene.session_uid]]
 
 
@@ -131,7 +131,7 @@ def close_scenes(scenes: Iterable[PrivateScene]) -> None:
     _is_update_due = True
     for private in tuple(_open_scenes):
         if private.uid in uids:
-            private.forget()
+            private.uid = private.objects = None
             _open_scenes.remove(private)
     # All at once, because Blender goes through the whole file for each call.
     bpy.data.batch_remove([scene for scene in bpy.data.scenes if scene.session_uid in uids])
@@ -191,13 +191,15 @@ class PrivateScene:
     objects around them, and are visible unless a property of their own hides them.
 
     uid : The session_uid of the scene; None while it does not exist.
+    objects : Those that were evaluated in this step, as they are in the file, by their session_uids; None
+        after it, because they may be removed.
     """
 
     def __init__(self, scene: bpy.types.Scene, uids: Collection[int]) -> None:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
         self.uid: int | None = None
-        self._objects: dict[int, bpy.types.Object] | None = None
+        self.objects: dict[int, bpy.types.Object] | None = None
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
         """Evaluate the objects at a frame that may be fractional, and return their dependency graph.
@@ -223,9 +225,9 @@ class PrivateScene:
 
     def original(self, uid: int) -> bpy.types.Object:
         """Return an object that was evaluated in this step, as it is in the file."""
-        if self._objects is None:
-            self._objects = self._find_objects()
-        return self._objects[uid]
+        if self.objects is None:
+            self.objects = self._find_objects()
+        return self.objects[uid]
 
     def _find_objects(self) -> dict[int, bpy.types.Object]:
         every = {item.session_uid: item for item in bpy.data.objects}
@@ -243,17 +245,9 @@ class PrivateScene:
             value = getattr(source.render, name)
             if getattr(private.render, name) != value:
                 setattr(private.render, name, value)
-        self._objects = self._find_objects()
-        for item in self._objects.values():
+        self.objects = self._find_objects()
+        for item in self.objects.values():
             private.collection.objects.link(item)
-
-    def forget_objects(self) -> None:
-        """Take note that objects may be removed before the next step."""
-        self._objects = None
-
-    def forget(self) -> None:
-        """Take note that the scene is removed."""
-        self.uid = self._objects = None
 
 
 def go_to_without_redraw(scene: bpy.types.Scene, frame: float) -> None:

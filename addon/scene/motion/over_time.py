@@ -21,7 +21,7 @@ from ..blender.animated import Simulations, changing
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
-from ..blender.object_settings import object_fit_settings, weight_of_bones
+from ..blender.object_settings import bounds_for, object_fit_settings
 from ..blender.parts.mesh_parts import LEAST_SCALE
 from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
@@ -185,7 +185,7 @@ def sweep_bones(
 def may_sweep(fit: FitSettings) -> bool:
     """Return whether there may be an object whose bones are to be swept."""
     return fit.bone_frames == "all" or any(
-        weight_of_bones(item) is not None and object_fit_settings(item, fit).bone_frames == "all"
+        bounds_for(item) == "bones" and object_fit_settings(item, fit).bone_frames == "all"
         for item in bpy.data.objects
     )
 

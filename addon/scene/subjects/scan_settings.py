@@ -19,7 +19,7 @@ from ...core.scan.pair_filter import PairFilter
 from ...formats import SkippedPairs
 from ...formats.wording import valid_text
 from ..blender.instances import InstanceKey, full_name_of, name_of
-from ..blender.object_settings import ignored_pairs
+from ..blender.object_settings import entries_of
 from ..errors import SceneError
 from ..settings import PairSettings
 from .selection import matches_pattern, objects_below
@@ -104,15 +104,15 @@ def make_scan_settings(
 
 def _ignored_in_file(subjects: Sequence[Subject]) -> _Pairs:
     """Pairs that are ignored by settings of their objects; of an instance, the object that creates it."""
-    pairs = ignored_pairs()
+    pairs = entries_of("ignored")
     if not pairs:
         return
     members: dict[str, list[int]] = defaultdict(list)
     for index, subject in enumerate(subjects):
         members[subject.key[0]].append(index)
-    for a, b in pairs:
+    for name, other in pairs:
         # A pair of an object with itself: its instances, each of which does not meet itself.
-        yield from (pair for pair in product(members[a], members[b]) if pair[0] != pair[1])
+        yield from (pair for pair in product(members[name], members[other.name]) if pair[0] != pair[1])
 
 
 def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) -> _Pairs:

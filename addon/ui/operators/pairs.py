@@ -25,7 +25,7 @@ from ...formats import write_text
 from ...formats.export.csv_table import separation_csv
 from ...formats.wording import message_line, valid_text
 from ...scene.blender.instances import full_name_of
-from ...scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
+from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
 from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
@@ -134,7 +134,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
 
 
 def _needs_ignored_pairs(_context: Context) -> str:
-    return "" if ignored_pairs() else n_("No pair is ignored in this file")
+    return "" if entries_of("ignored") else n_("No pair is ignored in this file")
 
 
 class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):

@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import valid_text
-from ...scene.blender.object_settings import ignored_pairs
+from ...scene.blender.object_settings import entries_of
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
@@ -309,18 +309,19 @@ def _draw_picker(layout: UILayout, settings: SceneSettings, option: str, label: 
 
 def _draw_ignored(layout: UILayout) -> None:
     """Draw the pairs that are ignored by settings of their objects, each with a button to restore it."""
-    pairs = ignored_pairs()
+    pairs = entries_of("ignored")
     if not pairs:
         return
     column = layout.column(align=True)
     one, many = n_("{count} pair ignored in this file:"), n_("{count} pairs ignored in this file:")
     text = iface_count(len(pairs), one, many)
     column.label(text=text, translate=False)
-    for a, b in pairs[:_IGNORED_SHOWN]:
+    for name, other in pairs[:_IGNORED_SHOWN]:
+        a, b = valid_text(name), valid_text(other.name)
         line = column.row(align=True)
         names = line.split(factor=0.5)
-        names.label(text=valid_text(a), translate=False)
-        names.label(text=valid_text(b), translate=False)
+        names.label(text=a, translate=False)
+        names.label(text=b, translate=False)
         restore: Any = line.operator("collision_bounds.restore_pairs", text="", icon="X")
-        restore.a, restore.b = valid_text(a), valid_text(b)
+        restore.a, restore.b = a, b
     column.operator("collision_bounds.restore_pairs", text="Restore All")

@@ -193,9 +193,11 @@ def with_late_meshes(request: ScanRequest, result: Result) -> Generator[Progress
     progress : After each evaluation.
     """
     empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
+    if not empty:
+        return result
     modifiers: dict[int, Modifiers] = {}
     names: dict[int, str] = {}
-    for item in scene_by_uid(request.uid).objects if empty else ():
+    for item in scene_by_uid(request.uid).objects:
         if item.type in MESH_LIKE and name_of(item) in empty:
             source = object_fit_settings(item, request.settings.fit).modifiers
             if may_deform(item, source):
