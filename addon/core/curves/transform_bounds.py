@@ -12,15 +12,7 @@ from ..numeric.tolerances import CHAIN_ROUNDING
 from .keyframes import Chords
 from .rotation import rotation_bounds, rotation_matrices
 from .segments import CONSTANT
-from .transforms import (
-    DELTA_LOCATION,
-    DELTA_SCALE,
-    LOCATION,
-    ROTATION,
-    SCALE,
-    Hierarchy,
-    Transforms,
-)
+from .transforms import DELTA_LOCATION, DELTA_SCALE, LOCATION, ROTATION, SCALE, Hierarchy, Transforms
 
 
 class TransformChords(Table):

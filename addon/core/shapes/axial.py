@@ -21,11 +21,7 @@ from ..numeric.arrays import (
     perpendicular,
 )
 from ..numeric.batch import broadcast_fields
-from ..numeric.floating_point import (
-    largest_singular_value,
-    raised_by_ulps,
-    transformed_centers,
-)
+from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
 from ..numeric.tolerances import LENGTH_ROUNDING, SUM_ROUNDING
 from .boxes import Aabb, BoundingVolume, box_around
 from .primitives import Segment, closest_on_segment

@@ -197,13 +197,9 @@ def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
     return time, np.take_along_axis(status, first, axis=-1)[..., 0]
 
 
-def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
+def _sphere_within(a0: Sphere, a1: Sphere, b0: Solid, b1: Solid, clearance: float) -> Floats:
     """Entry within a clearance of a sphere, as the time of impact of a sphere with a larger radius."""
-
-    def entry(a0: Sphere, a1: Sphere, b0: Solid, b1: Solid, clearance: float) -> Floats:
-        return kernel(a0.padded(clearance), a1.padded(clearance), b0, b1)
-
-    return entry
+    return _TIMES[Sphere, type(b0)](a0.padded(clearance), a1.padded(clearance), b0, b1)[0]
 
 
 def _first_minimum(
@@ -235,20 +231,18 @@ _TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Sphere, Sphere): _exact(closed_forms.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _exact(closed_forms.time_of_impact_sphere_aabb),
     (Sphere, Triangle): _exact(meshes.time_of_impact_sphere_triangle),
-    (Sphere, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
-    (SphereTree, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
+    **{
+        (kind, TriangleMesh): _exact(lambda *motion: meshes.first_impact_sphere_mesh(*motion).time)
+        for kind in (Sphere, SphereTree)
+    },
     (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,
     (Aabb, Aabb): _exact(lambda *motion: closed_forms.overlap_span_aabb_aabb(*motion)[0]),
-    (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
-    (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
-    **{(Capsule, kind): oriented_boxes.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
+    **{(kind, Obb): oriented_boxes.time_of_impact_boxes for kind in (Aabb, Obb)},
+    **{(Capsule, kind): oriented_boxes.time_of_impact_boxes for kind in (Capsule, Sphere, Aabb, Obb)},
     **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb)},
 }
 _WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
-    (Sphere, Sphere): _sphere_within(closed_forms.time_of_impact_sphere_sphere),
-    (Sphere, Aabb): _sphere_within(closed_forms.time_of_impact_sphere_aabb),
-    (Sphere, Triangle): _sphere_within(meshes.time_of_impact_sphere_triangle),
-    (Sphere, TriangleMesh): _sphere_within(meshes.time_of_impact_sphere_mesh),
+    **{(Sphere, kind): _sphere_within for kind in (Sphere, Aabb, Triangle, TriangleMesh)},
     (Aabb, Aabb): closed_forms.time_within_clearance_aabb_aabb,
 }
 _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {

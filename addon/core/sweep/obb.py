@@ -14,7 +14,7 @@ import numpy as np
 from ..distance.obb import Rounded, box_and_radius
 from ..numeric.arrays import Bools, Floats, Ints, length
 from ..numeric.tolerances import CHAIN_ROUNDING, LENGTH_ROUNDING
-from ..shapes import Aabb, Capsule, Obb, Sphere
+from ..shapes import Capsule, Obb, Sphere
 from ..shapes.boxes import local_points
 from .closed_forms import gap_entry_time, time_of_impact_sphere_sphere
 from .gap_advancement import BoxPairMotion, largest_gap, safe_step
@@ -27,26 +27,29 @@ More are needed only by pairs that slide along each other within rounding errors
 ones that turn where their closest points change places."""
 
 
-def time_of_impact_obb_obb(
-    a_start: Obb | Aabb, a_end: Obb | Aabb, b_start: Obb | Aabb, b_end: Obb | Aabb
+def time_of_impact_boxes(
+    a_start: Rounded, a_end: Rounded, b_start: Rounded, b_end: Rounded
 ) -> tuple[Floats, Ints]:
-    """First time in [0, 1] at which two moving boxes touch, and its certainty.
+    """First time in [0, 1] at which two moving shapes that are boxes, or within a radius of one, touch.
 
-    Centers and half extents change linearly, rotations at a constant rate along the shorter arc. EXACT up to
-    float64 rounding if neither box rotates. Otherwise CONSERVATIVE: never late, and early by no more than the
-    time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps: possible
-    contact from the time given.
+    Centers, half extents and radii change linearly, rotations at a constant rate along the shorter arc. EXACT
+    up to float64 rounding if neither shape rotates. Otherwise CONSERVATIVE: never late, and early by no more
+    than the time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps:
+    possible contact from the time given.
 
-    a_start, a_end, b_start, b_end : Obb or Aabb, batch (...). Both boxes at times 0 and 1, in one batch
-        shape.
+    a_start, a_end, b_start, b_end : Capsule, Sphere, Aabb or Obb, batch (...). Both shapes at times 0 and 1,
+        in one batch shape.
     Returns time : (...) float64. NaN for never.
     Returns status : (...) int64. Values of ImpactStatus.
     """
-    batch = a_start.shape
-    a0, a1, b0, b1 = (box.oriented().reshaped((-1,)) for box in (a_start, a_end, b_start, b_end))
-    no_radius = np.zeros(a0.shape)
-    times, status = advance((a0, a1, b0, b1), no_radius, no_radius)
-    return times.reshape(batch), status.reshape(batch)
+    (a0, a1, *a_radii), (b0, b1, *b_radii) = (
+        boxes_in_motion(start.reshaped((-1,)), end.reshaped((-1,)))
+        for start, end in ((a_start, a_end), (b_start, b_end))
+    )
+    radius_start, radius_end = (one + other for one, other in zip(a_radii, b_radii, strict=True))
+    is_rounded = any(isinstance(shape, Capsule | Sphere) for shape in (a_start, b_start))
+    times, status = advance((a0, a1, b0, b1), radius_start, radius_end, is_rounded)
+    return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
 def time_within_clearance_obb_obb(
@@ -54,7 +57,7 @@ def time_within_clearance_obb_obb(
 ) -> Floats:
     """First time in [0, 1] at which two moving boxes are within a clearance of each other.
 
-    Certainty as of `time_of_impact_obb_obb`.
+    Certainty as of `time_of_impact_boxes`.
 
     a_start, a_end, b_start, b_end : Obb, batch (n,). Both boxes at times 0 and 1.
     clearance : (n,) float64 or float. Euclidean distance, in the unit of the boxes: around a box it has
@@ -70,7 +73,7 @@ def time_of_impact_sphere_obb(
 ) -> tuple[Floats, Ints]:
     """First time in [0, 1] at which a moving sphere touches a moving box, and its certainty.
 
-    The radius may change. Certainty as of `time_of_impact_obb_obb`. A box that keeps its rotation is
+    The radius may change. Certainty as of `time_of_impact_boxes`. A box that keeps its rotation is
     axis-aligned in its own frame, and solved there in closed form.
 
     a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
@@ -91,7 +94,7 @@ def time_of_impact_sphere_obb(
         times[rows] = gap_entry_time(start[:, rows], end[:, rows], a0.radius[rows], a1.radius[rows])
     rows = np.flatnonzero(rotates)
     if len(rows):
-        times[rows], status[rows] = time_of_impact_capsule_shape(a0[rows], a1[rows], b0[rows], b1[rows])
+        times[rows], status[rows] = time_of_impact_boxes(a0[rows], a1[rows], b0[rows], b1[rows])
     return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
@@ -100,7 +103,7 @@ def advance(
 ) -> tuple[Floats, Ints]:
     """Advance pairs of boxes, with a radius around them, to contact.
 
-    Certainty as of `time_of_impact_obb_obb`.
+    Certainty as of `time_of_impact_boxes`.
 
     boxes : four Obb, batch (n,). The first box at times 0 and 1, then the second.
     radius_start, radius_end : (n,) float64. Sum of the radii around both boxes at times 0 and 1.
@@ -159,31 +162,6 @@ def _step(
     # The next contact is expected about one step ahead or farther.
     ahead = np.minimum(2 * np.where(crosses, np.maximum(step, 1e-9), stretch), 1 - later)
     return touching, continues, later, ahead
-
-
-def time_of_impact_capsule_shape(
-    a_start: Rounded, a_end: Rounded, b_start: Rounded, b_end: Rounded
-) -> tuple[Floats, Ints]:
-    """First time in [0, 1] at which a moving capsule, or a sphere, touches another shape, and its certainty.
-
-    Centers, lengths and radii change linearly; axes turn at a constant rate along the shorter arc. EXACT up
-    to float64 rounding if neither shape rotates. Otherwise CONSERVATIVE: never late, and early by no more
-    than the time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps:
-    possible contact from the time given.
-
-    a_start, a_end : Capsule or Sphere, batch (...). The shape at times 0 and 1.
-    b_start, b_end : Sphere, Aabb, Obb or Capsule, batch (...). The other shape at times 0 and 1.
-    Returns time : (...) float64. NaN for never.
-    Returns status : (...) int64. Values of ImpactStatus.
-    """
-    batch = a_start.shape
-    (a0, a1, *a_radii), (b0, b1, *b_radii) = (
-        boxes_in_motion(start.reshaped((-1,)), end.reshaped((-1,)))
-        for start, end in ((a_start, a_end), (b_start, b_end))
-    )
-    radius_start, radius_end = (one + other for one, other in zip(a_radii, b_radii, strict=True))
-    times, status = advance((a0, a1, b0, b1), radius_start, radius_end, is_rounded=True)
-    return times.reshape(batch), status.reshape(batch)
 
 
 def boxes_in_motion(start: Rounded, end: Rounded) -> tuple[Obb, Obb, Floats, Floats]:

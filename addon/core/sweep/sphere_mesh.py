@@ -324,21 +324,6 @@ class SphereMeshImpact(NamedTuple):
     time: Floats
 
 
-def time_of_impact_sphere_mesh(
-    a_start: Sphere | SphereTree, a_end: Sphere | SphereTree, b_start: TriangleMesh, b_end: TriangleMesh
-) -> Floats:
-    """First time in [0, 1] at which a moving sphere, or a leaf of a sphere tree, touches a mesh at rest.
-
-    Exact up to float64 rounding.
-
-    a_start, a_end : Sphere or SphereTree, batch (...). The sphere or tree at times 0 and 1.
-    b_start, b_end : Two equal samples of the mesh.
-    Returns time : (...) float64. NaN for never.
-    Raises InvalidShapeError: for a mesh that moves, and for poses of two different trees.
-    """
-    return first_impact_sphere_mesh(a_start, a_end, b_start, b_end).time
-
-
 def first_impact_sphere_mesh(
     a_start: Sphere | SphereTree, a_end: Sphere | SphereTree, b_start: TriangleMesh, b_end: TriangleMesh
 ) -> SphereMeshImpact:
@@ -348,7 +333,7 @@ def first_impact_sphere_mesh(
     b_start, b_end : Two equal samples of the mesh.
     Returns impact : SphereMeshImpact. For an overlap at the start, the sphere and the triangle are the pair
         with the deepest overlap.
-    Raises InvalidShapeError: as `time_of_impact_sphere_mesh`.
+    Raises InvalidShapeError: for a mesh that moves, and for poses of two different trees.
     """
     b_start.require_same(b_end)
     if isinstance(a_start, SphereTree) and isinstance(a_end, SphereTree):
