@@ -129,18 +129,17 @@ def _bound(
     is_swept = may_sweep(fit) and fit.vertex_group is None
     finding = find_in_parts(scene, depsgraph, settings.selection)
     table: InstanceTable[Any] | None
-    if is_swept:
+    if is_swept or may_change:
         subjects, skipped, table = run_to_end(finding)
-    elif may_change:
-        subjects, skipped, _ = run_to_end(finding)
-        yield progress(_FINDING_SHARE, "reading")
-        # Another table is read, because objects may have been deleted.
-        depsgraph, table = bpy.context.evaluated_depsgraph_get(), None
     else:
         total = len(depsgraph.object_instances)
         subjects, skipped, table = yield from converted(
             finding, lambda seen: progress(_FINDING_SHARE * min(seen / total, 1.0), "reading")
         )
+    if may_change and not is_swept:
+        yield progress(_FINDING_SHARE, "reading")
+        # Another table is read, because objects may have been deleted.
+        depsgraph, table = bpy.context.evaluated_depsgraph_get(), None
     with_triangles = range(len(subjects)) if SHAPES_OF_TRIANGLES.intersection(settings.shapes) else ()
     reader = SubjectReader(subjects, fit, with_triangles)
     pieces: Iterable[SubjectGeometry] = reader.geometries(depsgraph, table)

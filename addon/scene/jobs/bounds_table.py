@@ -116,16 +116,16 @@ class BoundsTable(SortedObjects):
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return list(self._entries(range(*index.indices(len(self)))))
-        row = index if index >= 0 else len(self) + index
-        if not 0 <= row < len(self):
-            raise IndexError(index)
-        return next(self._entries(range(row, row + 1)))
+        rows = range(len(self))[index]
+        if isinstance(rows, int):
+            return next(self.columns(rows, rows + 1).objects())
+        if rows.step != 1:
+            return [self[row] for row in rows]
+        return list(self.columns(rows.start, rows.stop).objects())
 
     def __iter__(self) -> Iterator[ObjectBounds]:
         for start in range(0, len(self), _BLOCK):
-            yield from self._entries(range(start, min(start + _BLOCK, len(self))))
+            yield from self.columns(start, start + _BLOCK).objects()
 
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`."""
@@ -159,15 +159,6 @@ class BoundsTable(SortedObjects):
         if not self.parents:
             return parents
         return [None if parent is None else self.parents.get(parent, parent) for parent in parents]
-
-    def _entries(self, indices: range) -> Iterator[ObjectBounds]:
-        if not len(indices):
-            return
-        if indices.step != 1:
-            for index in indices:
-                yield from self._entries(range(index, index + 1))
-            return
-        yield from self.columns(indices.start, indices.stop).objects()
 
     def _shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
         """Shapes of rows (m,), in their own frames and in world space."""
@@ -308,7 +299,7 @@ def _fit_chunk(
     errors: dict[int, CollisionBoundsError] = {}
     if kinds is not None:
         with suppress(CollisionBoundsError):  # each that fails reports its own error below
-            fits = [FittedRows(np.arange(chunk[0].size), *fit_repeated(chunk[0], *kinds, plain))]
+            fits = [FittedRows(np.arange(len(subjects)), *fit_repeated(chunk[0], *kinds, plain))]
     if not fits:
         fits, errors = fit_many(chunk, plain)
     detailed: dict[int, DetailedShapes] = {}
