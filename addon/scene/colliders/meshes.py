@@ -27,8 +27,7 @@ from ...formats.export.gltf_collider_nodes import (
     node_matrix,
 )
 from ..blender.mesh_data import Geometry
-from ..fitting.fit import padding_error
-from ..fitting.inflation import inflated_points
+from ..fitting.fit import inflated_points, padding_error
 from ..settings import ColliderKind, FitSettings
 from ..subjects.reader import SubjectGeometry
 

@@ -1,7 +1,15 @@
-"""Shapes around the vertices of many subjects at once."""
+"""Shapes around the vertices of many subjects at once, and results of searches that take long.
+
+All subjects, jobs and frames of a session share these results: the axes of smallest boxes, the lines of
+capsules and cylinders, sphere trees, and convex parts. Each is decided by the bits of the numbers in its key
+alone, so a result that is found here is the one that a search would find. Those used least recently are
+dropped first.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -17,11 +25,13 @@ from ...core import (
     Shape,
     Sphere,
     aabbs_from_groups,
+    hull_from_points,
     obb_from_points,
     spheres_from_groups,
 )
 from ...core.messages import message
 from ...core.numeric.arrays import (
+    UNIT_BOX_CORNERS,
     Floats,
     Ints,
     concatenated_ranges,
@@ -30,10 +40,61 @@ from ...core.numeric.arrays import (
     transform_columns,
     transform_vectors,
 )
+from ...formats.export.gltf_collider_nodes import minimum_thickness
 from ..blender.mesh_data import UNPLACED, decompose_matrices
 from ..errors import SceneError
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
-from .searches import search_key, searched
+
+_Result = TypeVar("_Result")
+
+_MOST_BYTES = 64 << 20
+_ENTRY_BYTES = 500
+"""Memory of a key and of a small result."""
+
+_known: OrderedDict[bytes, tuple[int, Any]] = OrderedDict()
+_size = 0
+
+
+def search_key(kind: str, *parts: Any) -> bytes:
+    """Key of a search of one kind in arrays and numbers."""
+    digest = hashlib.blake2b(kind.encode())
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(repr((part.dtype, part.shape)).encode() + part.tobytes())
+        else:
+            digest.update(repr(part).encode())
+    return digest.digest()
+
+
+def known_result(key: bytes) -> Any:
+    """Return a result that is known; None if it is not."""
+    if key not in _known:
+        return None
+    _known.move_to_end(key)
+    return _known[key][1]
+
+
+def store_result(key: bytes, result: _Result, size: int = 0) -> _Result:
+    """Remember a result whose arrays have a size in bytes, and return it."""
+    global _size
+    _size += size + _ENTRY_BYTES - _known.pop(key, (0, None))[0]
+    _known[key] = size + _ENTRY_BYTES, result
+    while len(_known) > 1 and _size > _MOST_BYTES:
+        _size -= _known.popitem(last=False)[1][0]
+    return result
+
+
+def searched(key: bytes, search: Callable[[], _Result], size: int = 0) -> _Result:
+    """Return a result that is known, or search for it; an error is not remembered."""
+    result: _Result | None = known_result(key)
+    return store_result(key, search(), size) if result is None else result
+
+
+def forget_results() -> None:
+    """Forget all results."""
+    global _size
+    _known.clear()
+    _size = 0
 
 
 class PartVertices(NamedTuple):
@@ -409,3 +470,35 @@ def resolve_scanned_shape(
     elif kind in ORIENTED_KINDS and settings.axes == "checked":
         settings = replace(settings, axes="object")
     return kind, settings
+
+
+def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: float) -> Floats:
+    """Points whose hull has a volume, and encloses the hull of other points with the padding.
+
+    Without padding, points whose hull is thick enough are returned as they are.
+
+    points : (n, 3) float64. Points in any space.
+    axes : (3, 3) float64. Columns one world unit long and orthogonal in the world, in the space of the
+        points.
+    lengths : (3,) float64. Lengths of the points' own units in the world.
+    padding : Length in the world.
+    Returns points : (m, 3) float64
+    Raises InvalidShapeError: for a negative padding.
+    """
+    if padding < 0:
+        raise InvalidShapeError(message("a hull cannot shrink: use a padding of 0 or more"))
+    # Infinite for points that are too far away for float32. The caller refuses the result.
+    with np.errstate(over="ignore"):
+        spacing = float(np.spacing(np.float32(np.abs(points).max())))
+    centered = np.linalg.solve(axes, (points - points.mean(axis=0)).T).T
+    # Extents along the principal axes show how thick the points are in any direction.
+    principal = np.linalg.eigh(np.einsum("ni,nj->ij", centered, centered))[1]
+    sides = np.ptp(np.einsum("ni,ij->nj", centered, principal), axis=0)
+    thickness = max(minimum_thickness(float(sides.max())), 16 * spacing * float(lengths.max()))
+    if sides.min() < thickness:
+        padding = max(padding, thickness / 2)
+    elif padding:
+        points = hull_from_points(points).vertices
+    if not padding:
+        return points
+    return (points[:, None] + padding * UNIT_BOX_CORNERS @ axes.T).reshape(-1, 3)

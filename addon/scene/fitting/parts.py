@@ -18,8 +18,7 @@ from ...core.numeric.arrays import Floats, Ints, dot, length, require_finite, tr
 from ...core.progress import run_to_end
 from ..settings import DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
-from .fit import PartVertices, points_for_search
-from .searches import known_result, search_key, searched, store_result
+from .fit import PartVertices, known_result, points_for_search, search_key, searched, store_result
 
 
 def part_vertices(

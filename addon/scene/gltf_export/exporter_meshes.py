@@ -13,8 +13,7 @@ from ...core.numeric.arrays import Floats, require_finite
 from ...core.numeric.components import connected_components
 from ...formats.export.gltf_collider_nodes import NodeFrame, node_matrix
 from ..blender.parts.weights import rows_by_label
-from ..fitting.fit import cut_rounding
-from ..fitting.inflation import inflated_points
+from ..fitting.fit import cut_rounding, inflated_points
 from ..fitting.parts import split_points
 from ..settings import FitSettings
 

@@ -30,16 +30,16 @@ from ...core.fitting.hull_surface import moved_hull
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
-from ..fitting.axial import fit_axial, fit_axial_to_points
 from ..fitting.fit import (
     cut_rounding,
     grown_by_point_radii,
+    inflated_points,
     padded,
     padding_error,
     points_for_search,
     smallest_box_axes,
 )
-from ..fitting.inflation import inflated_points
+from ..fitting.moved_fits import fit_axial, fit_axial_to_points
 from ..fitting.parts import convex_pieces, node_vertices
 from ..settings import BoundShape, DetailedShapeName, PartShape
 from ..subjects.reader import SubjectGeometry, in_bone_space
