@@ -65,19 +65,16 @@ class Override(NamedTuple):
 
 def read_override(item: bpy.types.Object) -> Override | None:
     """Read the first override of an original object; None if it has none."""
-    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-    if settings is None or settings.override == "none":
-        return None
-    return _override_from(settings, settings.override)
+    return next(iter(read_overrides(item)), None)
 
 
 def read_overrides(item: bpy.types.Object) -> tuple[Override, ...]:
     """Read all overrides of an original object. If there are several, each is a subject."""
-    first = read_override(item)
-    if first is None:
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    if settings is None or settings.override == "none":
         return ()
-    settings: Any = getattr(item, SETTINGS_PROPERTY)
-    return first, *(_override_from(entry, entry.shape) for entry in settings.more_shapes)
+    shapes = [(settings, settings.override), *((entry, entry.shape) for entry in settings.more_shapes)]
+    return tuple(_override_from(properties, shape) for properties, shape in shapes)
 
 
 def _override_from(properties: Any, shape: OverrideShape) -> Override:

@@ -51,23 +51,17 @@ from .subject import InstanceGroup, Subject, SubjectList
 _DEFAULT_FIT = FitSettings()
 
 
-class SubjectCandidates(NamedTuple):
-    """Everything visible that could be a subject, without ids and parents, in no order.
-
-    singles : Objects, their parts, and merged collections.
-    groups : Instances of one object under one owner that are no parts.
-    table : All that was visible.
-    """
-
-    singles: list[Subject]
-    groups: list[InstanceGroup]
-    table: InstanceTable[Any]
-
-
 def find_subject_candidates(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, bone_weight: float | None = None
-) -> Generator[int, None, SubjectCandidates]:
-    """Everything visible that could be a subject; yields the number of instances seen."""
+) -> Generator[int, None, tuple[list[Subject], list[InstanceGroup], InstanceTable[Any]]]:
+    """Everything visible that could be a subject, without ids and parents, in no order.
+
+    Yields the number of instances seen.
+
+    Returns singles : Objects, their parts, and merged collections.
+    Returns groups : Instances of one object under one owner that are no parts.
+    Returns table : All that was visible.
+    """
     collections = _merged_collections(scene)
     table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
     alone: list[tuple[Subject, Sequence[MeshPart] | None]] = []
@@ -97,7 +91,7 @@ def find_subject_candidates(
         # The members' own settings do not count.
         keys = tuple(sorted(member.key for member in members))
         singles.append(Subject(keys[0], "", name, "COLLECTION", None, members=keys))
-    return SubjectCandidates(singles, _instance_groups(table, groups[table.kind_of]), table)
+    return singles, _instance_groups(table, groups[table.kind_of]), table
 
 
 class _Role(NamedTuple):
@@ -240,33 +234,33 @@ def find_in_parts(
 ) -> Generator[int, None, FoundSubjects]:
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
-    weight = selection.bone_weight if selection.split_by_bones else None
-    candidates = yield from find_subject_candidates(scene, depsgraph, weight)
+    singles, groups, table = yield from find_subject_candidates(
+        scene, depsgraph, selection.bone_weight if selection.split_by_bones else None
+    )
     # Of the single candidates, then of all instances.
     names, owners = list[str](), list[tuple[str, ...]]()
-    for single in candidates.singles:
+    for single in singles:
         names.append(single.name)
         owners.append(tuple(key[0] for key in single.members or (single.key,)))
-    for template, indices in candidates.groups:
+    for template, indices in groups:
         names += [f"{template.name}.{number}" for number in range(len(indices))]
         owners += [(template.key[0],)] * len(indices)
     is_selected_by = {each: any(map(is_owner_selected, each)) for each in set(owners)}
     is_selected: Bools = np.fromiter(map(is_selected_by.__getitem__, owners), bool, len(owners))
     for row in np.flatnonzero(is_selected).tolist() if selection.patterns else ():
         is_selected[row] = matches_names(selection, names[row], *owners[row])
-    shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
+    shown = {key[1] for entry in singles for key in entry.members or (entry.key,) if not key[2]}
 
     skipped = [
         Skipped(name, reason)
-        for owner, name, reason in _without_bounds(scene, depsgraph, candidates.table, shown)
+        for owner, name, reason in _without_bounds(scene, depsgraph, table, shown)
         if is_owner_selected(owner) and matches_names(selection, name, owner)
     ]
     for pattern in selection.patterns:
         rows = np.flatnonzero(is_selected).tolist()
         if not any(matches_pattern(pattern, names[row], *owners[row]) for row in rows):
             raise SceneError(f"object {pattern!r}: {_reason_for_none(scene, pattern, skipped)}")
-    subjects = _subjects(candidates, names, is_selected, scene)
-    return FoundSubjects(subjects, skipped, candidates.table)
+    return FoundSubjects(_subjects(scene, singles, groups, names, is_selected), skipped, table)
 
 
 def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Skipped]) -> str:
@@ -282,13 +276,16 @@ def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Ski
 
 
 def _subjects(
-    candidates: SubjectCandidates, names: Sequence[str], is_selected: Bools, scene: bpy.types.Scene
+    scene: bpy.types.Scene,
+    singles: list[Subject],
+    groups: list[InstanceGroup],
+    names: Sequence[str],
+    is_selected: Bools,
 ) -> SubjectList:
     """Subjects of the selected candidates, with their ids and parents, sorted by name then id.
 
     All candidates get an id, so that ids do not depend on the selection.
     """
-    singles, groups, _ = candidates
     order, ids = sorted(range(len(names)), key=names.__getitem__), dict[int, str]()
     if len(set(names)) < len(names):
         # Where linked files have objects of one name, the later ones are numbered. An object comes before a

@@ -180,13 +180,10 @@ class SubjectReader:
             self.assembled[index] = subject
             for key in subject.members or (subject.key,):
                 self.assembled_of[key].append(index)
-        groups = list(every.instance_groups())
-        self._names = {names: group for group, (names, _, _) in enumerate(groups)}
-        self._group = np.repeat(np.arange(len(groups)), [len(indices) for _, indices, _ in groups])
-        self._ids = np.concatenate(
-            [indices for _, indices, _ in groups] or [np.empty((0, 0), dtype=np.int64)]
-        )
-        self._subjects = np.concatenate([np.empty(0, dtype=np.int64), *(rows for _, _, rows in groups)])
+        groups, self._subjects = every.instance_groups()
+        self._names = {group.template.key[:2]: number for number, group in enumerate(groups)}
+        self._group = np.repeat(np.arange(len(groups)), [len(group.indices) for group in groups])
+        self._ids = np.concatenate([group.indices for group in groups] or [np.empty((0, 0), dtype=np.int64)])
 
     def subjects_of(self, table: InstanceTable[Any]) -> Ints:
         """Whole subject (n,) of each row of a table; -1 for none.

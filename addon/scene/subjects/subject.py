@@ -210,20 +210,18 @@ class SubjectList(Sequence[Subject]):
         for row in np.flatnonzero(self._group_of < 0).tolist():
             yield row, self._singles[self._numbers[row]]
 
-    def instance_groups(self) -> Iterator[tuple[tuple[str, str], NDArray[np.int64], Ints]]:
-        """Yield the instances of each group.
+    def instance_groups(self) -> tuple[Sequence[InstanceGroup], Ints]:
+        """Return the groups of instances.
 
-        Yields names : (str, str). Full names of the owner and of the object.
-        Yields indices : (n, k) int64. Persistent ids, sorted, filled up with NO_INDEX.
-        Yields rows : (n,) int. Row of each; -1 for one that is not in this list.
+        Returns groups : All of them, which may have instances that are not in this list.
+        Returns rows : (n,) int. Row of each instance of one group after the other; -1 for one that is not in
+            this list.
         """
-        sizes = [len(group.indices) for group in self._groups]
-        starts = np.cumsum([0, *sizes])
+        starts = np.cumsum([0, *(len(group.indices) for group in self._groups)])
         inside = np.flatnonzero(self._group_of >= 0)
         rows = np.full(starts[-1], -1, dtype=np.int64)
         rows[starts[self._group_of[inside]] + self._numbers[inside]] = inside
-        for (template, indices), of_group in zip(self._groups, np.split(rows, starts[1:-1]), strict=False):
-            yield template.key[:2], indices, of_group
+        return self._groups, rows
 
     def columns(self, rows: Ints) -> SubjectColumns:
         """Return the attributes of some subjects (m,), without making the subjects."""

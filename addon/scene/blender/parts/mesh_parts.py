@@ -5,7 +5,6 @@ Of bones also their places in the world.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -19,7 +18,7 @@ from ..instances import VisibleInstance
 from ..mesh_data import edge_indices, vertex_positions
 from ..overrides import OverrideShape
 from .known_rows import PartRows, known_rows
-from .weights import GroupWeights, group_weights, rows_by_label
+from .weights import group_weights, rows_by_label
 
 NO_BONE = "no bone"
 """Name of the part with the vertices that no bone deforms."""
@@ -62,26 +61,19 @@ def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: f
 
     def find() -> PartRows:
         vertices, weights = group_weights(evaluated, modifiers, groups)
-        return PartRows(vertices, _rows_of_bones(weights, vertices, least_weight))
+        largest = np.zeros(vertices, dtype=np.float32)
+        owner: NDArray[np.signedinteger[Any]] = np.full(vertices, len(weights), dtype=np.int64)
+        if len(weights) < 2**15:
+            owner = owner.astype(np.int16)  # sorted eight times as fast
+        for bone, (rows, values) in enumerate(weights):
+            is_larger = values > largest[rows]  # so of equal ones the first bone counts
+            owner[rows[is_larger]], largest[rows[is_larger]] = bone, values[is_larger]
+        found = rows_by_label(owner, len(weights) + 1)
+        for bone, (rows, values) in enumerate(weights if least_weight < 1 else ()):
+            found[bone] = rows[(owner[rows] == bone) | (values >= np.float32(least_weight))]
+        return PartRows(vertices, found)
 
     return known_rows(evaluated, modifiers, (groups, least_weight), find)
-
-
-def _rows_of_bones(weights: Sequence[GroupWeights], vertices: int, least_weight: float) -> list[Ints]:
-    """Rows of each bone, whose weights are not 0, then of none."""
-    largest = np.zeros(vertices, dtype=np.float32)
-    owner: NDArray[np.signedinteger[Any]] = np.full(vertices, len(weights), dtype=np.int64)
-    if len(weights) < 2**15:
-        owner = owner.astype(np.int16)  # sorted eight times as fast
-    for bone, (rows, values) in enumerate(weights):
-        is_larger = values > largest[rows]  # so of equal ones the first bone counts
-        owner[rows[is_larger]], largest[rows[is_larger]] = bone, values[is_larger]
-    found = rows_by_label(owner, len(weights) + 1)
-    if least_weight >= 1:
-        return found
-    for bone, (rows, values) in enumerate(weights):
-        found[bone] = rows[(owner[rows] == bone) | (values >= np.float32(least_weight))]
-    return found
 
 
 ALONG_BONE: Floats = np.array([0.0, 1.0, 0.0])
@@ -91,21 +83,13 @@ LEAST_SCALE = 0.01
 """Scale of a bone below which its space is not used. Games hide parts by such scales."""
 
 
-class BoneFrame(NamedTuple):
-    """Frame of a bone.
-
-    matrix : (4, 4) float64. World matrix. The Y axis of a bone is along it.
-    scale : Least scale of the bone along any direction, compared with its rest pose.
-    """
-
-    matrix: Floats
-    scale: float
-
-
-def bone_frames(item: VisibleInstance) -> dict[str, BoneFrame]:
+def bone_frames(item: VisibleInstance) -> dict[str, tuple[Floats, float]]:
     """Frames of the bones of a visible object, at the frame of its evaluation.
 
     Of an instance, the bones are where its mesh is.
+
+    Returns matrix : (4, 4) float64. World matrix. The Y axis of a bone is along it.
+    Returns scale : Least scale of the bone along any direction, compared with its rest pose.
     """
     shown = item.instance.object
     armature = armature_of(shown)
@@ -122,7 +106,7 @@ def bone_frames(item: VisibleInstance) -> dict[str, BoneFrame]:
     linear = np.where(np.isfinite(linear), linear, 0.0)
     scales = np.linalg.svd(linear, compute_uv=False)[:, -1]
     frames = zip(pose.bones, place @ matrices, scales.tolist(), strict=True)
-    return {bone.name: BoneFrame(matrix, scale) for bone, matrix, scale in frames}
+    return {bone.name: (matrix, scale) for bone, matrix, scale in frames}
 
 
 def bone_frame(evaluated: bpy.types.Object, name: str) -> Floats | None:
