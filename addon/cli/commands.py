@@ -47,7 +47,8 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.settings import BoundsSettings
 
     settings = _settings(BoundsSettings(), scene, options, frame=_restarted(scene, options.frame))
-    line, is_played = _progress_line(options), options.envelope or options.tracks
+    line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
+    is_played = options.envelope or options.tracks
     result = run_job((play_bounds if is_played else bounds_in_parts)(scene, settings), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     line.written = 0.0 if is_played else BOUNDS_SHARE
@@ -63,7 +64,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.settings import ContactSettings
 
     settings = _settings(ContactSettings(), scene, options)
-    line = _progress_line(options)
+    line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
     if options.frame_share is not None and options.join_shares is None:
         from ..scene.jobs.contacts import scan_frame_share
 
@@ -308,7 +309,3 @@ def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **mo
 
     objects = patterns_with_objects_below(scene, options.objects)
     return with_options(settings, {**options.given, "objects": objects, **more})
-
-
-def _progress_line(options: argparse.Namespace) -> ProgressLine:
-    return ProgressLine(sys.stderr if sys.stderr.isatty() and not options.quiet else None)

@@ -2,11 +2,11 @@
 
 In reading order:
 
-- `strict_json`: files and JSON that anyone can have written
+- `strict_json`: files and JSON that anyone can have written, and a validator for the part of JSON Schema that
+  the schema uses
 - `validate`: `load_document`, `parse_document` and `document_problems`, with the checks of spaces, objects
   and tracks
 - `schema.json`: the schema, with its version
-- `json_schema`: a validator for the part of JSON Schema that it uses
 - `contacts`: contacts and near misses
 - `shapes`: shapes of an object compared with each other, with its envelope and with its track
 

@@ -21,9 +21,8 @@ from ...core.fitting.hull_surface import hull_defect
 from ..spaces import CONVENTIONS, UNITS
 from ..wording import message_line, quoted
 from .contacts import is_unit, pair_problems
-from .json_schema import schema_problems
 from .shapes import shape_problems
-from .strict_json import MAX_MEGABYTES, DocumentError, parse_json, read_text
+from .strict_json import MAX_MEGABYTES, DocumentError, parse_json, read_text, schema_problems
 
 _UNIT_MEMBERS = {
     "obb": ("rotation", "is not a unit quaternion", 1e-5),

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from addon.formats import CONVENTIONS, schema
-from addon.formats.validation.json_schema import schema_problems
+from addon.formats.validation.strict_json import schema_problems
 from tests.formats import samples
 from tests.formats.broken import FORM, MEANING, broken, drop, put, with_tracks
 from tests.tiers import times

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from addon.formats import CONVENTIONS, document_problems, dumps, schema
-from addon.formats.validation.json_schema import schema_problems
+from addon.formats.validation.strict_json import schema_problems
 from tests.formats import samples
 from tests.formats.broken import FORM, MEANING, broken, with_tracks
 from tests.node.node import run_program
