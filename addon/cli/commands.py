@@ -58,7 +58,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
 
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `contacts`: contacts over a frame range."""
-    baseline = _load_baseline(options)
+    baseline = None if options.baseline is None else _load_baseline(options)
     scene, warnings = _open_scene(options)
     _restarted(scene)
     from ..scene.settings import ContactSettings
@@ -97,7 +97,9 @@ def _contacts_job(
     from ..scene.motion.scan_records import has_sections, refusal_of
 
     if options.frame_share is None and options.share_exit_code is None:
-        shares = _read_shares(options, options.join_shares or 0)
+        if options.join_shares is None:
+            return find_contacts(scene, settings)
+        shares = _read_shares(options, options.join_shares)
         _print_refusal(*(share.refusal for share in shares))
         return find_contacts(scene, settings, shares=shares)
     can_be_shared = False
@@ -181,12 +183,8 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     return PROBLEMS_FOUND if document["problems"] else DONE
 
 
-def _load_baseline(options: argparse.Namespace) -> dict[str, Any] | None:
-    """Return the document of --baseline; None without one."""
-    if options.baseline is None:
-        if options.fail_on_new:
-            raise UsageError("--fail-on-new needs --baseline OLD.json")
-        return None
+def _load_baseline(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the document of --baseline."""
     name = single_line(str(options.baseline))
     if _is_output(options.baseline, options):
         raise UsageError(f"--baseline {name}: is the output file too, which would replace it")

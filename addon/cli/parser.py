@@ -208,6 +208,8 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     if options.command in ("bounds", "contacts"):
         _complete_output_options(options)
     if options.command == "contacts":
+        if options.fail_on_new and options.baseline is None:
+            raise UsageError("--fail-on-new needs --baseline OLD.json")
         for name in ("frame_share", "join_shares"):
             if getattr(options, name) is not None and options.output in (None, "-"):
                 raise UsageError(f"{_spelled(name)}: needs an output file, which names those of the shares")

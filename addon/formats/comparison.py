@@ -55,9 +55,14 @@ class Comparison(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as `extras.baseline` of a document."""
+        keys = ("a", "b", "start", "end")
+        new, gone = (
+            [{key: getattr(each, key) for key in keys} for each in intervals]
+            for intervals in (self.new, self.gone)
+        )
         return {
-            "new": [_as_json(interval) for interval in self.new],
-            "gone": [_as_json(interval) for interval in self.gone],
+            "new": new,
+            "gone": gone,
             "unchanged": self.unchanged,
             **({"accepted": self.accepted} if self.accepted else {}),
         }
@@ -116,7 +121,3 @@ def _without_same(intervals: list[Interval], known: list[Interval]) -> tuple[Int
     return tuple(
         entry for entry in intervals if not any(map(entry.is_same, of_pair.get((entry.a, entry.b), ())))
     )
-
-
-def _as_json(interval: Interval) -> dict[str, Any]:
-    return {"a": interval.a, "b": interval.b, "start": interval.start, "end": interval.end}

@@ -71,17 +71,17 @@ def _turned_columns(
     """Shapes of several objects, of which those of bones are turned."""
     turned = {}
     for key, (rows, shapes) in columns.items():
-        is_turned, result = is_bone[rows], shapes
-        if not isinstance(shapes, Shape):
-            pairs = zip(shapes, is_turned, strict=True)
-            result = [turn.shape(each) if turns else each for each, turns in pairs]
-        elif is_turned.any():
+        is_turned = is_bone[rows]
+        if isinstance(shapes, Shape):
             changed, fields = turn.shape(shapes), []
             for name in shapes.field_shapes:
                 old, new = getattr(shapes, name), getattr(changed, name)
                 fields.append(np.where(is_turned.reshape(-1, *(1,) * (np.ndim(old) - 1)), new, old))
-            result = type(shapes).unchecked(*fields)
-        turned[key] = ShapeColumn(rows, result)
+            changed = type(shapes).unchecked(*fields)
+        else:
+            pairs = zip(shapes, is_turned, strict=True)
+            changed = [turn.shape(each) if turns else each for each, turns in pairs]
+        turned[key] = ShapeColumn(rows, changed)
     return turned
 
 

@@ -167,7 +167,9 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
     if "minItems" in schema or "maxItems" in schema:
         least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
         if not least <= len(value) <= most:
-            yield f"{where}: has {_size_text(value)}, but must have {_limits_text(least, most)}"
+            limits = f"{least} or more" if most == math.inf else f"{least} to {most}"
+            limits = str(least) if least == most else limits
+            yield f"{where}: has {_size_text(value)}, but must have {limits}"
     for keyword, rule in schema.items():
         if keyword in _RULES:
             holds, text = _RULES[keyword]
@@ -204,12 +206,6 @@ def _size_text(value: Any) -> str:
     """Text of the number of items of a list, keys of an object or characters of a text; else empty."""
     name = _ITEM_NAMES.get(type(value))
     return pluralized(len(value), name) if name else ""
-
-
-def _limits_text(least: int, most: float) -> str:
-    if least == most:
-        return str(least)
-    return f"{least} or more" if most == math.inf else f"{least} to {most}"
 
 
 def _value_text(value: Any) -> str:
