@@ -7,13 +7,14 @@ without pointers.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb
 
 _Keys: TypeAlias = NDArray[np.uint64]
@@ -74,7 +75,9 @@ class Bvh:
                 rows = slice(start, start + _ROWS_AT_ONCE)
                 stack.append((depth, i[rows], node[rows]))
             i, node = i[:_ROWS_AT_ONCE], node[:_ROWS_AT_ONCE]
-            hit = np.flatnonzero(_all_within(self._levels[depth][node], query[i]))
+            is_within = (self._levels[depth][node] <= query[i]).T
+            # Combine columns one by one, because `all` over so short an axis is several times slower.
+            hit = np.flatnonzero(reduce(np.logical_and, is_within))
             i, node = i[hit], node[hit]
             if depth + 1 == len(self._levels):
                 pairs_found.append(np.stack([i, self._order[node]], axis=1))
@@ -92,13 +95,6 @@ def _require_one_axis(boxes: Aabb) -> None:
         raise InvalidShapeError(f"boxes: the batch must be (n,), not {boxes.shape}")
 
 
-def _all_within(low: Floats, high: Floats) -> Bools:
-    """Decide in which rows (m,) all six numbers of `low` (m, 6) are at most those of `high`."""
-    # Combine columns one by one, because `all` over so short an axis is several times slower.
-    is_within = (low <= high).T
-    return np.asarray(is_within[0] & is_within[1] & is_within[2] & is_within[3] & is_within[4] & is_within[5])
-
-
 def _sort_keys(boxes: Aabb) -> _Keys:
     """Sort keys (n,) of boxes (n,): the size class, then the Morton code of the center."""
     if not len(boxes.min):
@@ -112,17 +108,14 @@ def _sort_keys(boxes: Aabb) -> _Keys:
     level = (np.frexp(size.max())[1] - np.frexp(size)[1]) // 3
     keys: _Keys = np.clip(level, 0, _SIZE_LEVELS - 1).astype(np.uint64) << np.uint64(3 * _CELL_BITS)
     for axis in range(3):
-        keys |= _spread_bits(steps[:, axis]) << np.uint64(axis)
+        bits = steps[:, axis]
+        # Spread 16 bits so that two zero bits follow each.
+        for shift, mask in (
+            (16, 0x0000FF0000FF),
+            (8, 0x00F00F00F00F),
+            (4, 0x0C30C30C30C3),
+            (2, 0x249249249249),
+        ):
+            bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+        keys |= bits << np.uint64(axis)
     return keys
-
-
-def _spread_bits(bits: _Keys) -> _Keys:
-    """Spread 16 bits (n,) so that two zero bits follow each."""
-    for shift, mask in (
-        (16, 0x0000FF0000FF),
-        (8, 0x00F00F00F00F),
-        (4, 0x0C30C30C30C3),
-        (2, 0x249249249249),
-    ):
-        bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
-    return bits

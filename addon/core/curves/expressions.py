@@ -127,18 +127,18 @@ class Expressions:
             result but those near their keys, which are at 0 and 1.
         """
         self._maps, self._map_of, self.count = maps, map_of, len(expressions)
-        programs = list(dict.fromkeys(each.program for each in expressions))
-        groups = [[each.numbers for each in expressions if each.program == program] for program in programs]
-        # Each program, its expressions, and their numbers (k, n).
+        # Numbers (n, k) of the expressions of each program.
+        groups: dict[Program, list[tuple[float, ...]]] = {}
+        self._column = np.zeros(self.count, dtype=np.int64)
+        for number, each in enumerate(expressions):
+            members = groups.setdefault(each.program, [])
+            self._column[number] = len(members)
+            members.append(each.numbers)
         self._programs = [
-            (program, np.array(numbers, dtype=np.float64).T)
-            for program, numbers in zip(programs, groups, strict=True)
+            (program, np.array(members, dtype=np.float64).T) for program, members in groups.items()
         ]
-        self._program_of = np.array([programs.index(each.program) for each in expressions], dtype=np.int64)
-        self._column = np.zeros(len(expressions), dtype=np.int64)
-        for number in range(len(programs)):
-            rows = np.flatnonzero(self._program_of == number)
-            self._column[rows] = np.arange(len(rows))
+        numbers = {program: number for number, program in enumerate(groups)}
+        self._program_of = np.array([numbers[each.program] for each in expressions], dtype=np.int64)
 
     def values_of(self, which: Ints, times: Floats) -> Singles:
         """Compute the values (m,) of expressions (m,), each at its own time (m,) in frames."""

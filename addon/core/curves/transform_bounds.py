@@ -191,10 +191,7 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
 
 def _rotations(transforms: Transforms, objects: Ints, angles: Chords) -> tuple[Floats, Floats]:
     """Rotations (2, m, 3, 3) of objects (m,) at both ends, without delta; their `rotation_bounds` (2, m)."""
-    rotations, bounds = (
-        np.stack([transforms.precise_rest[1][objects]] * 2),
-        np.zeros((2, len(objects))),
-    )
+    rotations, bounds = (np.stack([transforms.precise_rest[1][objects]] * 2), np.zeros((2, len(objects))))
     turning = np.flatnonzero(transforms.turns[objects])
     modes, chords = transforms.modes[objects[turning]], angles.take(turning)
     bounds[:, turning] = rotation_bounds(modes, *chords)

@@ -195,12 +195,15 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
 def _local_witness_points(pair: BoxPair) -> tuple[Floats, Floats, Floats]:
     """Witness points and their axis (3, n), in the local space of the first box.
 
-    The shortest offset between two convex shapes is unique. If several pairs of points have it, return their
-    mean.
+    The closest features of two boxes that do not overlap are a corner and any point of the other box, or two
+    edges: 16 corners against boxes and 144 pairs of edges. The shortest offset between two convex shapes is
+    unique. If several pairs of points have it, return their mean.
     """
     gap, axis, _ = separating_axis(pair)
     depth = axis * np.minimum(gap, 0)
-    close = zip(*_candidate_points(pair.replaced(offset=pair.offset - depth)), strict=True)
+    touching = pair.replaced(offset=pair.offset - depth)
+    edges = (_closest_on_edges(touching, i, j) for i, j in product(range(3), repeat=2))
+    close = zip(*_closest_to_corners(touching), *edges, strict=True)
     points_a, points_b = (np.concatenate(points, axis=1) for points in close)
     offsets = points_b - points_a
     # Where one of them is along the axis, keep the axis, because it is the more precise direction: the
@@ -239,17 +242,6 @@ def _solved(
         parts.append(solve(box, BoxPair(d / scale, rotation, ha / scale, hb / scale), scale))
     columns = map(np.concatenate, zip(*parts, strict=True))
     return tuple(column.reshape((*batch, *column.shape[1:])) for column in columns)  # type: ignore[return-value]
-
-
-def _candidate_points(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
-    """Yield pairs of points of both boxes, (3, k, n) each, that include the closest pair.
-
-    All are in the local space of the first box. The closest features of two boxes that do not overlap are a
-    corner and any point of the other box, or two edges: 16 corners against boxes and 144 pairs of edges.
-    """
-    yield from _closest_to_corners(pair)
-    for i, j in product(range(3), repeat=2):
-        yield _closest_on_edges(pair, i, j)
 
 
 def _closest_to_corners(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:

@@ -243,21 +243,15 @@ def witness_points_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> WitnessPoi
 def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:
     """Spheres as a flat batch (n,), and their triangles (n,) of minimum separation; -1 where all are inf."""
     flat = sphere.reshaped((-1,))
-    nearest, depth = _deepest(flat, mesh)
+    nearest, depth = np.full(flat.shape, -1), np.full(flat.shape, np.inf)
+    for i, t in mesh.box_triangle_pairs(flat.aabb()):
+        value = separation_sphere_triangle(flat[i], mesh.triangles[t])
+        scatter_min(nearest, depth, i, t, np.where(value <= 0, value, np.inf))
     for start in range(0, len(depth), _SPHERES_AT_ONCE):
         apart = start + np.flatnonzero(depth[start : start + _SPHERES_AT_ONCE] > 0)
         if len(apart):
             nearest[apart] = _nearest_by_traversal(flat[apart], mesh)
     return flat, nearest
-
-
-def _deepest(flat: Sphere, mesh: TriangleMesh) -> tuple[Ints, Floats]:
-    """Deepest triangles (n,) of spheres (n,) and their separations (n,); -1 and inf for none."""
-    best, least = np.full(flat.shape, -1), np.full(flat.shape, np.inf)
-    for i, t in mesh.box_triangle_pairs(flat.aabb()):
-        value = separation_sphere_triangle(flat[i], mesh.triangles[t])
-        scatter_min(best, least, i, t, np.where(value <= 0, value, np.inf))
-    return best, least
 
 
 def _nearest_by_traversal(apart: Sphere, mesh: TriangleMesh) -> Ints:

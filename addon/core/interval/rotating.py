@@ -234,10 +234,7 @@ def _lower_bound_between(start: SeparatedBoxes, end: SeparatedBoxes, sagitta: Fl
     sagitta : (m,) largest deviation of corners from their chords, both boxes added up
     """
     low = np.full(sagitta.shape, -np.inf)
-    gaps = (
-        (start.separation, end.gap_along(start.axis)),
-        (start.gap_along(end.axis), end.separation),
-    )
+    gaps = ((start.separation, end.gap_along(start.axis)), (start.gap_along(end.axis), end.separation))
     for first, last in gaps:
         # The gap along a fixed axis is never below a parabola through both ends.
         below = parabola_overshoot(np.abs(last - first), sagitta)

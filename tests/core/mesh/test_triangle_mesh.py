@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
 from addon.core.distance.sphere import (
-    minimum_translation_sphere_mesh,
     overlaps_sphere_mesh,
     separation_sphere_mesh,
     witness_points_sphere_mesh,
@@ -42,7 +41,7 @@ OVERLAPPING = Sphere([0.95, 0.2, 1 + 0.3 - 0.01], 0.3)
 
 
 def test_sphere_near_edge_of_one_sided_box_is_pushed_straight_up():
-    move = minimum_translation_sphere_mesh(OVERLAPPING, mesh_of(meshes.cube(), one_sided=True))
+    move = minimum_translation(OVERLAPPING, mesh_of(meshes.cube(), one_sided=True))
     np.testing.assert_allclose(move, [0, 0, 0.01], atol=1e-15)
     assert move[:2].tolist() == [0, 0]
 
@@ -59,10 +58,10 @@ def test_side_triangles_push_sphere_only_if_two_sided():
 def test_small_sphere_inside_near_edge_is_pushed_sideways_only_by_two_sided_triangles():
     # The center is inside the box, 0.01 below the top but 0.005 from the side.
     inside = Sphere([0.995, 0.2, 0.99], 0.1)
-    two_sided = minimum_translation_sphere_mesh(inside, mesh_of(meshes.cube()))
+    two_sided = minimum_translation(inside, mesh_of(meshes.cube()))
     np.testing.assert_allclose(two_sided, [-0.095, 0, 0], atol=1e-15)
     one_sided = mesh_of(meshes.cube(), one_sided=True)
-    assert minimum_translation_sphere_mesh(inside, one_sided).tolist() == [0, 0, 0]
+    assert minimum_translation(inside, one_sided).tolist() == [0, 0, 0]
     assert separation_sphere_mesh(inside, one_sided) == np.inf
     assert not overlaps_sphere_mesh(inside, one_sided)
 
@@ -95,7 +94,7 @@ def test_results_agree_with_the_minimum_over_all_triangles(corners, spread, one_
     finite = np.isfinite(found)
     along = ((witness.on_b - witness.on_a) * witness.normal).sum(axis=1)
     np.testing.assert_allclose(along[finite], found[finite], atol=1e-13)
-    move = minimum_translation_sphere_mesh(spheres, mesh)
+    move = minimum_translation(spheres, mesh)
     np.testing.assert_allclose(
         move[finite], (witness.normal * np.minimum(found, 0)[:, None])[finite], atol=1e-15
     )
@@ -169,7 +168,7 @@ def test_results_have_the_batch_shape_of_the_spheres():
     assert found.shape == (3, 4)
     assert separation_sphere_mesh(spheres[5], mesh) == found[1, 1]
     assert separation_sphere_mesh(spheres[5], mesh).shape == ()
-    assert minimum_translation_sphere_mesh(spheres[5], mesh).shape == (3,)
+    assert minimum_translation(spheres[5], mesh).shape == (3,)
     assert witness_points_sphere_mesh(spheres.reshaped((3, 4)), mesh).normal.shape == (3, 4, 3)
     assert overlaps_sphere_mesh(spheres[:0], mesh).shape == (0,)
     tree = sphere_tree_from_triangles(meshes.cube())
