@@ -204,7 +204,7 @@ def fit_around_origins(
         else:
             rotation = _rotations(linear)
             fitted = _boxes_along(world, offsets, rotation if frames is None else rotation @ frames)
-    if radii is None:
+    if radii is None or not radii.any():
         return fitted
     if groups is not None:
         parts = [len(each.offsets) - 1 for each in groups]

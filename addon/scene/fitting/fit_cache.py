@@ -89,11 +89,6 @@ class FitColumns:
         for name, column in self.fields.items():
             column[rows] = getattr(shape, name)
 
-    def at(self, offset: Floats) -> Any:
-        """Shapes (N,) moved by offsets (N, 3)."""
-        fields = self.fields.items()
-        return self.kind.unchecked(*(each + offset if name in _PLACES else each for name, each in fields))
-
     def enlarge_to(self, room: Floats) -> Bools:
         """Enlarge shapes that a half size (N,) of padding makes vanish, and return which these were."""
         is_smaller = np.zeros(len(room), dtype=bool)
@@ -487,7 +482,9 @@ class FitCache(ABC):
             is_lost = columns.enlarge_to(np.maximum(-padding, 0.0))
             for subject, amount in zip(owners[is_lost].tolist(), padding[is_lost], strict=True):
                 errors.setdefault(subject, padding_error(amount))
-        shapes: Shape = columns.at(offset)
+        shapes: Shape = columns.kind.unchecked(
+            *(each + offset if name in _PLACES else each for name, each in columns.fields.items())
+        )
         return (padded(shapes, padding) if padding.any() else shapes), errors
 
 

@@ -230,7 +230,7 @@ def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings)
         axes = []
         for geometry in (source.geometry for source in points.sources):
             # The same axes as in scans.
-            piece = geometry if geometry.frame is None else in_bone_space(geometry)
+            piece = in_bone_space(geometry)
             axes += [smallest_box_axes(piece.points, matrix[:3, :3]) for matrix in piece.matrices]
         groups = np.split(points.local, points.offsets[1:-1])
         return stacked(map(obb_from_points, groups, axes)), None

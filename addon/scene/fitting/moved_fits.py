@@ -119,12 +119,12 @@ class AxialFits:
         """Set the axis (3,) of a subject that was not fitted yet, in its space."""
         self.found[subject] = _Line(axis)
 
-    def fit(self, every: PosedVertices, radii: Floats | None) -> Shape:
+    def fit(self, every: PosedVertices, radii: Floats) -> Shape:
         """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
 
         A subject that was fitted before keeps its axis.
 
-        radii : (m,) float64, optional. Radii of balls around the vertices, in object space.
+        radii : (m,) float64. Radii of balls around the vertices, in object space.
         Returns shapes : Capsule or Cylinder, batch (m,)
         Raises EmptyGeometryError, NonFiniteGeometryError
         """
@@ -149,7 +149,7 @@ class AxialFits:
             else:
                 shape = self._fit_once(vertices, matrix, axis)
                 self._keep_line(subject, matrix, shape)
-            growth = 0.0 if radii is None else float(radii[index]) * float(np.linalg.norm(matrix, 2))
+            growth = float(radii[index]) * float(np.linalg.norm(matrix, 2)) if radii[index] else 0.0
             fitted.append(shape.padded(growth) if growth else shape)
         return stacked(fitted)
 
@@ -423,9 +423,7 @@ class MovedFits(FitCache):
         self, vertices: PosedVertices, settings: FitSettings, groups: Sequence[PartVertices] | None
     ) -> Shape:
         """Shapes of given parts of subjects (m,) around their origins; raises the error of any of them."""
-        radii: Floats | None = self._radii[vertices.subjects]
-        if radii is not None and not radii.any():
-            radii = None
+        radii = self._radii[vertices.subjects]
         if self._axial is not None:
             return self._axial.fit(vertices, radii)
         frames = None

@@ -5,7 +5,7 @@ Sphere trees and splits are searched once for all subjects that have the same me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -40,24 +40,12 @@ def part_vertices(
     only_known : whether a mesh that was not split lately is one convex part, because a split takes about a
         second
     """
-    if shape not in _GROUPS:
-        raise ValueError(f"shape {shape!r} has no parts")
-    return _GROUPS[shape](source, faces, most, only_known)
-
-
-def _leaves(
-    source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
-) -> PartVertices:
-    """Group vertices by the leaves of a sphere tree, which is always quick."""
-    scaled = points_for_search(source.points, source.matrices[0, :3, :3])
-    return leaf_vertices(scaled, source.triangles, source.fit.depth, faces, most)
-
-
-def _convex_parts(
-    source: SubjectGeometry, faces: NDArray[np.int32] | None, most: int | None, only_known: bool
-) -> PartVertices:
-    """Group vertices by convex parts."""
     points, triangles, fit = source.points, source.triangles, source.fit
+    if shape == "spheres":
+        scaled = points_for_search(points, source.matrices[0, :3, :3])
+        return leaf_vertices(scaled, triangles, fit.depth, faces, most)
+    if shape != "compound":
+        raise ValueError(f"shape {shape!r} has no parts")
     if most is not None:
         fit = replace(fit, parts=min(fit.parts, most))
     whole, linear = PartVertices.whole(len(points)), source.matrices[0, :3, :3]
@@ -73,9 +61,6 @@ def _convex_parts(
     cuts = np.concatenate(parts)
     rows = np.arange(len(points), len(points) + len(cuts))
     return PartVertices(rows, np.cumsum([0, *map(len, parts)]), cuts, points)
-
-
-_GROUPS: dict[str, Callable[..., PartVertices]] = {"spheres": _leaves, "compound": _convex_parts}
 
 
 def _faces_by_part(

@@ -115,7 +115,8 @@ def _hull(solid: _Solid) -> Generator[HullRequest, Ints | None, tuple[ConvexHull
 def _tree(solid: _Solid) -> tuple[SphereTree, SphereTree]:
     """Fit a sphere tree; the first leaf has the vertices without triangles, too."""
     piece = solid.piece
-    seen = _seen_by_scans(piece).geometry
+    # As scans search: those of a bone in its space.
+    seen = in_bone_space(piece).geometry
     split = points_for_search(seen.points, seen.matrix[:3, :3])
     children, parts = node_vertices(split, piece.triangles, piece.fit.depth)
     ball = spheres_from_groups(solid.local[parts.rows], parts.offsets)
@@ -144,7 +145,7 @@ def _axial(shape: str, solid: _Solid) -> tuple[Capsule | Cylinder, Capsule | Cyl
 
 def _compound(solid: _Solid) -> _Steps:
     """Fit a shape to each convex part; each triangle is in their union."""
-    piece = _seen_by_scans(solid.piece)
+    piece = in_bone_space(solid.piece)  # as scans search
     fit = piece.fit
     parts = convex_pieces(piece, fit)
     linear = piece.geometry.matrix[:3, :3]
@@ -153,11 +154,6 @@ def _compound(solid: _Solid) -> _Steps:
     for part in parts:
         shapes.append((yield from _FITS_OF_PARTS[fit.part_shape](_Solid.of(part, solid.placed, margin))))
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
-
-
-def _seen_by_scans(piece: SubjectGeometry) -> SubjectGeometry:
-    """Return a subject with the vertices in which scans search its fit: those of a bone in its space."""
-    return piece if piece.frame is None else in_bone_space(piece)
 
 
 def _box(solid: _Solid) -> tuple[Obb, Obb]:

@@ -38,7 +38,7 @@ def split_meshes(
     depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
     subjects, _ = find_subjects(scene, depsgraph, selection)
     pieces = [
-        in_bone_space(piece) if of_bones and subjects[piece.subject].bone else piece
+        in_bone_space(piece) if of_bones else piece
         for piece in SubjectReader(subjects, fit, range(len(subjects))).singles(depsgraph)
     ]
     for done in split_pieces(pieces, fit):

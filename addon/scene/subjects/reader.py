@@ -140,8 +140,12 @@ def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArr
 
 
 def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
-    """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
-    assert piece.frame is not None, "the piece is that of a bone"
+    """Convert the vertices of a bone from the space of their object to that of the bone, its frame.
+
+    The geometry of other subjects is returned as it is.
+    """
+    if piece.frame is None:
+        return piece
     return piece.with_geometry(moved_to_frame(piece.geometry, piece.frame))
 
 

@@ -25,7 +25,7 @@ def test_shapes_of_scans_are_those_of_documents(shape, seed):
     corners = np.indices((2, 2, 2)).reshape(3, -1).T * rng.uniform(0.1, 2, 3) - 0.5
     points = corners.astype(np.float32)
     fits = AxialFits(shape)
-    found = fits.fit(PosedVertices(np.array([0]), [points], matrix[None, :3, :3]), None)
+    found = fits.fit(PosedVertices(np.array([0]), [points], matrix[None, :3, :3]), np.zeros(1))
     piece = SubjectGeometry.of(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
     placed = decompose_matrix(matrix)
     _, (expected,) = run_hull_steps(detailed_shapes(piece, placed, (shape,)))
