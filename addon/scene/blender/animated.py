@@ -286,6 +286,8 @@ class Simulations:
                     for cache in caches
                     if cache is None or not cache.is_baked
                 ]
+        if not simulated:
+            return cls(frozenset(), None)
         uids = frozenset(
             block.session_uid for block in dependents_of(simulated) if isinstance(block, bpy.types.Object)
         )
@@ -344,8 +346,6 @@ def dependents_of(blocks: Iterable[bpy.types.ID]) -> set[bpy.types.ID]:
     """
     waiting = list(blocks)
     seen = set(waiting)
-    if not waiting:
-        return seen
     # The type stubs of Blender 4.2 declare the other arguments as required.
     users = bpy.data.user_map(value_types=set(_DEPENDENCY_TYPES))  # type: ignore[call-arg, unused-ignore]
     while waiting:

@@ -113,14 +113,14 @@ def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> Iterator[InputWarning]:
             yield InputWarning("blockedDriver", name, text)
 
 
-def missing_reason(item: bpy.types.ID) -> str | None:
+def missing_reason(item: bpy.types.Object) -> str | None:
     """Return why an object or its data is missing, as a reason to skip the object; None if nothing is."""
     if item.is_missing:
         if item.library is None:
             return message("is missing")
         return message("is missing from library {library}", library=valid_text(item.library.filepath))
-    data: Any = item.data if isinstance(item, bpy.types.Object) else None
-    if data is None and isinstance(item, bpy.types.Object) and item.instance_type == "COLLECTION":
+    data: Any = item.data
+    if data is None and item.instance_type == "COLLECTION":
         data = item.instance_collection
     if data is not None and data.is_missing:
         values = {"type": _type_name(data), "name": name_of(data)}

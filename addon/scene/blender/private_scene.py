@@ -225,13 +225,13 @@ class PrivateScene:
 
     def original(self, uid: int) -> bpy.types.Object:
         """Return an object that was evaluated in this step, as it is in the file."""
-        if self.objects is None:
-            self.objects = self._find_objects()
-        return self.objects[uid]
+        return self._find_objects()[uid]
 
     def _find_objects(self) -> dict[int, bpy.types.Object]:
-        every = {item.session_uid: item for item in bpy.data.objects}
-        return {uid: every[uid] for uid in self._uids if uid in every}
+        if self.objects is None:
+            every = {item.session_uid: item for item in bpy.data.objects}
+            self.objects = {uid: every[uid] for uid in self._uids if uid in every}
+        return self.objects
 
     def _open(self) -> None:
         """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
@@ -245,8 +245,7 @@ class PrivateScene:
             value = getattr(source.render, name)
             if getattr(private.render, name) != value:
                 setattr(private.render, name, value)
-        self.objects = self._find_objects()
-        for item in self.objects.values():
+        for item in self._find_objects().values():
             private.collection.objects.link(item)
 
 
