@@ -66,16 +66,10 @@ DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
 
 
 class SourceNumbers(NamedTuple):
-    """Parts of an object or track in two spaces: Blender's, and that of the document it was read from.
-
-    space : The document's space.
-    in_blender, in_document : The same parts by attribute name, in Blender's units and as the document has
-        them.
-    """
+    """An object or track as it is in the document that it was read from, and the document's space."""
 
     space: Space
-    in_blender: Mapping[str, Any]
-    in_document: Mapping[str, Any]
+    in_document: Any
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and unpickle as None, because the arrays of a copy are writable and may have been changed."""
@@ -118,7 +112,7 @@ class ObjectBounds:
     world: tuple[DocumentShape, ...]
     override: str | None = None
     envelope: tuple[Shape, ...] = ()
-    source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
+    source_numbers: SourceNumbers | None = field(default=None, init=False, repr=False, compare=False)
     local_envelope: tuple[Shape, ...] = ()
     bone: str | None = None
     all_frames: bool = False
@@ -278,7 +272,7 @@ class Track:
     frames: Floats
     sphere: Sphere | None
     aabb: Aabb | None
-    source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
+    source_numbers: SourceNumbers | None = field(default=None, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ step of the last decimal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,11 +18,6 @@ from .model import ObjectBounds, SortedObjects, SourceNumbers, Track
 
 Entry = TypeVar("Entry", ObjectBounds, Track)
 
-_PARTS = {
-    ObjectBounds: ("translation", "rotation", "scale", "local", "world", "envelope", "local_envelope"),
-    Track: ("frames", "sphere", "aabb"),
-}
-
 IDENTITY_SPACE = space_for("blender")
 """A space that changes no number."""
 
@@ -31,33 +25,22 @@ IDENTITY_SPACE = space_for("blender")
 def with_source_numbers(in_blender: Entry, in_document: Entry, space: Space) -> Entry:
     """Attach the numbers of the document, whose space is `space`, to an object or track in Blender's units.
 
-    All arrays become read-only, because `restore_source_numbers` detects changes by identity.
+    All arrays become read-only: only `dataclasses.replace` changes a part, and it omits these numbers.
     """
-    source = SourceNumbers(space, _read_only_parts(in_blender), _read_only_parts(in_document))
-    return replace(in_blender, source_numbers=source)
+    _make_read_only(tuple(vars(in_blender).values()))
+    object.__setattr__(in_blender, "source_numbers", SourceNumbers(space, in_document))
+    return in_blender
 
 
 def restore_source_numbers(entry: Entry, space: Space) -> Entry | None:
     """Return an object or track in the numbers that it had in a document of `space`.
 
-    None when it was not read from a document of that space, or was changed since. A change is detected by
-    identity: the parts are read-only, so an unchanged entry has the very parts that were read.
+    None when it was not read from a document of that space, or was changed since.
     """
     source = entry.source_numbers
     if source is None or source.space.scale != space.scale:
         return None
-    if not np.array_equal(source.space.axes, space.axes):
-        return None
-    if any(getattr(entry, name) is not part for name, part in source.in_blender.items()):
-        return None
-    return replace(entry, **source.in_document)
-
-
-def _read_only_parts(entry: ObjectBounds | Track) -> dict[str, Any]:
-    """Parts by name; their arrays become read-only."""
-    parts = {name: getattr(entry, name) for name in _PARTS[type(entry)]}
-    _make_read_only(tuple(parts.values()))
-    return parts
+    return source.in_document if np.array_equal(source.space.axes, space.axes) else None
 
 
 def _make_read_only(part: Any) -> None:
