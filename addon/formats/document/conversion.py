@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from ..spaces import Space
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document, schema_version
 from ..wording import single_line
-from .contacts import UNIT_DECIMALS, ContactReader, ContactWriter
+from .contacts import ContactReader, ContactWriter
 from .model import (
     DocumentContents,
     InputWarning,
@@ -30,10 +31,12 @@ from .model import (
     Partial,
     ScannedContacts,
     Skipped,
+    SortedObjects,
     TimeSettings,
     response_of,
 )
-from .objects import read_objects, read_track, written_objects, written_tracks
+from .objects import OBJECTS_AT_ONCE, object_members, read_objects, read_track, written_tracks
+from .written_entries import WrittenEntries
 
 
 def _write_partial(partial: Partial) -> dict[str, Any]:
@@ -162,7 +165,10 @@ def make_document(
     require_type(space, Space, "space")
     as_whole_number(decimals, "decimals", LEAST_DECIMALS, MOST_DECIMALS)
     scanned, origin = contents.scanned, contents.origin
-    precision = decimals, max(decimals, UNIT_DECIMALS)
+    objects = contents.objects
+    if not isinstance(objects, SortedObjects):
+        objects = sorted(objects, key=lambda entry: (entry.name, entry.id))
+    members = partial(object_members, decimals=decimals, responses=contents.responses)
     writer = ContactWriter(space, decimals, contents.time)
     skipped = sorted(contents.skipped, key=lambda entry: (entry.name, entry.reason))
     warnings = sorted(contents.warnings, key=lambda entry: (entry.kind, entry.name, entry.message))
@@ -178,20 +184,14 @@ def make_document(
         },
         "source": {"file": origin.file, "scene": origin.scene},
         "space": {
-            "preset": space.preset,
-            "up": space.up,
-            "forward": space.forward,
-            "handedness": space.handedness,
-            "unit": space.unit,
+            **{key: getattr(space, key) for key in ("preset", "up", "forward", "handedness", "unit")},
             "metersPerUnit": json_number(space.meters_per_unit),
             "fromBlender": to_lists((space.axes * space.scale).reshape(-1)),
             "matrixOrder": "row-major 3x3",
             "quaternion": "xyzw",
         },
         "time": {key: json_number(getattr(contents.time, name)) for key, name in _TIME.items()},
-        "objects": written_objects(contents.objects, space, precision, contents.responses)
-        if contents.objects
-        else [],
+        "objects": WrittenEntries(objects, space, OBJECTS_AT_ONCE, members) if objects else [],
         "tracks": written_tracks(contents.tracks, space, decimals) if contents.tracks else [],
         "contacts": writer.contacts(scanned) if scanned else [],
         "clearances": writer.clearances(scanned) if scanned else [],

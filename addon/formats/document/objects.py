@@ -1,6 +1,6 @@
 """Objects and tracks of a document: transforms and shapes in its space, rounded outward, many at once.
 
-What is written of an object is in `_members`, and how it is read in `read_objects`.
+What is written of an object is in `object_members`, and how it is read in `read_objects`.
 
 The frames of bones are those of the joints that exporters write and engines import. Exporters convert the
 matrix of an object on both sides, and its vertices with it. A joint keeps the axes of its bone, because
@@ -33,6 +33,7 @@ from ..rounding import (
 )
 from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
+from .contacts import UNIT_DECIMALS
 from .json_columns import Column, ListColumn, NumberColumn, ObjectColumn, ValueColumn, object_values, present
 from .model import (
     SHAPE_GROUPS,
@@ -88,27 +89,8 @@ def _turned_columns(
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
 
-_BLOCK = 2048
+OBJECTS_AT_ONCE = 2048
 """Objects that are converted at once: larger blocks are no faster."""
-
-
-def written_objects(
-    objects: Sequence[ObjectBounds],
-    space: Space,
-    precision: tuple[int, int],
-    responses: Mapping[str, CollisionResponse],
-) -> WrittenEntries:
-    """Return the objects of a document, sorted by name, then id.
-
-    objects : In any order.
-    space : The document's space.
-    precision : (int, int). Decimals of lengths, and of numbers without a length unit, such as scale factors.
-    responses : By the ids of objects.
-    """
-    is_sorted = isinstance(objects, SortedObjects)
-    in_order = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
-    members = partial(_members, precision=precision, responses=responses)
-    return WrittenEntries(in_order, space, _BLOCK, members)
 
 
 def object_names(document: Mapping[str, Any]) -> dict[str, str]:
@@ -121,20 +103,23 @@ def object_names(document: Mapping[str, Any]) -> dict[str, str]:
     return {entry.id: entry.name for entry in objects.entries}
 
 
-def _members(
+def object_members(
     entries: Sequence[ObjectBounds] | ObjectColumns,
     space: Space,
-    precision: tuple[int, int],
+    decimals: int,
     responses: Mapping[str, CollisionResponse],
 ) -> ObjectColumn:
     """Convert objects to the members of their entries in a space.
 
-    precision : decimals of lengths, and of numbers without a length unit
+    entries : Objects, or their columns.
+    space : The space that they are converted to.
+    decimals : Of lengths.
+    responses : By the ids of objects.
     """
     columns = entries if isinstance(entries, ObjectColumns) else ObjectColumns.of(entries)
     # The conversion to the space turns the frames of bones, like other frames, to those of joints then.
     objects = _turned(columns, space.axes.T @ space.joint_axes)
-    decimals, unit_decimals = precision
+    unit_decimals = max(decimals, UNIT_DECIMALS)
     rotations = _rounded_quaternions(space.quaternion(objects.rotation))
     exact = space.vectors(objects.translation)
     translations = rounded_to_nearest(exact, decimals)
