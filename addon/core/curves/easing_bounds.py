@@ -74,8 +74,10 @@ def eased_part(
     for code in np.unique(codes).tolist():
         rows = np.flatnonzero(codes == code)
         family, mode = divmod(code, len(MODES))
-        relative = _relative(settings[rows], span[rows], FAMILIES[family], mode)
-        found = _part(_FAMILIES[FAMILIES[family]], MODES[mode], relative, begin[rows], end[rows])
+        # Nothing times infinity is not a number, which compares as absent.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = _relative(settings[rows], span[rows], FAMILIES[family], mode)
+            found = _part(_FAMILIES[FAMILIES[family]], MODES[mode], relative, begin[rows], end[rows])
         first[rows], last[rows] = (relative.unit * values for values in found[:2])
         deviation[rows] = np.abs(relative.unit) * found[2]
     return first, last, deviation
@@ -87,11 +89,10 @@ def _relative(settings: Floats, span: Floats, family: str, mode: int) -> _Settin
     period = np.where(period == 0, PERIODS[mode] * duration, period)
     size = np.abs(change)
     is_small = (amplitude == 0) | (amplitude < size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        phase = np.where(is_small, np.pi / 2, np.arcsin(change / amplitude))
-        unit = np.where(is_small | (size > 0) | (family != "ELASTIC"), change, 1.0)
-        reach = np.where(is_small, 1.0, amplitude / unit)
-        base = np.where(is_small & (size > 0), amplitude / size, 1.0)
+    phase = np.where(is_small, np.pi / 2, np.arcsin(change / amplitude))
+    unit = np.where(is_small | (size > 0) | (family != "ELASTIC"), change, 1.0)
+    reach = np.where(is_small, 1.0, amplitude / unit)
+    base = np.where(is_small & (size > 0), amplitude / size, 1.0)
     rate = 2 * np.pi * duration / period
     width = np.where(is_small & (size > 0), np.abs(period) / 4 / duration, 0.0)
     if MODES[mode] == "EASE_IN_OUT":
@@ -127,9 +128,7 @@ def _part(
         slope = _of_halves(family.slope, rising, falling, k)
         curvature = 2 * _of_halves(family.curvature, rising, falling, k)
     span = end - begin
-    # Nothing times infinity is not a number, which compares as absent.
-    with np.errstate(invalid="ignore"):
-        deviation = np.fmin(span * span / 8 * curvature, span / 2 * slope)
+    deviation = np.fmin(span * span / 8 * curvature, span / 2 * slope)
     if family.is_monotonic:
         deviation = np.fmin(deviation, np.abs(last - first))
     return first, last, deviation + np.where(jumps, factor * np.abs(family.jump(k)), 0.0)
@@ -157,16 +156,6 @@ def _expo(s: Floats, factor: float = 1.0) -> Floats:
     return np.asarray(factor * _SCALE * np.exp2(10 * (s - 1)))
 
 
-def _circ_curvature(_: Floats, end: Floats, __: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray((1 - end * end) ** -1.5)
-
-
-def _circ_slope(_: Floats, end: Floats, __: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(end / np.sqrt(1 - end * end))
-
-
 def _back(s: Floats, settings: _Settings) -> Floats:
     k = settings.overshoot
     return np.asarray(s * s * ((k + 1) * s - k))
@@ -191,15 +180,10 @@ def _bounce_curvature(begin: Floats, end: Floats, _: Floats) -> Floats:
     return np.where(has_kink, np.inf, 2 * BOUNCE_FACTOR)
 
 
-def _bounce_slope(begin: Floats, _: Floats, __: Floats) -> Floats:
-    return np.full(begin.shape, 2 * BOUNCE_FACTOR / 2.75)
-
-
 def _elastic(s: Floats, k: _Settings, right_of_jump: bool = False) -> Floats:
     u = s - 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.abs(u) / k.width
-        factor = np.where(np.abs(u) < k.width, k.base * part + (1 - part), k.base)
+    part = np.abs(u) / k.width
+    factor = np.where(np.abs(u) < k.width, k.base * part + (1 - part), k.base)
     value = -factor * k.reach * np.exp2(10 * u) * np.sin(k.rate * u - k.phase)
     return np.asarray(value if right_of_jump else np.where(s <= 0, 0.0, value))
 
@@ -207,8 +191,7 @@ def _elastic(s: Floats, k: _Settings, right_of_jump: bool = False) -> Floats:
 def _elastic_factor(end: Floats, k: _Settings) -> tuple[Floats, Floats]:
     """Bound the factor, and its slope, left of `end`."""
     grows = end > 1 - k.width - _ROUNDING
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(grows & (k.width > 0), np.abs(1 - k.base) / k.width, 0.0)
+    slope = np.where(grows & (k.width > 0), np.abs(1 - k.base) / k.width, 0.0)
     return np.where(grows, np.maximum(np.abs(k.base), 1.0), np.abs(k.base)), slope
 
 
@@ -240,14 +223,23 @@ _FAMILIES: dict[str, _Family] = {
         lambda _, end, __: _expo(end, _LN),
         lambda _, end, __: _expo(end, _LN**2),
     ),
-    "CIRC": _Family(lambda s, _: 1 - np.sqrt(1 - s * s), _circ_slope, _circ_curvature),
+    "CIRC": _Family(
+        lambda s, _: 1 - np.sqrt(1 - s * s),
+        lambda _, end, __: end / np.sqrt(1 - end * end),
+        lambda _, end, __: (1 - end * end) ** -1.5,
+    ),
     "BACK": _Family(
         _back,
         lambda begin, _, __: np.full(begin.shape, np.inf),
         _back_curvature,
         is_monotonic=False,
     ),
-    "BOUNCE": _Family(_bounce, _bounce_slope, _bounce_curvature, is_monotonic=False),
+    "BOUNCE": _Family(
+        _bounce,
+        lambda begin, _, __: np.full(begin.shape, 2 * BOUNCE_FACTOR / 2.75),
+        _bounce_curvature,
+        is_monotonic=False,
+    ),
     "ELASTIC": _Family(
         _elastic,
         _elastic_slope,

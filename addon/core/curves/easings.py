@@ -55,7 +55,8 @@ def eased_values(codes: Ints, times: Singles, starts: Singles, ends: Singles, se
         family, mode = divmod(code, len(MODES))
         (time, first), (duration, change) = starts[rows].T, (ends[rows] - starts[rows]).T
         formula = _FORMULAS[FAMILIES[family]][mode]
-        result[rows] = formula(times[rows] - time, duration, first, change, settings[rows].T)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result[rows] = formula(times[rows] - time, duration, first, change, settings[rows].T)
     return result
 
 
@@ -147,8 +148,7 @@ def _circ_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
 def _circ_in_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
     t = t / (d / 2)
     later = t - 2
-    with np.errstate(invalid="ignore"):
-        first, second = (np.sqrt(1 - part * part) for part in (t, later))
+    first, second = (np.sqrt(1 - part * part) for part in (t, later))
     return np.where(t < 1, -c / 2 * (first - 1), c / 2 * (second + 1)) + b
 
 
@@ -202,11 +202,10 @@ def _swing(t: Any, d: Any, c: Any, settings: Any, default: float) -> Any:
     period = np.where(period == 0, d * np.float32(default), period)
     size = np.abs(c)
     is_small = (amplitude == 0) | (amplitude < size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shift = np.where(is_small, period / 4, period / _TURN * _rounded(np.arcsin, c / amplitude))
-        factor = np.where(amplitude == 0, np.float32(0), amplitude / size)
-        part = np.abs(t * d) / np.abs(shift)
-        factor = np.where(np.abs(t * d) < np.abs(shift), factor * part + (1 - part), factor)
+    shift = np.where(is_small, period / 4, period / _TURN * _rounded(np.arcsin, c / amplitude))
+    factor = np.where(amplitude == 0, np.float32(0), amplitude / size)
+    part = np.abs(t * d) / np.abs(shift)
+    factor = np.where(np.abs(t * d) < np.abs(shift), factor * part + (1 - part), factor)
     factor = np.where(is_small & (c != 0), factor, np.float32(1))
     reach = np.where(is_small, c, amplitude)
     return factor, reach * _rounded(np.exp2, 10 * t) * _rounded(np.sin, (t * d - shift) * _TURN / period)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -347,19 +347,9 @@ def _probe_sample(motion: BoundsMotion, start: _Sample, end: _Sample, refinable:
     return _Sample(time, numbers, present)
 
 
-class _OpenInterval(NamedTuple):
-    """An interval that must be sampled again for some subjects.
-
-    rows : (m,) the subjects
-    samples : of those subjects, at both ends, and the neighbors where there are any
-    begin : index of the sample at the beginning
-    depth : how often it was halved already
-    """
-
-    rows: Ints
-    samples: list[_Sample]
-    begin: int
-    depth: int
+_OpenInterval: TypeAlias = tuple[Ints, list[_Sample], int, int]
+"""An interval to halve: for which subjects, their samples at both ends and the neighbors where there are any,
+which of these is at its beginning, and how often it was halved already."""
 
 
 def _add_block(
@@ -405,5 +395,5 @@ def _add_samples(
         if is_open.any():
             first = max(interval - 1, 0)
             around = [sample.take(is_open) for sample in samples[first : interval + 3]]
-            still_open.append(_OpenInterval(rows[is_open], around, interval - first, depth))
+            still_open.append((rows[is_open], around, interval - first, depth))
     return still_open

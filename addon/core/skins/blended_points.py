@@ -74,19 +74,6 @@ _DIRECTIONS = 384
 """Directions that are computed together: few enough for the caches of a processor."""
 
 
-class PointBoxes(NamedTuple):
-    """Boxes around all points, with the matrices (q, b, 4, 4) of all bones.
-
-    low, high : (q, 3) float64. Minima and maxima.
-    outermost : (q, 6) int64. A point on each side, those of the minima first: for
-        `BlendedPoints.coordinates`.
-    """
-
-    low: Floats
-    high: Floats
-    outermost: Ints
-
-
 class BlendedPoints:
     """Points (n,), each at the mean of its places in the spaces of some bones (j,), weighted by shares.
 
@@ -118,10 +105,13 @@ class BlendedPoints:
         # Of each leaf (l,), for each of its points (s,): the share of each of its bones times a place.
         self._terms = terms.reshape(*terms.shape[:2], -1)
 
-    def boxes(self, matrices: Floats) -> PointBoxes:
+    def boxes(self, matrices: Floats) -> tuple[Floats, Floats, Ints]:
         """Compute the boxes around all points, with matrices (q, b, 4, 4) of all bones.
 
         The tree skips nodes that cannot have an extreme point, so the result is that of all points.
+
+        Returns low, high : (q, 3) float64. Minima and maxima.
+        Returns outermost : (q, 6) int64. A point on each side, those of the minima first: for `coordinates`.
         """
         rows = matrices[:, :, :3].transpose(0, 2, 1, 3)
         directions = np.concatenate([-rows, rows], axis=1).reshape(-1, *rows.shape[2:])
@@ -132,10 +122,10 @@ class BlendedPoints:
             with np.errstate(invalid="ignore", over="ignore"):
                 farthest[part], points[part] = self._farthest(directions[part])
         sides = farthest.reshape(-1, 2, 3)
-        return PointBoxes(-sides[:, 0], sides[:, 1], points.reshape(-1, 6))
+        return -sides[:, 0], sides[:, 1], points.reshape(-1, 6)
 
     def coordinates(self, matrices: Floats, points: Ints) -> Floats:
-        """Compute how far out points (q, k, 6) are, each toward its side: as `PointBoxes` has them.
+        """Compute how far out points (q, k, 6) are, each toward its side: as `boxes` has them.
 
         matrices : (q, b, 4, 4) of all bones
         """

@@ -232,7 +232,7 @@ _TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Sphere, Aabb): _exact(closed_forms.time_of_impact_sphere_aabb),
     (Sphere, Triangle): _exact(meshes.time_of_impact_sphere_triangle),
     **{
-        (kind, TriangleMesh): _exact(lambda *motion: meshes.first_impact_sphere_mesh(*motion).time)
+        (kind, TriangleMesh): _exact(lambda *motion: meshes.first_impact_sphere_mesh(*motion)[-1])
         for kind in (Sphere, SphereTree)
     },
     (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,

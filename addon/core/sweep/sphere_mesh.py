@@ -308,31 +308,18 @@ def _zero_crossing(start: Floats, end: Floats) -> Floats:
 _CHUNK_SPHERES = 2048
 
 
-class SphereMeshImpact(NamedTuple):
-    """First impact of spheres on a mesh, in the space of the mesh.
-
-    start, end : Sphere, batch (...). The spheres at times 0 and 1; of a tree the leaf that touches first.
-    triangle, triangle_end : Triangle, batch (...). The triangle that is touched first, twice, because it is
-        at rest.
-    time : (...) float64. Time in [0, 1]; NaN for never.
-    """
-
-    start: Sphere
-    end: Sphere
-    triangle: Triangle
-    triangle_end: Triangle
-    time: Floats
-
-
 def first_impact_sphere_mesh(
     a_start: Sphere | SphereTree, a_end: Sphere | SphereTree, b_start: TriangleMesh, b_end: TriangleMesh
-) -> SphereMeshImpact:
+) -> tuple[Sphere, Sphere, Triangle, Triangle, Floats]:
     """First impact on a mesh at rest: time, sphere and triangle. Exact up to float64 rounding.
 
     a_start, a_end : Sphere or SphereTree, batch (...). The sphere or tree at times 0 and 1.
     b_start, b_end : Two equal samples of the mesh.
-    Returns impact : SphereMeshImpact. For an overlap at the start, the sphere and the triangle are the pair
-        with the deepest overlap.
+    Returns start, end : Sphere, batch (...). The spheres at times 0 and 1; of a tree the leaf that touches
+        first.
+    Returns triangle, triangle_end : Triangle, batch (...). The triangle that is touched first, twice, because
+        it is at rest. For an overlap at the start, sphere and triangle are the pair with the deepest overlap.
+    Returns time : (...) float64. Time in [0, 1]; NaN for never.
     Raises InvalidShapeError: for a mesh that moves, and for poses of two different trees.
     """
     b_start.require_same(b_end)
@@ -347,7 +334,7 @@ def first_impact_sphere_mesh(
         a0, a1 = a_start, a_end  # type: ignore[assignment]
         time, first = _first_triangles(a0, a1, b_start)
     triangle = b_start.triangles[np.maximum(first, 0)]
-    return SphereMeshImpact(a0, a1, triangle, triangle, np.where(first < 0, np.nan, np.maximum(time, 0.0)))
+    return a0, a1, triangle, triangle, np.where(first < 0, np.nan, np.maximum(time, 0.0))
 
 
 def closest_time_sphere_mesh(

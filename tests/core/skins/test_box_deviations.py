@@ -18,7 +18,7 @@ def chords_of(begin, end, offset, linear):
 
 def kinks_by_outermost(points, begin, end):
     """Bound (1,) by the points that are outermost with matrices (b, 4, 4) at both ends."""
-    outermost = points.boxes(np.stack([begin, end])).outermost[None]
+    outermost = points.boxes(np.stack([begin, end]))[2][None]
     return kinks_between(*(points.coordinates(matrices[None], outermost) for matrices in (begin, end)))
 
 
@@ -85,7 +85,7 @@ def test_outermost_points_are_where_the_sides_are():
     rng = np.random.default_rng(3)
     given = blended(rng, 300, 5, 3)
     points, matrices = BlendedPoints(*given), random_matrices(rng, 9, 5)
-    outermost = points.boxes(matrices).outermost
+    outermost = points.boxes(matrices)[2]
     far_out = points.coordinates(matrices, outermost[:, None])[:, 0]
     expected = all_positions(*given[:3], matrices)
     assert far_out[:, :3] == pytest.approx(-expected.min(axis=1), rel=1e-12, abs=1e-12)
