@@ -225,15 +225,14 @@ def _scan_frame_share(
     identity = identity_of(subjects, request.settings, request.times)
     share = ScanShare(*number, identity, times=tuple(times), played=prepared.played)
     sections = share_of(sections_of(len(times)), *number)
-    if not subjects or not sections:
-        return share, prepared, skips
-    job.begin_phase(end)
-    scan = scan_share(prepared.motion, times, prepared.settings, sections)
-    records = yield from converted(scan, lambda progress: late.read(progress, request, prepared))
-    refusal = refusal_of(scene_by_uid(request.uid))
-    if late.subjects:
-        refusal = f"{late.subjects[0].name} appears after the first frame"
-    if refusal:
-        return ScanShare(*number, identity, refusal), prepared, skips
-    share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
+    if subjects and sections:
+        job.begin_phase(end)
+        scan = scan_share(prepared.motion, times, prepared.settings, sections)
+        records = yield from converted(scan, lambda progress: late.read(progress, request, prepared))
+        share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
+        refusal = refusal_of(scene_by_uid(request.uid))
+        if late.subjects:
+            refusal = f"{late.subjects[0].name} appears after the first frame"
+        if refusal:
+            share = ScanShare(*number, identity, refusal)
     return share, prepared, skips

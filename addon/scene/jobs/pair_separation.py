@@ -200,26 +200,22 @@ def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, cu
     too long, and for a property of this name that is driven or no number.
     """
     shown = valid_text(name_of(item))
-    if item.library is not None:
-        raise SceneError(
-            message("{object} is linked: make a library override, or choose the other object", object=shown)
-        )
-    if not name or len(name.encode()) > MAX_NAME:
-        raise SceneError(
-            message("property {name!r}: needs a name of 1 to {most} bytes", name=name, most=MAX_NAME)
-        )
     held: Any = item
-    if name in held and not isinstance(held[name], (int, float)):
-        text = "{object} has a property {name!r} that is no number: choose another name"
-        raise SceneError(message(text, object=shown, name=name))
-    path = f'["{bpy.utils.escape_identifier(name)}"]'
     animation: Any = item.animation_data
-    if animation is not None and any(curve.data_path == path for curve in animation.drivers):
+    path = f'["{bpy.utils.escape_identifier(name)}"]'
+    text = ""
+    if item.library is not None:
+        text = "{object} is linked: make a library override, or choose the other object"
+    elif not name or len(name.encode()) > MAX_NAME:
+        text = "property {name!r}: needs a name of 1 to {most} bytes"
+    elif name in held and not isinstance(held[name], (int, float)):
+        text = "{object} has a property {name!r} that is no number: choose another name"
+    elif animation is not None and any(each.data_path == path for each in animation.drivers):
         text = "{object} has a driver on {name!r}: delete the driver, or choose another name"
-        raise SceneError(message(text, object=shown, name=name))
-    if animation is not None and animation.action is not None and animation.action.library is not None:
+    elif animation is not None and animation.action is not None and animation.action.library is not None:
         text = "{object} has a linked action: make the action local, or choose the other object"
-        raise SceneError(message(text, object=shown))
+    if text:
+        raise SceneError(message(text, object=shown, name=name, most=MAX_NAME))
     has_value = ~np.isnan(curve.values)
     settings = scene.render
     times = curve.frames[has_value] * (settings.frame_map_old / settings.frame_map_new)
