@@ -42,16 +42,9 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
         answer = result.confirmed[index] if result.confirmed else None
         if isinstance(answer, NotVerified):
             row.not_verified = answer.value
-        elif answer is not None:
-            row.meshes = "TOUCH" if answer.first else "CLOSER" if answer.is_contact else "NEVER"
-            row.mesh_frame, row.mesh_uncertainty = answer.first[:2] if answer.first else (0.0, 0.0)
-            closer = answer.closer.first if answer.closer else None
-            row.closer_frame, row.closer_uncertainty = closer[:2] if closer else (0.0, 0.0)
-            row.is_mesh_sampled = not answer.is_proven
-            row.mesh_clearance = result.scanned.clearance if answer.closer else 0.0
         comment = accepted[index] if accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
-        row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"
+        row.uncertainty = contact.first.uncertainty
     for index, near in enumerate(result.report.clearances):
         row = settings.rows.add()
         row.index, row.a, row.b, row.is_near_miss = index, names[near.a], names[near.b], True

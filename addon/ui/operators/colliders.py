@@ -18,24 +18,11 @@ from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..kept_checks import store_check, stored_check
 from ..overlay import handlers as overlay
-from ..properties.options import (
-    CHOSEN_GROUP,
-    HasOptions,
-    draw_vertex_group,
-    option_property,
-)
+from ..properties.options import CHOSEN_GROUP, HasOptions, draw_vertex_group, option_property
 from ..properties.scene import COLLIDER_OPTIONS, fit_settings, settings_of
 from ..result_texts import empty_result_error, input_warning_texts, skipped_texts
 from ..texts import joined, n_, rpt_, rpt_count, sentences, tip_, translated
-from .command import (
-    Command,
-    Job,
-    ModalJob,
-    needs_edit_mode,
-    needs_object_mode,
-    reads_all_frames,
-    shares,
-)
+from .command import Command, Job, ModalJob, needs_edit_mode, needs_object_mode, reads_all_frames, shares
 from .rows import select_only
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")

@@ -10,18 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
-from ...formats import (
-    AXES,
-    CONVENTIONS,
-    DEFAULT_DECIMALS,
-    LEAST_DECIMALS,
-    MOST_DECIMALS,
-    Convention,
-    ExportOptions,
-    convention_for,
-    file_text,
-    write_text,
-)
+from ... import formats
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
@@ -37,7 +26,7 @@ _SPACE_ITEMS = (
     ("custom", "Custom", "Use the axes and the unit below"),
 )
 
-_AXIS_ITEMS = tuple((axis, axis, "") for axis in AXES)
+_AXIS_ITEMS = tuple((axis, axis, "") for axis in formats.AXES)
 
 
 _last_paths: dict[tuple[str, str], str] = {}
@@ -75,9 +64,9 @@ class _Export(Command, ExportHelper):
     decimals: IntProperty(
         name="Decimals",
         description="Decimals of lengths. Shapes are rounded outward",
-        default=DEFAULT_DECIMALS,
-        min=LEAST_DECIMALS,
-        max=MOST_DECIMALS,
+        default=formats.DEFAULT_DECIMALS,
+        min=formats.LEAST_DECIMALS,
+        max=formats.MOST_DECIMALS,
     )
     _was_suggested = False
     filename_ext: ClassVar[str]
@@ -99,9 +88,9 @@ class _Export(Command, ExportHelper):
         invoked: Any = super().invoke(context, event)  # the type stubs return literals
         return set(invoked)
 
-    def convention(self) -> Convention:
+    def convention(self) -> formats.Convention:
         """Return the convention of the file's space."""
-        return CONVENTIONS["blender"]
+        return formats.CONVENTIONS["blender"]
 
     def run(self, context: Context) -> None:
         """Export the displayed results."""
@@ -109,14 +98,14 @@ class _Export(Command, ExportHelper):
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))
-        document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
+        document = result.document(formats.convention_for(self.file_format, self.convention()), self.decimals)
         extensions = getattr(self, "extensions", DEFAULT_GLTF_EXTENSIONS)
-        options = ExportOptions(
+        options = formats.ExportOptions(
             getattr(self, "table", "bounds"),
             [extension for extension in GLTF_EXTENSIONS if extension in extensions],
             getattr(self, "free_joints", False),
         )
-        write_text(path, file_text(document, self.file_format, options))
+        formats.write_text(path, formats.file_text(document, self.file_format, options))
         if self._was_suggested:
             _last_paths[self.bl_idname, context.blend_data.filepath] = self.filepath
         name = message_line(path.name)
@@ -163,11 +152,13 @@ class _ExportInAnySpace(_Export):
         soft_max=1000,
     )
 
-    def convention(self) -> Convention:
+    def convention(self) -> formats.Convention:
         """Return the selected convention. Raises SpaceError for axes that do not make a space."""
         if self.preset != "custom":
-            return CONVENTIONS[self.preset]
-        return Convention("custom", self.up, self.forward, self.handedness, decimal_from_float32(self.units))
+            return formats.CONVENTIONS[self.preset]
+        return formats.Convention(
+            "custom", self.up, self.forward, self.handedness, decimal_from_float32(self.units)
+        )
 
     def draw(self, _context: Context) -> None:
         """Draw the options; custom axes only where they apply."""

@@ -16,7 +16,7 @@ from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from ...scene.subjects.selection import selected_objects, selection_of_uids
-from .. import job_state
+from .. import job_state, result_texts
 from ..contact_rows import fill_rows
 from ..kept_checks import measure_active
 from ..overlay import handlers as overlay
@@ -36,15 +36,6 @@ from ..properties.scene import (
     has_results,
     results_of,
     settings_of,
-)
-from ..result_texts import (
-    baseline_counts,
-    bounds_counted,
-    cleared_contacts_text,
-    empty_result_error,
-    partial_result_text,
-    report_result,
-    swept_counted,
 )
 from ..texts import joined, n_, rpt_, rpt_count, sentences
 from .command import Command, Job, ModalJob, needs_idle, reads_all_frames, shares
@@ -91,7 +82,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, self.selection):
+        if problem := result_texts.empty_result_error(len(result.objects), result.skipped, self.selection):
             return self.refuse(problem)
         # New bounds invalidate the contacts: they may be of other objects or settings.
         settings.rows.clear()
@@ -100,9 +91,11 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
         settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
-        one, many = bounds_counted(result)
+        one, many = result_texts.bounds_counted(result)
         text = rpt_count(result.object_count, one, many, bounds=len(result.objects))
-        report_result(self, result, joined([text, *cleared_contacts_text(before.contacts)]))
+        result_texts.report_result(
+            self, result, joined([text, *result_texts.cleared_contacts_text(before.contacts)])
+        )
         return {"FINISHED"}
 
 
@@ -137,7 +130,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(HasOptions, ModalJob, Operator):
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, self.selection):
+        if problem := result_texts.empty_result_error(len(result.objects), result.skipped, self.selection):
             return self.refuse(problem)
         before = results_of(settings)
         after = before.with_envelopes(result, self._fit, is_stale)
@@ -146,10 +139,10 @@ class COLLISION_BOUNDS_OT_compute_envelope(HasOptions, ModalJob, Operator):
         settings.result_id = result_store.put(after)
         measure_active(context)
         overlay.refresh(context)
-        time, (one, many) = result.time, swept_counted()
+        time, (one, many) = result.time, result_texts.swept_counted()
         text = rpt_count(result.envelope_count, one, many, start=time.start, end=time.end)
-        cleared = cleared_contacts_text(before.contacts) if after.contacts is None else []
-        report_result(self, result, joined([text, *cleared]))
+        cleared = result_texts.cleared_contacts_text(before.contacts) if after.contacts is None else []
+        result_texts.report_result(self, result, joined([text, *cleared]))
         return {"FINISHED"}
 
 
@@ -202,7 +195,7 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, self.selection):
+        if problem := result_texts.empty_result_error(len(result.objects), result.skipped, self.selection):
             return self.refuse(problem)
         assert result.report is not None, "this job always reports"
         before = results_of(settings)
@@ -220,7 +213,7 @@ class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
         settings.result_id = result_store.put(results)
         renew_markers(context.scene)
         overlay.refresh(context)
-        report_result(self, result, _summary(result, results.comparison))
+        result_texts.report_result(self, result, _summary(result, results.comparison))
         if problem:
             self.report({"WARNING"}, problem)
         return {"FINISHED"}
@@ -267,5 +260,5 @@ def _summary(result: Result, comparison: Comparison | None) -> str:
         many = n_("{count} overlaps of objects that never move skipped")
         text = joined([text, rpt_count(count, one, many)])
     if result.partial is not None:
-        text = sentences([partial_result_text(result), rpt_("{results} so far", results=text)])
-    return text if comparison is None else sentences([text, baseline_counts(comparison)])
+        text = sentences([result_texts.partial_result_text(result), rpt_("{results} so far", results=text)])
+    return text if comparison is None else sentences([text, result_texts.baseline_counts(comparison)])

@@ -27,18 +27,8 @@ from ..contact_rows import active_row, entry_of_row
 from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, results_of, settings_on
-from . import over_time
+from . import draw_data, over_time
 from .collider_surfaces import ColliderPainter
-from .draw_data import (
-    GHOST_COLOR,
-    DrawData,
-    Instances,
-    contact_marker,
-    draw_data_from_shapes,
-    envelope_instances,
-    label_ranks,
-    with_labels,
-)
 from .flat import draw_labels
 from .painter import Painter, Style
 from .state import (
@@ -254,16 +244,16 @@ def update_overlay(
 
 def _build_draw_data(
     cached: CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
-) -> DrawData:
+) -> draw_data.DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
     display, pair = settings.display, entry_of_row(settings, active_row(settings))
     contact = pair if isinstance(pair, Contact) else None
     active = () if pair is None else (pair.a, pair.b)
-    bounds = draw_data_from_shapes(live, display.shapes_drawn, settings.shape, active)
+    bounds = draw_data.draw_data_from_shapes(live, display.shapes_drawn, settings.shape, active)
     data = bounds.of_subjects(live.selected) if display.only_selected else bounds
     if display.show_names:
         names = cached.subjects.current_names(cached.result.subjects)
-        data = with_labels(data, names, label_ranks(live, active))
+        data = draw_data.with_labels(data, names, draw_data.label_ranks(live, active))
     ghosts = None
     if contact is not None:
         # The bounds of the pair at its first contact, once the playhead was there.
@@ -274,19 +264,19 @@ def _build_draw_data(
             ghosts = cached.ghosts[1]
     if contact is not None and display.show_contact:
         # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
-        marker = contact_marker(contact, data.instances if ghosts is None else ghosts)
+        marker = draw_data.contact_marker(contact, data.instances if ghosts is None else ghosts)
         data = replace(data, marker=marker)
     parts = [data.instances]
     if ghosts is not None and display.show_ghosts:
-        parts.append(ghosts.with_color(GHOST_COLOR))
+        parts.append(ghosts.with_color(draw_data.GHOST_COLOR))
     if display.show_envelopes and (swept := envelopes_on(settings)) is not None:
         drawn = display.shapes_drawn
         if cached.envelopes is None or cached.envelopes[0] is not swept or cached.envelopes[1] != drawn:
-            cached.envelopes = swept, drawn, envelope_instances(cached.result, swept, drawn)
+            cached.envelopes = swept, drawn, draw_data.envelope_instances(cached.result, swept, drawn)
         envelopes = cached.envelopes[2]
         is_shown = live.visible & live.selected if display.only_selected else live.visible
         parts.insert(0, envelopes.take(is_shown[envelopes.owners]).with_color(preferences().swept_color))
-    return replace(data, instances=Instances.concatenate(parts)) if len(parts) > 1 else data
+    return replace(data, instances=draw_data.Instances.concatenate(parts)) if len(parts) > 1 else data
 
 
 # ---- Drawing a view

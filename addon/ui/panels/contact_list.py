@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, UILayout, UIList
 
+from ...core import Contact
 from ...formats import NotVerified
+from ...formats.document.model import ScannedContacts
 from ...scene.blender.frames import playhead
+from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows, prefixes_of_names, sorted_and_filtered
 from ..operators.rows import (
@@ -248,7 +251,10 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
         distance = length_text(row.value, context.scene.unit_settings)
         texts = iface_(time, frame=frame_text(row.frame)), iface_(gap, distance=distance)
         return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
-    lines = names + _lines_of_interval(context, settings, row) + _lines_of_meshes(context, row)
+    result, contact = results_of(settings).contacts, contact_of_row(settings, row)
+    assert result and result.scanned and contact, "only drawn with contacts"
+    lines = names + _lines_of_interval(context, result, contact)
+    lines += _lines_of_meshes(context, result.scanned, row)
     if row.accepted:
         text = n_("Accepted: {comment}") if row.comment else n_("Accepted")
         lines.append((iface_(text, comment=row.comment), "CHECKMARK"))
@@ -256,43 +262,44 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
         lines.append((iface_("Tunnelling: between frames only"), "GHOST_ENABLED"))
     elif row.at_start:
         lines.append((iface_("In contact at the first frame"), "PINNED"))
-    elif row.linear:
+    elif contact.first.motion == "linear":
         lines.append((iface_("Linear motion between frames"), "ANIM"))
     return lines + problems
 
 
-def _lines_of_meshes(context: Context, row: ContactRow) -> list[tuple[str, Any]]:
+def _lines_of_meshes(context: Context, scanned: ScannedContacts, row: ContactRow) -> list[tuple[str, Any]]:
     """Return the lines about the verification on meshes: when they come close, and when they touch."""
-    reach = length_text(row.mesh_clearance, context.scene.unit_settings)
-    lines = []
-    if row.mesh_clearance and row.meshes != "NEVER":
-        frame = frame_text(row.closer_frame, row.closer_uncertainty)
+    answer = scanned.confirmed[row.index] if scanned.confirmed else None
+    if isinstance(answer, NotVerified):
+        return [(iface_("Meshes not verified:"), "INFO"), (iface_(answer.text), "BLANK1")]
+    if answer is None:
+        return []
+    reach, lines = length_text(scanned.clearance, context.scene.unit_settings), []
+    if answer.closer and answer.closer.first:
+        frame = frame_text(*answer.closer.first[:2])
         lines.append((iface_("Meshes within {distance} at {frame}", distance=reach, frame=frame), "TIME"))
-    if row.meshes == "TOUCH":
-        frame = frame_text(row.mesh_frame, row.mesh_uncertainty)
-        lines.append((iface_("Meshes touch at {frame}", frame=frame), "CHECKMARK"))
-    elif row.meshes == "CLOSER":
+    if answer.first:
+        text = iface_("Meshes touch at {frame}", frame=frame_text(*answer.first[:2]))
+        lines.append((text, "CHECKMARK"))
+    elif answer.is_contact:
         lines.append((iface_("Meshes never touch"), "MESH_DATA"))
-    elif row.meshes == "NEVER" and row.mesh_clearance:
+    elif answer.closer:
         lines.append((iface_("Meshes never within {distance}", distance=reach), "MESH_DATA"))
-    elif row.meshes == "NEVER":
+    else:
         lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
-    if row.not_verified:
-        lines.append((iface_("Meshes not verified:"), "INFO"))
-        lines.append((iface_(NotVerified(row.not_verified).text), "BLANK1"))
-    if row.meshes != "UNKNOWN" and row.is_mesh_sampled:
+    if not answer.is_proven:
         lines.append((iface_("Meshes sampled, not proven"), "INFO"))
     return lines
 
 
-def _lines_of_interval(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
+def _lines_of_interval(context: Context, result: Result, contact: Contact) -> list[tuple[str, Any]]:
     """Return the lines about the interval of contact that began last at the playhead."""
-    contact, units = contact_of_row(settings, row), context.scene.unit_settings
-    result = results_of(settings).contacts
-    if contact is None or result is None or not contact.details:
-        begin = iface_("Bounds: first contact at {frame}", frame=frame_text(row.frame, row.uncertainty))
-        depth, text = length_text(abs(row.value), units), n_("Bounds: deepest {depth}")
-        if row.value < 0:
+    units = context.scene.unit_settings
+    if not contact.details:
+        frame = frame_text(contact.first.frame, contact.first.uncertainty)
+        begin = iface_("Bounds: first contact at {frame}", frame=frame)
+        depth, text = length_text(abs(contact.depth), units), n_("Bounds: deepest {depth}")
+        if contact.depth < 0:
             text = n_("Bounds: gap {distance}")
         return [(begin, "TIME"), (iface_(text, depth=depth, distance=depth), "DRIVER_DISTANCE")]
     starts = [span.start for span in contact.intervals]

@@ -185,11 +185,7 @@ class glTF2ExportUserExtension:
                 scene.nodes,
                 self._objects,
                 ExportSettings(
-                    extensions,
-                    settings.shape,
-                    fit,
-                    settings.max_vertices,
-                    export_settings["gltf_yup"],
+                    extensions, settings.shape, fit, settings.max_vertices, export_settings["gltf_yup"]
                 ),
                 lambda problem: log.warning(translated(problem), popup=True),
             )

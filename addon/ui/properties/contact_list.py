@@ -58,16 +58,13 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     """A row of the contact list: a contact or a near miss. The panel shows its values as texts.
 
-    Times are frames, each with its uncertainty in frames: of the bounds, of the first contact of the meshes
-    (`mesh_frame`), and from which the meshes are closer than the clearance (`closer_frame`).
+    The other values of a contact are in the result.
 
+    frame, uncertainty : Time of the bounds, in frames.
     value : Greatest penetration depth of the bounds, the gap within the clearance as a negative number, or
         the gap of a near miss.
     is_grazing : Whether the gap is no larger than the rounding of coordinates.
-    linear : Whether the motion between frames was taken for linear.
-    meshes : Result of the verification on meshes, see `not_verified` for the reason of "UNKNOWN".
-    is_mesh_sampled : Whether the result for the meshes is an estimate from samples.
-    mesh_clearance : Clearance within which the meshes were tested, 0 for touching only.
+    not_verified : Why the meshes could not be tested; empty if they were.
     index : Index in the contacts or near misses of the report.
     """
 
@@ -81,17 +78,7 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     tunnelling: BoolProperty()
     at_start: BoolProperty()
     uncertainty: FloatProperty()
-    linear: BoolProperty()
-    meshes: EnumProperty(
-        items=[(name, "", "", number) for number, name in enumerate(("UNKNOWN", "TOUCH", "NEVER", "CLOSER"))]
-    )
     not_verified: StringProperty()
-    mesh_frame: FloatProperty(precision=3)
-    mesh_uncertainty: FloatProperty()
-    is_mesh_sampled: BoolProperty()
-    mesh_clearance: FloatProperty()
-    closer_frame: FloatProperty(precision=3)
-    closer_uncertainty: FloatProperty()
     index: IntProperty()
     hidden: BoolProperty(name="Hide", description="Hide this row")
     accepted: BoolProperty()

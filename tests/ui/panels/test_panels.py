@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
+import numpy as np
 import pytest
 
 from addon import registration
 from addon.cli.parser import parse_arguments
+from addon.core.scan.mesh_contact import MeshContact
+from addon.formats.document.model import Confirmation
 from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
 from addon.ui import job_state
@@ -304,12 +309,18 @@ def test_details_show_all_lines_of_a_row_with_much_to_say(settings):
     scanned_scene.scan()
     (row,) = settings.rows
     settings.active_row = 0
-    row.meshes, row.mesh_clearance, row.is_mesh_sampled = "CLOSER", 0.1, True
+    results = result_store.get(settings.result_id)
+    closer = Confirmation(None, closer=Confirmation(MeshContact(10.0, 0.0, np.zeros(3), np.zeros(3))))
+    scanned = replace(results.contacts.scanned, confirmed=[closer], clearance=0.1)
+    contacts = replace(results.contacts, scanned=scanned)
+    settings.result_id = result_store.put(replace(results, contacts=contacts))
     row.accepted, row.comment, row.tunnelling = True, "Known", True
     bpy.data.objects["Floor"].hide_set(True)
     labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
     for text in (
+        "Meshes within 10 cm at 10.0000",
         "Meshes never touch",
+        "Meshes sampled, not proven",
         "Accepted: Known",
         "Tunnelling: between frames only",
         "Floor is hidden",

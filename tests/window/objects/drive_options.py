@@ -82,7 +82,17 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
     rows = [row for row in driver.settings.rows if not row.is_near_miss]
-    yield from driver.note("found", contacts=[(row.a, row.b, row.linear, row.meshes) for row in rows])
+    result = sys.modules[f"{PACKAGE}.scene.jobs.result_store"].get(driver.settings.result_id).contacts
+    contacts = [
+        (
+            row.a,
+            row.b,
+            result.report.contacts[row.index].first.motion == "linear",
+            bool(result.confirmed[row.index].first),
+        )
+        for row in rows
+    ]
+    yield from driver.note("found", contacts=contacts)
 
 
 run(scenario)
