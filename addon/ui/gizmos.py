@@ -17,7 +17,7 @@ from ..scene.blender.object_properties import OVERRIDE_OPTIONS
 from ..scene.blender.object_settings import SETTINGS_PROPERTY
 from .kept_checks import measure_active
 from .overlay.state import redraw
-from .overlay.unit_meshes import UnitLines, box_lines, sphere_lines
+from .overlay.unit_meshes import box_lines, sphere_lines
 
 _TWEAK = "GIZMOGROUP_OT_gizmo_tweak"
 _POLL_INTERVAL = 0.05
@@ -72,40 +72,29 @@ def _check_end() -> float | None:
     return None
 
 
-class _Outline:
+class COLLISION_BOUNDS_GT_outline(Gizmo):
     """Lines around a custom shape that cannot be dragged."""
 
-    lines: ClassVar[UnitLines]
-
     def setup(self) -> None:
-        """Create the lines, of a shape of size 1."""
-        self.shape = self.new_custom_shape("LINES", self.lines.segments.tolist())  # type: ignore[attr-defined]
+        """Create the lines of both shapes, of size 1: twelve edges, and three circles."""
+        lines = {"box": box_lines(), "sphere": sphere_lines(48)}
+        self.shapes: Any = {
+            shape: self.new_custom_shape("LINES", each.segments.tolist()) for shape, each in lines.items()
+        }
 
     def draw(self, context: Context) -> None:
         """Draw the lines at the size of the shape."""
         settings = _active_settings()
         extents = settings.half_extents if settings.override == "box" else [settings.radius] * 3
         matrix = context.object.matrix_world @ Matrix.Translation(settings.center)
-        self.draw_custom_shape(self.shape, matrix=matrix @ Matrix.Diagonal((*extents, 1.0)))  # type: ignore[attr-defined]
-
-
-class COLLISION_BOUNDS_GT_sphere(_Outline, Gizmo):
-    """Three circles."""
-
-    lines = sphere_lines(48)
-
-
-class COLLISION_BOUNDS_GT_box(_Outline, Gizmo):
-    """Twelve edges."""
-
-    lines = box_lines()
+        matrix @= Matrix.Diagonal((*extents, 1.0))
+        self.draw_custom_shape(self.shapes[settings.override], matrix=matrix)
 
 
 class _GizmoGroup:
     """Base of the gizmo groups of both shapes: an outline, handles of sizes, a ring that moves the center.
 
     shape : Override that a group is for.
-    outline : Class of its lines.
     directions : Axis and side of each handle.
     """
 
@@ -113,7 +102,6 @@ class _GizmoGroup:
     bl_region_type = "WINDOW"
     bl_options: ClassVar = {"3D", "PERSISTENT"}
     shape: ClassVar[str]
-    outline: ClassVar[type[_Outline]]
     directions: ClassVar[tuple[tuple[int, int], ...]]
 
     @classmethod
@@ -146,7 +134,7 @@ class _GizmoGroup:
 
     def setup(self: Any, context: Context) -> None:
         """Create the gizmos."""
-        _with_theme_colors(self.gizmos.new(self.outline.__name__), context)
+        _with_theme_colors(self.gizmos.new("COLLISION_BOUNDS_GT_outline"), context)
         self.handles = [self._new_handle(context, *direction) for direction in self.directions]
         self.ring = _with_theme_colors(self.gizmos.new("GIZMO_GT_move_3d"), context)
         self.ring.draw_style, self.ring.draw_options = "RING_2D", {"ALIGN_VIEW", "FILL_SELECT"}
@@ -190,7 +178,7 @@ class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
     """A handle on each face of the box of an override, with a ring at its center."""
 
     bl_label = "Custom Box"
-    shape, outline = "box", COLLISION_BOUNDS_GT_box
+    shape = "box"
     directions = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
 
     @staticmethod
@@ -217,7 +205,7 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
     """Handle for the radius of a sphere, a ring that moves its center, and an outline."""
 
     bl_label = "Custom Sphere"
-    shape, outline = "sphere", COLLISION_BOUNDS_GT_sphere
+    shape = "sphere"
     directions = ((0, 1),)
 
     @staticmethod

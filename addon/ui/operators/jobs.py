@@ -20,14 +20,7 @@ from .. import job_state, result_texts
 from ..contact_rows import fill_rows
 from ..kept_checks import measure_active
 from ..overlay import handlers as overlay
-from ..properties.options import (
-    BOUNDS_OPTIONS,
-    CONTACT_OPTIONS,
-    PART_OPTIONS,
-    HasOptions,
-    draw_vertex_group,
-    option_property,
-)
+from ..properties import options
 from ..properties.scene import (
     bound_shapes,
     bounds_fit_settings,
@@ -43,8 +36,8 @@ from .reports import compared
 from .rows import renew_markers
 
 
-@shares("scope", *BOUNDS_OPTIONS)
-class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
+@shares("scope", *options.BOUNDS_OPTIONS)
+class COLLISION_BOUNDS_OT_compute_bounds(options.HasOptions, ModalJob, Operator):
     """Fit a bounding sphere and box to each object, and the shapes chosen below, and show them"""
 
     bl_label = "Compute Bounds"
@@ -63,12 +56,12 @@ class COLLISION_BOUNDS_OT_compute_bounds(HasOptions, ModalJob, Operator):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        hidden = set() if "compound" in self.added_shapes else set(PART_OPTIONS)
+        hidden = set() if "compound" in self.added_shapes else set(options.PART_OPTIONS)
         if not self.vertex_group:
             hidden.add("group_threshold")
-        for name in ("scope", *BOUNDS_OPTIONS):
+        for name in ("scope", *options.BOUNDS_OPTIONS):
             if name == "vertex_group":
-                draw_vertex_group(self.layout, self, context.object, name)
+                options.draw_vertex_group(self.layout, self, context.object, name)
             elif name not in hidden:
                 self.layout.prop(self, name)
 
@@ -106,7 +99,7 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
     bl_label = "Choose Vertex Group"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
-    group: option_property("vertex_group", options={"SKIP_SAVE"})
+    group: options.option_property("vertex_group", options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
         """Set the group of the scene."""
@@ -114,7 +107,7 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
 
 
 @shares("scope", "padding")
-class COLLISION_BOUNDS_OT_compute_envelope(HasOptions, ModalJob, Operator):
+class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operator):
     """Fit one box and one sphere around each object's whole animation, between frames too"""
 
     bl_label = "Compute Swept Bounds"
@@ -164,8 +157,8 @@ class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
         overlay.refresh(context)
 
 
-@shares("scope", *CONTACT_OPTIONS)
-class COLLISION_BOUNDS_OT_find_contacts(HasOptions, ModalJob, Operator):
+@shares("scope", *options.CONTACT_OPTIONS)
+class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
     """Find when animated objects first touch, between frames too"""
 
     bl_label = "Find Contacts"

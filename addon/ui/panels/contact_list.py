@@ -56,8 +56,6 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         _icon: int,
         _active_data: SceneSettings,
         _active_property: str,
-        _index: int = 0,
-        _filter_flag: int = 0,
     ) -> None:
         """Draw both names, frame, and depth or gap; the icon shows which."""
         line = layout.row(align=True)

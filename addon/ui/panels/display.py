@@ -93,8 +93,7 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
         """Draw shapes, style and the options of the active contact."""
         layout, settings = self.layout, settings_of(context)
         display = settings.display
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout.use_property_split, layout.use_property_decorate = True, False
         body = layout.column()
         body.active = display.show_overlay
         shapes = body.grid_flow(columns=2, even_columns=True, align=True)

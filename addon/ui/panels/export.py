@@ -204,8 +204,7 @@ def draw_gltf_options(context: Context, layout: UILayout) -> None:
     if body is None:
         return
     settings = settings_on(context.scene).gltf
-    body.use_property_split = True
-    body.use_property_decorate = False
+    body.use_property_split, body.use_property_decorate = True, False
     column = body.column(heading="Colliders", align=True)
     column.prop(settings, "omi")
     column.prop(settings, "khr")

@@ -253,14 +253,8 @@ class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
     """Draw radius or size, length, and center, of each shape, with buttons that copy the numbers."""
     for shape in quality.shapes:
-        numbers = np.ravel(shape.size).tolist()
-        _draw_value(
-            layout,
-            meaning_(shape.label),
-            numbers,
-            units,
-            n_("Radius {value}") if isinstance(shape.size, float) else "{value}",
-        )
+        template = n_("Radius {value}") if isinstance(shape.size, float) else "{value}"
+        _draw_value(layout, meaning_(shape.label), np.ravel(shape.size).tolist(), units, template)
         if shape.length is not None:
             _draw_value(layout, iface_("Length"), [shape.length], units)
         _draw_value(layout, meaning_("Center"), shape.center.tolist(), units)
@@ -337,6 +331,5 @@ class COLLISION_BOUNDS_PT_collection(Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the switch."""
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
         self.layout.prop(getattr(context.collection, SETTINGS_PROPERTY), "merge_bounds")

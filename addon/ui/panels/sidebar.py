@@ -76,8 +76,7 @@ def with_button(
     button next to it that clears its results. While `job` runs, its progress is in its place, in
     the same height, with Stop at its end: what is below does not move, and a double click does not hit Stop.
     """
-    layout.use_property_split = True
-    layout.use_property_decorate = False
+    layout.use_property_split, layout.use_property_decorate = True, False
     row = layout.row(align=True)
     row.scale_y = 1.4
     if job is not None:

@@ -77,8 +77,7 @@ class Preferences(AddonPreferences):
     def draw(self, _context: Context) -> None:
         """Draw the preferences."""
         layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column()
         for name in _COLORS:
             column.prop(self, name)
