@@ -126,11 +126,6 @@ class RunningJob:
         return self._stop_time is not None and self._clock() - self._stop_time > _RELIABLE_AFTER
 
     @property
-    def frame(self) -> float:
-        """Frame that the job has reached; minus infinity before its first step."""
-        return self._progress.time if self._progress else -math.inf
-
-    @property
     def done(self) -> float:
         """Part of the whole job that is done, from 0 to 1."""
         return self._progress.share if self._progress else 0.0

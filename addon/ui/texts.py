@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
@@ -96,10 +97,14 @@ def common_prefix(names: Iterable[str]) -> str:
     names = list(names)
     # What the first and the last name in order have in common, all in between have too.
     first, last = min(names, default=""), max(names, default="")
-    same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     shortest = min(map(len, names), default=0)
-    ends = [k + 1 for k in range(min(same, shortest - 1)) if first[k] in _SEPARATORS]
+    ends = [k + 1 for k in range(min(_same(first, last), shortest - 1)) if first[k] in _SEPARATORS]
     return first[: ends[-1]] if ends else ""
+
+
+def _same(a: str, b: str) -> int:
+    """Return the number of characters that two texts have in common at their begin."""
+    return next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
@@ -113,12 +118,12 @@ def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
     for end in (k + 1 for k in range(len(name) - len(rest)) if name[k] in _SEPARATORS):
         if fits(_ELLIPSIS + name[end:]):
             return _ELLIPSIS + name[end:]
-    low, high = 1, len(rest)
-    # The largest number of characters that fit, by bisection; one at least.
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(_kept(rest, middle)) else (low, middle)
-    return _kept(rest, low)
+    return _kept(rest, most_that_fit(len(rest), lambda count: fits(_kept(rest, count))))
+
+
+def most_that_fit(length: int, fit: Callable[[int], bool]) -> int:
+    """Return the largest number of characters below a length that fit, by bisection; one at least."""
+    return 1 + bisect_left(range(2, length), True, key=lambda count: not fit(count))
 
 
 def shortened_pair(
@@ -128,7 +133,7 @@ def shortened_pair(
     texts = shortened(a, prefixes.get(a, ""), fits), shortened(b, prefixes.get(b, ""), fits)
     if texts[0] != texts[1] or a == b:
         return texts
-    start = next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    start = _same(a, b)
     start = max((k + 1 for k in range(start) if a[k] in _SEPARATORS), default=start)
     return _kept_from(a, start, fits), _kept_from(b, start, fits)
 
@@ -136,10 +141,11 @@ def shortened_pair(
 def _kept_from(name: str, start: int, fits: Callable[[str], bool]) -> str:
     """Keep as many characters from a position on as fit, one at least."""
     head = _ELLIPSIS if start else ""
-    if fits(head + name[start:]):
-        return head + name[start:]
-    count = next((k for k in range(len(name) - start, 1, -1) if fits(head + name[start:][:k] + _ELLIPSIS)), 1)
-    return head + name[start:][:count] + _ELLIPSIS
+    rest = name[start:]
+    if fits(head + rest):
+        return head + rest
+    count = most_that_fit(len(rest) + 1, lambda count: fits(head + rest[:count] + _ELLIPSIS))
+    return head + rest[:count] + _ELLIPSIS
 
 
 def _kept(name: str, count: int) -> str:

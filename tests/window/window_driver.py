@@ -231,7 +231,10 @@ class WindowDriver:
 
     def wait_for_scan(self, frame: float) -> Steps:
         """Wait until the scan that runs has come to a frame."""
-        yield from self.wait_until(lambda: self.scan and self.scan.frame >= frame, f"a scan of frame {frame}")
+        yield from self.wait_until(
+            lambda: self.scan and self.scan._progress and self.scan._progress.time >= frame,
+            f"a scan of frame {frame}",
+        )
 
     def x11_ids(self) -> list[str]:
         """Return the X11 identifiers of Blender's windows, oldest first."""

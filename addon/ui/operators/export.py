@@ -55,7 +55,6 @@ class _Export(Command, ExportHelper):
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = n_("Export JSON...")
     suggested_name: ClassVar[str] = "{file}.json"
-    is_wide: ClassVar[bool] = False
     filter_glob: StringProperty(options={"HIDDEN"})
     # Not kept by Blender, which would suggest the path of another blend file.
     filepath: StringProperty(
@@ -242,7 +241,6 @@ class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
     """Export the displayed bounds as a URDF of fixed links, in meters with Z up. It has no convex hulls"""
 
     bl_label = "Export URDF (Robots)"
-    is_wide = True
     file_format, button_text, suggested_name = "urdf", n_("URDF (Robots)..."), "{file}.urdf"
 
 
@@ -250,7 +248,6 @@ class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
     """Export the displayed bounds as bodies of a MuJoCo model, in meters with Z up"""
 
     bl_label = "Export MuJoCo (MJCF)"
-    is_wide = True
     file_format, button_text, suggested_name = "mjcf", "MuJoCo (MJCF)...", "{file}.xml"
 
     free_joints: BoolProperty(
@@ -264,7 +261,6 @@ class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
     """Export the displayed bounds as colliders of USD Physics without meshes, in meters with Z up"""
 
     bl_label = "Export USD Physics"
-    is_wide = True
     file_format, button_text, suggested_name = "usd", "USD Physics...", "{file}.colliders.usda"
 
 
@@ -272,5 +268,4 @@ class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     """Export the displayed spheres, or the leaves of sphere trees, as collision spheres of cuRobo"""
 
     bl_label = "Export cuRobo Spheres"
-    is_wide = True
     file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"

@@ -23,10 +23,12 @@ from ..operators.colliders import check_summary, draw_options
 from ..overlay.state import after_export, before_export
 from ..properties.preferences import PACKAGE
 from ..properties.scene import COLLIDER_OPTIONS, fit_settings, selected_count, settings_of, settings_on
-from ..texts import iface_, iface_count, n_, translated
+from ..texts import iface_, iface_count, most_that_fit, n_, translated
 from .sidebar import Tab, fits_in_sidebar, folded, running_job, with_button
 
-_BUTTONS_IN_ROW, _WIDE_BUTTONS_IN_ROW = 3, 2
+_BUTTONS_IN_ROW, _LONG_BUTTONS_IN_ROW = 3, 2
+_SHORT_BUTTON = 12
+"""Characters of the text of a button up to which three fit into a row."""
 
 _LISTED = 12
 """Problems and notes that the panel lists; the report of the command line has all."""
@@ -107,7 +109,7 @@ def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
             longer = word
         # Japanese, for example, is written without spaces.
         while len(longer) > 1 and not fits(longer) and any("\u3040" <= each <= "\u9fff" for each in longer):
-            count = next((end for end in range(len(longer) - 1, 1, -1) if fits(longer[:end])), 1)
+            count = most_that_fit(len(longer), lambda count, text=longer: fits(text[:count]))
             yield longer[:count]
             longer = longer[count:]
         line = longer
@@ -125,8 +127,8 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
         document, *partial = export.EXPORTS
         text = iface_(document.button_text)
         self.layout.operator(document.bl_idname, text=text, translate=False, icon="EXPORT")
-        for is_wide, count in ((False, _BUTTONS_IN_ROW), (True, _WIDE_BUTTONS_IN_ROW)):
-            buttons = [operator for operator in partial if operator.is_wide == is_wide]
+        for is_long, count in ((False, _BUTTONS_IN_ROW), (True, _LONG_BUTTONS_IN_ROW)):
+            buttons = [each for each in partial if (len(each.button_text) > _SHORT_BUTTON) == is_long]
             for start in range(0, len(buttons), count):
                 row = self.layout.row(align=True)
                 for operator in buttons[start : start + count]:

@@ -253,8 +253,8 @@ class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
     """Draw radius or size, length, and center, of each shape, with buttons that copy the numbers."""
     for shape in quality.shapes:
-        template = n_("Radius {value}") if isinstance(shape.size, float) else "{value}"
-        _draw_value(layout, meaning_(shape.label), np.ravel(shape.size).tolist(), units, template)
+        radius = [n_("Radius {value}")] if isinstance(shape.size, float) else []
+        _draw_value(layout, meaning_(shape.label), np.ravel(shape.size).tolist(), units, *radius)
         if shape.length is not None:
             _draw_value(layout, iface_("Length"), [shape.length], units)
         _draw_value(layout, meaning_("Center"), shape.center.tolist(), units)

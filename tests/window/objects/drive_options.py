@@ -88,7 +88,7 @@ def scenario(driver: WindowDriver) -> Steps:
             row.a,
             row.b,
             result.report.contacts[row.index].first.motion == "linear",
-            bool(result.confirmed[row.index].first),
+            bool(getattr(result.confirmed[row.index], "first", None)),
         )
         for row in rows
     ]
