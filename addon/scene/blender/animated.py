@@ -269,23 +269,15 @@ class Simulations:
             if simulated and not world.point_cache.is_baked:
                 starts.append(_first_timeline_frame(scene, world.point_cache))
         for item in items:
-            caches = [
-                _cache_of(modifier)
-                for modifier in item.modifiers
-                if (
-                    _has_node(modifier, _SIMULATION_NODES)
-                    if modifier.type == "NODES"
-                    else modifier.type in _SIMULATED
-                )
-                and _is_enabled(item, modifier, "show_viewport")
-            ]
-            if caches:
-                simulated.add(item)
-                starts += [
-                    scene.frame_start if cache is None else _first_timeline_frame(scene, cache)
-                    for cache in caches
-                    if cache is None or not cache.is_baked
-                ]
+            for modifier in item.modifiers:
+                has_nodes = modifier.type == "NODES" and _has_node(modifier, _SIMULATION_NODES)
+                if not (has_nodes or modifier.type in _SIMULATED):
+                    continue
+                if _is_enabled(item, modifier, "show_viewport"):
+                    simulated.add(item)
+                    cache = _cache_of(modifier)
+                    if cache is None or not cache.is_baked:
+                        starts.append(_first_timeline_frame(scene, cache))
         if not simulated:
             return cls(frozenset(), None)
         uids = frozenset(
@@ -320,8 +312,13 @@ class Simulations:
                 item.update_tag(refresh={"DATA"})
 
 
-def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
-    """Whole frame of the timeline at or before the first frame of a cache, which counts animation frames."""
+def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache | None) -> int:
+    """Whole frame of the timeline at or before the first frame of a cache, which counts animation frames.
+
+    Without a cache it is that of the scene.
+    """
+    if cache is None:
+        return scene.frame_start
     return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
 
 

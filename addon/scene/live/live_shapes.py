@@ -10,10 +10,9 @@ Convex parts stay as Compute Bounds has fitted them, and are moved with their su
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -143,13 +142,6 @@ def _sharp_edges(hull: ConvexHull) -> Floats:
 
 _MAX_COORDINATE = 1e15
 """Subjects beyond this, or with a matrix that is not finite, are not shown."""
-
-
-class _Source(NamedTuple):
-    """Geometry of a subject whose vertices are grouped, and the face of each triangle if it may deform."""
-
-    geometry: SubjectGeometry
-    of_triangle: NDArray[np.int32] | None = None
 
 
 class LiveSubjects:
@@ -369,7 +361,10 @@ class LiveSubjects:
             present[source.subject] = True
             points, _, radius = source.geometry
             now = LiveReading(points, radius, source.fit, (source.triangles,))
-            refit += self._keep(source.subject, now, partial(_Source, source))
+            is_changed, is_regrouped = self._keep(source.subject, now)
+            if is_regrouped:
+                self._group(source, None)
+            refit += [source.subject] if is_changed else []
         # NaN is not within the limit either.
         present &= np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
         matrices[~present] = np.eye(4)
@@ -402,7 +397,20 @@ class LiveSubjects:
             points, _ = read_vertices_of_fit(evaluated, fit, needs_triangles=False)
             faces = MeshFaces.of(evaluated, fit.modifiers) if self._grouped_by else ()
             now = LiveReading(points, 0.0, fit, faces)
-        return self._keep(index, now, lambda: _whole_source(index, now, _evaluated(item, depsgraph), matrix))
+        is_changed, is_regrouped = self._keep(index, now)
+        if is_regrouped:
+            source, of_triangle = (
+                SubjectGeometry.of(index, Geometry(now.points, matrix, now.radius), fit),
+                None,
+            )
+            if now.faces is not None:
+                _, triangles = read_vertices_of_fit(_evaluated(item, depsgraph), fit, needs_triangles=True)
+                source = source._replace(triangles=triangles)
+                # Faces of a group are fewer than those of its mesh.
+                if fit.vertex_group is None and may_deform(original, fit.modifiers):
+                    of_triangle = MeshFaces(*now.faces).of_triangle
+            self._group(source, of_triangle)
+        return [index] if is_changed else []
 
     def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
         """Yield the geometry of parts and merged subjects."""
@@ -429,11 +437,8 @@ class LiveSubjects:
                 source = in_bone_space(source)
             yield source._replace(subjects=np.array([index]))
 
-    def _keep(self, index: int, now: LiveReading, read_source: Callable[[], _Source]) -> list[int]:
-        """Keep what was read of a subject, and return its index if it has changed.
-
-        read_source : Called if the vertices are grouped again.
-        """
+    def _keep(self, index: int, now: LiveReading) -> tuple[bool, bool]:
+        """Keep what was read of a subject; return whether it has changed, and has to be grouped again."""
         before = self._known.get(index)
         fit_before = self._fit if before is None else before.fit
         if now.fit is not fit_before and now.fit != fit_before:
@@ -444,15 +449,15 @@ class LiveSubjects:
                 self._fits.clear()
         self._known[index] = now
         has_groups = before is not None and now.has_groups_of(before)
-        if has_groups and before is not None and now.has_shape_of(before):
-            return []
-        if self._grouped_by and not has_groups:
-            source, of_triangle = read_source()
-            # Convex parts are those that a job has split: views must not wait for a split.
-            for name in self._grouped_by:
-                self._parts[name][index] = part_vertices(name, source, of_triangle, only_known=True)
-                self._fits.pop(name, None)
-        return [index]
+        is_same = has_groups and before is not None and now.has_shape_of(before)
+        return not is_same, bool(self._grouped_by) and not has_groups
+
+    def _group(self, source: SubjectGeometry, of_triangle: NDArray[np.int32] | None) -> None:
+        """Group the vertices of a subject; `of_triangle` is the face of each triangle if it may deform."""
+        # Convex parts are those that a job has split: views must not wait for a split.
+        for name in self._grouped_by:
+            self._parts[name][source.subject] = part_vertices(name, source, of_triangle, only_known=True)
+            self._fits.pop(name, None)
 
     def _geometry(self, index: int, matrices: Floats) -> Geometry:
         known = self._known[index]
@@ -489,15 +494,3 @@ class LiveSubjects:
 def _evaluated(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
     """Return an evaluated object itself, or that of an original one."""
     return item if item.is_evaluated else item.evaluated_get(depsgraph)
-
-
-def _whole_source(index: int, now: LiveReading, evaluated: bpy.types.Object, matrix: Floats) -> _Source:
-    """Read the triangles of a whole object that was read, unless it is overridden."""
-    source = SubjectGeometry.of(index, Geometry(now.points, matrix, now.radius), now.fit)
-    if now.faces is None:
-        return _Source(source)
-    _, triangles = read_vertices_of_fit(evaluated, now.fit, needs_triangles=True)
-    # Faces of a group are fewer than those of its mesh.
-    is_bent = now.fit.vertex_group is None and may_deform(evaluated.original, now.fit.modifiers)
-    of_triangle = MeshFaces(*now.faces).of_triangle if is_bent else None
-    return _Source(source._replace(triangles=triangles), of_triangle)

@@ -203,14 +203,6 @@ _OTHER_REASONS = {HIDDEN, IS_COLLIDER, PARTICLES_REASON, *UNSUPPORTED_REASONS.va
 """Reasons to skip an object of which nothing is missing."""
 
 
-class FoundSubjects(NamedTuple):
-    """Subjects and skipped objects as of `find_subjects`, and all that was visible."""
-
-    subjects: SubjectList
-    skipped: list[Skipped]
-    table: InstanceTable[Any]
-
-
 def find_subjects(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, selection: Selection
 ) -> tuple[SubjectList, list[Skipped]]:
@@ -231,8 +223,12 @@ def find_subjects(
 
 def find_in_parts(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, selection: Selection
-) -> Generator[int, None, FoundSubjects]:
-    """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
+) -> Generator[int, None, tuple[SubjectList, list[Skipped], InstanceTable[Any]]]:
+    """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand.
+
+    Returns subjects, skipped : As of `find_subjects`.
+    Returns table : All that was visible.
+    """
     is_owner_selected = owner_filter(scene, selection)
     singles, groups, table = yield from find_subject_candidates(
         scene, depsgraph, selection.bone_weight if selection.split_by_bones else None
@@ -260,7 +256,7 @@ def find_in_parts(
         rows = np.flatnonzero(is_selected).tolist()
         if not any(matches_pattern(pattern, names[row], *owners[row]) for row in rows):
             raise SceneError(f"object {pattern!r}: {_reason_for_none(scene, pattern, skipped)}")
-    return FoundSubjects(_subjects(scene, singles, groups, names, is_selected), skipped, table)
+    return _subjects(scene, singles, groups, names, is_selected), skipped, table
 
 
 def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Skipped]) -> str:

@@ -151,7 +151,7 @@ class LateInstances:
             self._ids = {each.id for each in prepared.bounds.subjects}
         depsgraph, selection = bpy.context.evaluated_depsgraph_get(), request.settings.selection
         finding = find_in_parts(scene_by_uid(request.uid), depsgraph, replace(selection, patterns=()))
-        found = run_to_end(finding).subjects
+        found, _, _ = run_to_end(finding)
         late = []
         for _, row in sorted(found.rows_of(arrived).items()):
             subject = found[row]
