@@ -67,7 +67,7 @@ class SceneMotion(KnownShapes):
     reader : Reader of the subjects.
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
-    arrived : Instances that appeared in samples, and would have been subjects; whoever reads them clears it.
+    arrived : Instances that have appeared in samples since it was emptied, and would have been subjects.
     """
 
     def __init__(
