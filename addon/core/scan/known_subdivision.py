@@ -144,34 +144,25 @@ class KnownSubdivision(Subdivision):
         jump = self._next_jumps(rows, begin, times)
         velocities, rounding = self._mean_velocities(rows, np.where(jump < times, jump, begin)[None], times)
         noisy = np.flatnonzero(rounding[0] > _ENOUGH * length(velocities[0]))
-        if len(noisy):
-            velocities[0, noisy] = self._smoothed(rows[noisy], times[noisy], velocities[0, noisy])
-        return np.asarray(velocities[0])
-
-    def _smoothed(self, rows: Ints, times: Floats, shortest: Floats) -> Floats:
-        """Velocities (r, 3) over the longest time in which what is seen of their change is rounding.
-
-        Velocities over two lengths of time are extrapolated to a length of 0, so that acceleration counts.
-        A longer time is better as long as its velocity agrees with those over all shorter times (Lepski's
-        method).
-
-        shortest : (r, 3) velocities over the shortest time
-        """
-        spans = _BEFORE * _LONGER ** np.arange(1, _LENGTHS)
-        begin = times - spans[:, None]
-        velocities, rounding = self._mean_velocities(rows, begin, times)
-        velocities = np.concatenate([shortest[None], velocities])
-        rounding = np.concatenate([rounding[:1] * _LONGER, rounding])
-        extrapolated = velocities.copy()
-        extrapolated[1:] = (_LONGER * velocities[:-1] - velocities[1:]) / (_LONGER - 1)
-        noise = rounding.copy()
-        noise[1:] = (_LONGER * rounding[:-1] + rounding[1:]) / (_LONGER - 1)
+        if not len(noisy):
+            return np.asarray(velocities[0])
+        # Velocities over two lengths of time are extrapolated to a length of 0, so that acceleration counts.
+        # A longer time is better as long as its velocity agrees with those over all shorter times, so that
+        # what is seen of their change is rounding (Lepski's method).
+        rows, times = rows[noisy], times[noisy]
+        begin = times - (_BEFORE * _LONGER ** np.arange(1, _LENGTHS))[:, None]
+        longer, of_longer = self._mean_velocities(rows, begin, times)
+        extrapolated = np.concatenate([velocities[:, noisy], longer])
+        noise = np.concatenate([of_longer[:1] * _LONGER, of_longer])
+        noise[1:] = (_LONGER * noise[:-1] + noise[1:]) / (_LONGER - 1)
+        extrapolated[1:] = (_LONGER * extrapolated[:-1] - extrapolated[1:]) / (_LONGER - 1)
         chosen = np.zeros(len(rows), dtype=np.intp)
         for level in range(1, _LENGTHS):
             agrees = length(extrapolated[:level] - extrapolated[level]) <= noise[:level] + noise[level]
             jumps = self._next_jumps(rows, begin[level - 1], times) < times
             chosen[(chosen == level - 1) & agrees.all(axis=0) & ~jumps] = level
-        return np.asarray(extrapolated[chosen, np.arange(len(rows))])
+        velocities[0, noisy] = extrapolated[chosen, np.arange(len(rows))]
+        return np.asarray(velocities[0])
 
     def _next_jumps(self, rows: Ints, begin: Floats, end: Floats) -> Floats:
         """Return the first times (r,) at which either shape of candidates (r,) jumps; inf for none."""

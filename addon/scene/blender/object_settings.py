@@ -184,3 +184,11 @@ def collision_response(item: bpy.types.Object) -> CollisionResponse:
     mask = sum(1 << bit for bit, is_set in enumerate(settings.collision_mask) if is_set)
     material = valid_text(settings.physics_material.strip()) or None
     return CollisionResponse(settings.response, settings.collision_group, mask, material)
+
+
+def may_sweep(fit: FitSettings) -> bool:
+    """Return whether there may be an object whose bones are to be swept."""
+    return fit.bone_frames == "all" or any(
+        bounds_for(item) == "bones" and object_fit_settings(item, fit).bone_frames == "all"
+        for item in bpy.data.objects
+    )

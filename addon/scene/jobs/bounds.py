@@ -27,10 +27,11 @@ from ..blender.frames import (
     scene_by_uid,
 )
 from ..blender.instances import InstanceTable, name_of
+from ..blender.object_settings import may_sweep
 from ..blender.overrides import objects_outside_override
 from ..blender.private_scene import keeping_open
 from ..errors import SceneError
-from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, may_sweep, sweep_bones
+from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, sweep_bones
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
 from ..subjects.find import find_in_parts
 from ..subjects.reader import SubjectGeometry, SubjectReader
@@ -107,7 +108,7 @@ def _bounds_at_frame(
     return replace(
         result,
         sweeps=sweeps,
-        warnings=(*result.warnings, *sweeps.warnings()),
+        warnings=(*result.warnings, *(sweeps.warnings() if sweeps.collapsed else ())),
         vertex_group=None if group is None else valid_text(group.name),
         group=group,
         objects_outside_override=tuple(dict.fromkeys(outside)),

@@ -45,6 +45,7 @@ class CurvePoses:
 
     is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
     skins : Boxes of those of them whose vertices follow from curves of bones; None if there are none.
+    is_skinned : (n,) bool. These subjects.
     transforms : Of all objects that were read.
     rows : (n,) int64. The object of each subject among these, -1 for none.
     visibility : Of these objects.
@@ -59,14 +60,10 @@ class CurvePoses:
         self.rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self.visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self.rows >= 0) & is_candidate
-        self.skins = skins
+        self.skins, self.is_skinned = skins, np.zeros(len(uids), dtype=bool)
         if skins is not None:
             skins.keep(self.is_known)
-
-    @property
-    def is_skinned(self) -> Bools:
-        """Mask (n,) of known subjects whose vertices follow from curves of bones."""
-        return np.zeros(len(self.rows), dtype=bool) if self.skins is None else self.skins.is_skinned
+            self.is_skinned = skins.is_skinned
 
     def compare(
         self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]

@@ -21,7 +21,7 @@ from ..blender.animated import Simulations, changing
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
-from ..blender.object_settings import bounds_for, object_fit_settings
+from ..blender.object_settings import may_sweep, object_fit_settings
 from ..blender.parts.mesh_parts import LEAST_SCALE
 from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
@@ -180,14 +180,6 @@ def sweep_bones(
     found = zip(swept, points, strict=True)
     collapsed = {swept[index].name: (min(at), max(at)) for index, at in sorted(motion.collapsed.items())}
     return BoneSweeps({(s.key, s.bone or ""): each for s, each in found if len(each)}, collapsed)
-
-
-def may_sweep(fit: FitSettings) -> bool:
-    """Return whether there may be an object whose bones are to be swept."""
-    return fit.bone_frames == "all" or any(
-        bounds_for(item) == "bones" and object_fit_settings(item, fit).bone_frames == "all"
-        for item in bpy.data.objects
-    )
 
 
 class BoneMotion:

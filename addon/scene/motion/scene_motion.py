@@ -215,9 +215,11 @@ class SceneMotion(KnownShapes):
         has_mesh = np.array([subject.override is None for subject in reader.subjects], dtype=bool)
         # While some cannot be sampled between frames, others must not appear there.
         is_steady = np.ones(len(self._all), dtype=bool) if self.refinable.all() else ~curves.is_switched
-        solid = self._obstacles.indices
-        stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
-        self._follow(curves, self._fits, self.shape, has_mesh & is_steady, solid[stays & is_steady[solid]])
+        at_rest = solid = self._obstacles.indices
+        if len(solid):
+            stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
+            at_rest = solid[stays & is_steady[solid]]
+        self._follow(curves, self._fits, self.shape, has_mesh & is_steady, at_rest)
         self._posed.follow(curves.skins, self.costs)
 
     def with_switches(self, times: Sequence[float]) -> list[float]:

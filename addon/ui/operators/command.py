@@ -18,8 +18,8 @@ from ...core import CollisionBoundsError, Progress
 from ...core.progress import run_to_end
 from ...formats.wording import message_line
 from ...scene.blender.instances import MESH_LIKE
+from ...scene.blender.object_settings import may_sweep
 from ...scene.blender.private_scene import end_step, keeping_open, scenes_away
-from ...scene.motion.over_time import may_sweep
 from ...scene.settings import Selection
 from .. import job_state
 from ..contact_rows import active_row
