@@ -83,9 +83,8 @@ def _compiled_parts(node: ast.expr) -> Expression | None:
         return operand if isinstance(node.op, ast.UAdd) else _applied("negative", operand)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         left, right = _compiled(node.left), _compiled(node.right)
-        if isinstance(node.op, ast.Div) and right is not None and (right.program != ("number",)):
-            return None
-        if isinstance(node.op, ast.Div) and right is not None and right.numbers[0] == 0:
+        is_number = right is not None and right.program == ("number",) and right.numbers[0] != 0
+        if isinstance(node.op, ast.Div) and not is_number:
             return None
         return _applied(_OPERATORS[type(node.op)], left, right)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:

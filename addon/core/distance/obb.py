@@ -104,10 +104,7 @@ def _shortest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) ->
     """
     apart_pairs = pair.take(apart)
     offsets = np.concatenate([on_b - on_a for on_a, on_b in _closest_to_corners(apart_pairs)], axis=1)
-    squared = _squared(offsets)
-    closest = squared.argmin(axis=0)
-    every = np.arange(len(apart))
-    offset, squared = offsets[:, closest, every], squared[closest, every]
+    offset, squared = _shortest(offsets)
     edges, norm, gap = gaps.edges[..., apart], gaps.norm[..., apart], gap[apart]
     # A short cross product has a less precise direction, and so has the gap along it.
     with np.errstate(divide="ignore"):
@@ -116,11 +113,7 @@ def _shortest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) ->
     if len(rows):
         # Permute the axes of both boxes, so that these edges are along the first axis of each.
         on_a, on_b = _closest_on_edges(_with_leading_axes(apart_pairs, i, j, rows), 0, 0)
-        offsets = on_b - on_a
-        edge_squared = _squared(offsets)
-        closest = edge_squared.argmin(axis=0)
-        every = np.arange(len(rows))
-        offsets, edge_squared = offsets[:, closest, every], edge_squared[closest, every]
+        offsets, edge_squared = _shortest(on_b - on_a)
         # Keep the closest edges of each pair, and restore the order of the axes.
         order = np.lexsort((edge_squared, rows))
         order = order[np.diff(rows[order], prepend=-1) != 0]
@@ -282,6 +275,13 @@ def _closest_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
         points_a[k] = s if k == i else middle_a[k]
         points_b[k] = middle_b[k] + along[k] * t
     return points_a.reshape(3, 16, -1), points_b.reshape(3, 16, -1)
+
+
+def _shortest(offsets: Floats) -> tuple[Floats, Floats]:
+    """Shortest (3, n) of vectors (3, k, n), and their squared lengths (n,)."""
+    squared = _squared(offsets)
+    closest, every = squared.argmin(axis=0), np.arange(offsets.shape[-1])
+    return offsets[:, closest, every], squared[closest, every]
 
 
 def _squared(offsets: Floats) -> Floats:

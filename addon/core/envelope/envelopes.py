@@ -121,10 +121,8 @@ class SweptBounds:
         Returns a mask (intervals, c) of the intervals that were added.
         """
         rows, begin, end = arrays.rows[columns], arrays.begin, arrays.end
-        supports, present = (
-            supports_of(arrays.boxes[:, columns], arrays.spheres[:, columns]),
-            arrays.present[:, columns],
-        )
+        supports = supports_of(arrays.boxes[:, columns], arrays.spheres[:, columns])
+        present = arrays.present[:, columns]
         at_samples = np.where(present[..., None], supports, -np.inf).max(axis=0)
         self._sampled[rows] = np.maximum(self._sampled[rows], at_samples)
         if end <= begin:
@@ -163,10 +161,8 @@ class SweptBounds:
         """Replace spheres of present subjects (r,) by those around their k-DOPs where these are smaller."""
         fitted = spheres_around(np.maximum(self._sampled[rows], self._supports[rows])[:, 6:])
         smaller = fitted.radius < self.radius[rows]
-        self.center[rows[smaller]], self.radius[rows[smaller]] = (
-            fitted.center[smaller],
-            fitted.radius[smaller],
-        )
+        rows, fitted = rows[smaller], fitted[smaller]
+        self.center[rows], self.radius[rows] = fitted.center, fitted.radius
 
     def _tolerance(self, rows: Ints) -> Floats:
         """Length (r,) that may be added to the supports of subjects (r,)."""

@@ -73,10 +73,11 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         return ObbMotion.between(start, end).at(t)  # type: ignore[return-value]
-    fields = {
-        name: _lerp(getattr(start, name), getattr(end, name), t.reshape(t.shape + (1,) * len(tail)))
-        for name, tail in start.field_shapes.items()
-    }
+    fields = {}
+    for name, tail in start.field_shapes.items():
+        part = t.reshape(t.shape + (1,) * len(tail))
+        # Exact at 0 and 1.
+        fields[name] = getattr(start, name) * (1 - part) + getattr(end, name) * part
     if isinstance(start, Capsule | Cylinder):
         fields["axis"] = _axes_at(start.axis, end.axis, t)  # type: ignore[union-attr]
     return start._with_arrays(fields)  # type: ignore[return-value]
@@ -180,11 +181,10 @@ class ObbMotion(Table):
         # The samples at the ends, because the path reproduces them only up to rounding.
         rotation = np.where((time == 1)[..., None, None], end.rotation, rotation)
         rotation = np.where((time == 0)[..., None, None], start.rotation, rotation)
-        return Obb.unchecked(
-            _lerp(start.center, end.center, time[..., None]),
-            _lerp(start.half_extents, end.half_extents, time[..., None]),
-            rotation,
-        )
+        begins, ends = (start.center, start.half_extents), (end.center, end.half_extents)
+        part = time[..., None]
+        center, half = (first * (1 - part) + last * part for first, last in zip(begins, ends, strict=True))
+        return Obb.unchecked(center, half, rotation)
 
     def speed_along(self, direction: Floats, now: Obb) -> Floats:
         """Velocity (...) along `direction` (..., 3) of the farthest corner of `now`, the boxes at a time."""
@@ -230,12 +230,6 @@ def rotation_axis_angle(start: Floats, end: Floats) -> tuple[Floats, Floats]:
         along = skew.copy()
         along[wide] = np.where((dot(column, skew[wide]) < 0)[:, None], -column, column)
     return normalized(along), np.where(angle < SUM_ROUNDING, 0.0, angle)
-
-
-def _lerp(start: Floats, end: Floats, t: Floats) -> Floats:
-    """Linear interpolation, exact at 0 and 1."""
-    result: Floats = start * (1 - t) + end * t
-    return result
 
 
 class ImpactStatus(IntEnum):
