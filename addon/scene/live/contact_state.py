@@ -228,11 +228,14 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     if not rows.size or not overlaps(a, b).any():
         return np.zeros(3)
     if rows.shape[1] > 1:
+        directions = _spiral()
         if isinstance(a, Sphere) and isinstance(b, Sphere):
-            direction, size = _shortest_exit(a.center - b.center, a.radius + b.radius)
+            exits = _exits_of_spheres(directions, a.center - b.center, a.radius + b.radius)
         else:
             assert isinstance(a, Obb) and isinstance(b, Obb), "other shapes are single"
-            direction, size = _shortest_exit_of_boxes(a, b)
+            exits = _exits_of_boxes(directions, a, b)
+        best = int(np.argmin(exits))
+        direction, size = directions[best], max(float(exits[best]), 0.0)
     else:
         step = minimum_translation(a, b)[0]
         size = float(np.linalg.norm(step))
@@ -241,33 +244,32 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     return np.asarray(direction * (size + _ROUNDING * extent))
 
 
-def _shortest_exit(offsets: Floats, radii: Floats) -> tuple[Floats, float]:
-    """Return the direction (3,) in which points leave spheres around the origin soonest, and the distance.
+def _exits_of_spheres(directions: Floats, offsets: Floats, radii: Floats) -> Floats:
+    """Return the distances (d,) after which points have left spheres around the origin, in each direction.
 
+    directions : (d, 3) float. Unit vectors.
     offsets : (n, 3) float. The points, which move together.
     radii : (n,) float. The sphere that each has to leave.
     """
-    directions = _spiral()
     along = directions @ offsets.T
     inside = along**2 - (offsets**2).sum(axis=1) + radii**2
-    exits = np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1)
-    best = int(np.argmin(exits))
-    return directions[best], float(max(exits[best], 0.0))
+    exits: Floats = np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1)
+    return exits
 
 
-def _shortest_exit_of_boxes(a: Obb, b: Obb) -> tuple[Floats, float]:
-    """Return the direction (3,) in which boxes a (n,), moved together, leave boxes b (n,) soonest.
+def _exits_of_boxes(directions: Floats, a: Obb, b: Obb) -> Floats:
+    """Return the distances (d,) after which boxes a (n,), moved together, have left boxes b (n,).
 
-    Also the distance. Each pair is apart if its centers are farther apart along one of 15 axes than the boxes
-    reach. So a pair overlaps while the distance that it moves is in the intervals of all axes.
+    They move in each of several directions (d, 3). Each pair is apart if its centers are farther apart along
+    one of 15 axes than the boxes reach. So a pair overlaps while the distance that it moves is in the
+    intervals of all axes.
     """
     crossed = np.cross(a.rotation[:, :, :, None], b.rotation[:, :, None, :], axis=1).reshape(-1, 3, 9)
     axes = np.concatenate([a.rotation, b.rotation, crossed], axis=2)
     reach = (np.abs(np.einsum("nik,nij->nkj", axes, a.rotation)) * a.half_extents[:, None]).sum(axis=2)
     reach += (np.abs(np.einsum("nik,nij->nkj", axes, b.rotation)) * b.half_extents[:, None]).sum(axis=2)
     offset = np.einsum("nik,ni->nk", axes, a.center - b.center)
-    directions = _spiral()
-    exits = np.zeros(_DIRECTIONS)
+    exits = np.zeros(len(directions))
     for number, direction in enumerate(directions):
         speed = np.einsum("nik,i->nk", axes, direction)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -278,8 +280,7 @@ def _shortest_exit_of_boxes(a: Obb, b: Obb) -> tuple[Floats, float]:
         begin = np.where(still, np.where(is_inside, -np.inf, np.inf), ends[0]).max(axis=1)
         end = np.where(still, np.inf, ends[1]).min(axis=1)
         exits[number] = np.where(begin <= end, end, 0.0).max(initial=0.0)
-    best = int(np.argmin(exits))
-    return directions[best], float(exits[best])
+    return exits
 
 
 def _spiral() -> Floats:
