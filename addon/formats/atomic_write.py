@@ -33,24 +33,22 @@ def require_writable(path: Path) -> None:
     """Raise OutputError if writing `path` would fail, so that a job is not started in vain."""
     if not isinstance(path, Path):
         raise OutputError(f"path: a Path is needed, not {type(path).__name__}")
-    mode: int | None
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        mode = None
+        mode = 0
     except OSError as error:  # a name that is too long; links in a circle
         reason = message("its links form a circle") if error.errno == errno.ELOOP else _reason(error)
         raise OutputError(message("{path}: cannot be written ({reason})", path=path, reason=reason)) from None
     folder = Path(os.path.realpath(path)).parent
-    exists = mode is not None
-    if mode is not None and stat.S_ISDIR(mode):
+    if stat.S_ISDIR(mode):
         raise OutputError(message("{path}: is a folder; name a file in it", path=path))
-    if not exists and not folder.is_dir():
+    if not mode and not folder.is_dir():
         missing = folder if path.is_symlink() else path.parent
         text = "{path}: the folder {folder} does not exist"
         raise OutputError(message(text, path=path, folder=missing))
-    is_replaced = mode is None or stat.S_ISREG(mode)  # pipes and devices are not
-    if (is_replaced and not os.access(folder, os.W_OK)) or (exists and not os.access(path, os.W_OK)):
+    is_replaced = not mode or stat.S_ISREG(mode)  # pipes and devices are not
+    if (is_replaced and not os.access(folder, os.W_OK)) or (mode and not os.access(path, os.W_OK)):
         raise OutputError(message("{path}: no permission to write it", path=path))
 
 

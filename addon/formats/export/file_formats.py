@@ -9,7 +9,8 @@ format cannot store, and the axes that it prescribes. The window needs an operat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 from ...core import CollisionBoundsError
@@ -24,7 +25,7 @@ from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_GLTF_EXTENSIONS, GltfExtension, gltf
 from .robotics.curobo import CUROBO, curobo_spheres
 from .robotics.link_shapes import LinkFormat
-from .robotics.links import ROBOTICS_SPACE, Link, links_from_document
+from .robotics.links import ROBOTICS_SPACE, links_from_document
 from .robotics.mjcf import MJCF, mjcf
 from .robotics.urdf import URDF, urdf
 from .robotics.usd_physics import USD, USD_SPACE, usd_physics
@@ -122,20 +123,12 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     return chosen.parts(document, options)
 
 
-def _robot_format(
-    name: str,
-    label: str,
-    suffix: str,
-    format: LinkFormat,
-    write: Callable[[dict[str, Any], list[Link], ExportOptions], Iterator[str]],
-) -> FileFormat:
-    """Define a format of links for robots and simulators, which are converted before the first part."""
-    return FileFormat(
-        *(name, label, "for robots and simulators", suffix),
-        lambda document, options: write(document, links_from_document(document, format), options),
-        format.shapes,
-        convention=ROBOTICS_SPACE,
-    )
+def _robot_text(
+    format: LinkFormat, write: Callable[..., Iterator[str]], document: dict[str, Any], options: ExportOptions
+) -> Iterator[str]:
+    """Convert a document to links, before the first part of the text."""
+    links = links_from_document(document, format)
+    return write(document, links, options.free_joints) if format is MJCF else write(document, links)
 
 
 _BOXES_AND_SPHERES = frozenset({"sphere", "aabb"})
@@ -201,21 +194,18 @@ FILE_FORMATS = (
         contents=frozenset({"envelope"}),
         convention=CONVENTIONS["unreal"],
     ),
-    _robot_format("urdf", "a URDF file", ".urdf", URDF, lambda document, links, _: urdf(document, links)),
-    _robot_format(
-        *("mjcf", "an MJCF file", ".xml", MJCF),
-        lambda document, links, options: mjcf(document, links, options.free_joints),
-    ),
-    replace(
-        _robot_format(
-            *("usd", "a USD Physics file", ".usda", USD),
-            lambda document, links, _: usd_physics(document, links),
-        ),
-        convention=USD_SPACE,
-    ),
-    _robot_format(
-        *("curobo", "a list of spheres", ".yml", CUROBO),
-        lambda document, links, _: curobo_spheres(document, links),
+    *(
+        FileFormat(
+            *(name, label, "for robots and simulators", suffix, partial(_robot_text, format, write)),
+            shapes=format.shapes,
+            convention=convention,
+        )
+        for name, label, suffix, format, convention, write in (
+            ("urdf", "a URDF file", ".urdf", URDF, ROBOTICS_SPACE, urdf),
+            ("mjcf", "an MJCF file", ".xml", MJCF, ROBOTICS_SPACE, mjcf),
+            ("usd", "a USD Physics file", ".usda", USD, USD_SPACE, usd_physics),
+            ("curobo", "a list of spheres", ".yml", CUROBO, ROBOTICS_SPACE, curobo_spheres),
+        )
     ),
 )
 """All formats; the first is the default."""

@@ -7,7 +7,7 @@ matrices would add rounding errors; the parent's id is in "extras".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -186,7 +186,11 @@ def _nodes(
             translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
             node = Collider(nearest_float32(translation), nearest_float32(rotation), np.ones(3), {})
             colliders = _colliders(node, entry)
-            volume = _local_envelope(entry) if is_over_frames else next(_volumes(entry), None)
+            # The one that is no hull and no compound.
+            volume = next((_volume(entry, *item) for item in preferred_shapes(entry, _VOLUME_SHAPES)), None)
+            if is_over_frames:
+                local = entry.get("envelope", {}).get("local")
+                volume = _in_world_space(entry, local) if local else None
             visible = None if volume is None else _collider(node, volume)
         except GltfError as error:
             text = "object {name!r}: {reason}"
@@ -270,21 +274,9 @@ _VOLUME_SHAPES = frozenset({"sphere", "aabb", "obb", "capsule", "cylinder"})
 _COLLIDER_SHAPES = _VOLUME_SHAPES | {"hull", "compound"}
 
 
-def _volumes(entry: dict[str, Any]) -> Iterator[ColliderVolume]:
-    """Yield the world-space shape of an object that is no hull and no compound, if it has one."""
-    for key, numbers in preferred_shapes(entry, _VOLUME_SHAPES):
-        yield _volume(entry, key, numbers)
-
-
 def _volume(entry: dict[str, Any], key: str, numbers: Mapping[str, Any]) -> ColliderVolume:
     """Convert a shape of an object; its box along the axes is the one along its own axes."""
     return _in_world_space(entry, entry["local"]) if key == "aabb" else read_normalized_shape(key, numbers)
-
-
-def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:
-    """Shape around an object at all frames, as a world-space shape at the frame of the document."""
-    local = entry.get("envelope", {}).get("local")
-    return _in_world_space(entry, local) if local else None
 
 
 def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVolume:
