@@ -162,7 +162,8 @@ def _snapshot(value: Any) -> object:
 def missing_rows(module: types.ModuleType, rows: Mapping[str, Row], records: Sequence[type]) -> list[str]:
     """Return the public functions, constructors and methods without a row that has all their parameters."""
     missing = []
-    for name in module.__all__:
+    # Without a list, the public names of a package are those that it imports.
+    for name in getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"]):
         value = getattr(module, name)
         if inspect.isfunction(value):
             missing += _missing(rows, name, value)

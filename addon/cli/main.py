@@ -73,7 +73,7 @@ def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
     out = open_standard_output()
     with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
         exit_code = main(arguments, opens_file=opens_file, out=out)
-    with contextlib.suppress(OutputError):  # a command that failed may have printed a part
+    with contextlib.suppress(OutputError, OSError):  # a command that failed may have printed a part
         out.close()
     ignore_late_signals()
     return exit_code

@@ -115,10 +115,6 @@ def _complete_output_options(options: argparse.Namespace) -> None:
     options.convention = convention_for(format.name, convention)
 
 
-REPORT_FORMATS = ("json",)
-"""Formats of the output of `check-colliders`."""
-
-
 def _is_pipe_or_device(output: str) -> bool:
     try:
         return not stat.S_ISREG(Path(output).stat().st_mode)
@@ -264,7 +260,6 @@ def _parse_share(text: str) -> tuple[int, int]:
     raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 2/8, with I from 1 to N")
 
 
-_OF_SCENES = ("bounds", "contacts", "check-colliders")
 _EXIT_CODE = Parsed(parse_exit_code)
 
 
@@ -330,8 +325,8 @@ _SPACE = (
 )
 _REPORT_FORMAT = Option(
     "format",
-    choice(*REPORT_FORMATS),
-    f"format of the output (default: by the suffix, {REPORT_FORMATS[0]} without a file)",
+    choice("json"),
+    "format of the output (default: by the suffix, json without a file)",
 )
 _MAX_SIZE = Option(
     "max_size", Parsed(Number(0.0).read, "MB"), "refuse larger files, which need much memory", MAX_MEGABYTES
@@ -356,7 +351,7 @@ _ENABLE_AUTOEXEC = Option(
 
 def _options_of(command: str, opens_file: bool = True) -> dict[str, Option]:
     """Return the options of a command by name, in the order of `--help`."""
-    is_of_scene = command in _OF_SCENES
+    is_of_scene = command != "validate"
     quiet = "print no table and no progress" if is_of_scene else "print nothing if the document is valid"
     options = (
         *(_INPUT if is_of_scene else ()),

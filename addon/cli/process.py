@@ -62,12 +62,6 @@ class _Descriptor(io.FileIO):
                 return size
             raise _output_error(error) from None
 
-    def close(self) -> None:
-        try:
-            super().close()
-        except OSError as error:  # network file systems write late
-            raise _output_error(error) from None
-
 
 class ErrorStream(io.TextIOBase):
     """Text stream to standard error. It discards what cannot be written, so that exit codes do not change."""
@@ -118,7 +112,10 @@ def finish_output(out: TextIO) -> None:
         report last.
     """
     if isinstance(out, StandardOutput):
-        out.close()
+        try:
+            out.close()
+        except OSError as error:  # network file systems write late
+            raise _output_error(error) from None
     else:
         out.flush()
 

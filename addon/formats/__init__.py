@@ -26,8 +26,6 @@ Decisions:
 
 # mypy: implicit-reexport
 # ruff: noqa: F401
-from types import ModuleType as _ModuleType
-
 from .atomic_write import (
     OutputError,
     remove_unfinished_files,
@@ -80,6 +78,3 @@ from .manifest import extension_version
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
 from .validation.validate import document_problems, load_document, parse_document, schema
-
-# Public names are those imported above, so that no second list has to be kept in step.
-__all__ = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]

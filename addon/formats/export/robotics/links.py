@@ -14,7 +14,6 @@ from ....core.messages import message
 from ....core.numeric.arrays import require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
-from ...validation.validate import require_document
 from .link_shapes import LinkFormat, LinkFrame, LinkHull, LinkShape, child_frame, root_frame, shapes_in_link
 from .text import indented, link_names
 
@@ -62,7 +61,6 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
     Raises RoboticsError: for a document in another space, one whose objects have none of these shapes, and
         for numbers that overflow.
     """
-    require_document(document)
     label = format.label
     space = document["space"]
     if (space["up"], space["forward"], space["handedness"], space["metersPerUnit"]) != (
