@@ -148,10 +148,13 @@ def _assess_times(
     """
     motion, deviation = intervals.motion.take(rows), intervals.deviation[rows]
     enter, leave = contacts.enter[rows], contacts.leave[rows]
-    # A contact that reaches an end of the interval is timed by the neighboring interval.
-    enter_error = np.where(enter == 0, 0.0, _time_to_cover(deviation, motion.closing_speed(enter)))
-    leaving_speed = motion.reversed_in_time().closing_speed(1 - leave)
-    leave_error = np.where(leave == 1, 0.0, _time_to_cover(deviation, leaving_speed))
+    # As long as pairs take to cover the deviation, at the speed at which they come closer. A contact that
+    # reaches an end of the interval is timed by the neighboring interval.
+    speeds = motion.closing_speed(enter), motion.reversed_in_time().closing_speed(1 - leave)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = deviation / np.stack(speeds)
+    errors = np.where(errors >= 0, errors, np.inf)
+    enter_error, leave_error = np.where(np.stack([enter == 0, leave == 1]), 0.0, errors)
     is_later = intervals.has_contact_before[rows] | (enter == 0)
     tolerance = np.where(is_later, _LATER_TOLERANCE, FIRST_TOLERANCE)
     step, is_fine = (intervals.end - intervals.begin)[rows], deviation <= graze
@@ -164,13 +167,6 @@ def _assess_times(
     least = with_minimum_separation(intervals.motion, contacts, rows[brief], no_cutoff, every).least
     is_settled[brief] = least[rows[brief]] + deviation[brief] <= clearance
     return is_settled, np.minimum(enter_error, 1.0)
-
-
-def _time_to_cover(deviation: Floats, speed: Floats) -> Floats:
-    """Part of an interval (r,) that a deviation takes at a speed; inf for pairs that do not come closer."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        time = deviation / speed
-    return np.where(time >= 0, time, np.inf)
 
 
 def _may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:

@@ -148,6 +148,7 @@ class PoseSources:
     is_elsewhere : (n,) bool. Subjects that can be read without the user's scene.
     follow_curves : Whether the poses of all subjects at all frames follow from curves.
     reasons : Why subjects are read from the user's scene, by the index of each that is.
+    sampled_switches : (k,) float64. Times at which subjects that do not follow curves appear or disappear.
     times : (t,) float64. Increasing frames that will be read in turn, so that poses are computed ahead.
     """
 
@@ -156,8 +157,7 @@ class PoseSources:
         self._uid, self._reader, self._simulations = scene.session_uid, reader, simulations
         self.is_played = True
         self.curves: CurvePoses | None = None
-        # Times at which subjects that do not follow curves appear or disappear.
-        self._sampled_switches: Floats = np.empty(0)
+        self.sampled_switches: Floats = np.empty(0)
         self.times: Floats = np.empty(0)
         # Matrices of the subjects on curves at the next times.
         self._ahead: dict[float, Floats] = {}
@@ -200,7 +200,7 @@ class PoseSources:
         objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in unknown]
         switches = read_visibility(objects, (times[0], times[-1])).switches(np.arange(len(objects)))
         # Until they disappear they are sampled: what is absent at a sample stays where it was before.
-        self._sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
+        self.sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
         # None of Blender's objects may be used after a yield.
         del objects
         if is_unknown.any():
@@ -293,22 +293,6 @@ class PoseSources:
             subject for uid, each in members.items() if found[uid] != digests.get(uid) for subject in each
         ]
         return [*subjects[~is_same].tolist(), *bent]
-
-    def with_switches(self, times: Sequence[float]) -> list[float]:
-        """Add the times to come at which keys show or hide subjects, in frames.
-
-        Blender shows a key from a little before it on, so times that are nearer to each other are one.
-        """
-        if self.curves is None:
-            return list(times)
-        known = self.curves.visibility.switches(self.curves.rows[self.curves.is_known])
-        switches = np.union1d(known, self._sampled_switches)
-        every = np.array(times)
-        for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
-            position = int(np.searchsorted(every, switch))
-            if every[position] - switch > NEAR_KEY and switch - every[position - 1] > NEAR_KEY:
-                every = np.insert(every, position, switch)
-        return [float(time) for time in every]
 
     def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
         """Read sorted `subjects` (m,) at any time.

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core import Sample
+from ...core.curves.keyframes import NEAR_KEY
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.progress import run_to_end
@@ -223,13 +224,21 @@ class SceneMotion(KnownShapes):
         self._posed.follow(curves.skins, self.costs)
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
-        """Add the times at which known subjects appear or disappear, so that samples show that.
+        """Add the times at which keys show or hide subjects, in frames, so that samples show that.
 
-        Call it after `comparing`, with the same times.
+        Blender shows a key from a little before it on, so times that are nearer to each other are one. Call
+        this after `comparing`, with the same times.
         """
-        every = self.sources.with_switches(times) if self.refinable.all() else list(times)
-        self.sources.times = probed_times(np.array(every), self)
-        return every
+        every, curves = np.array(times), self.sources.curves
+        if curves is not None and self.refinable.all():
+            known = curves.visibility.switches(curves.rows[curves.is_known])
+            switches = np.union1d(known, self.sources.sampled_switches)
+            for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
+                position = int(np.searchsorted(every, switch))
+                if every[position] - switch > NEAR_KEY and switch - every[position - 1] > NEAR_KEY:
+                    every = np.insert(every, position, switch)
+        self.sources.times = probed_times(every, self)
+        return [float(time) for time in every]
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
