@@ -24,8 +24,8 @@ import numpy as np
 from ..errors import UnsupportedPairError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats
-from ..numeric.batch import common_batch
-from ..shapes import Aabb, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle
+from ..numeric.batch import Batched, common_batch
+from ..shapes import Aabb, Capsule, Obb, Segment, Shape, Sphere, Triangle
 from ..trees.sphere_tree import SphereTree
 from . import obb, separating_axis
 from . import sphere as spheres
@@ -34,8 +34,6 @@ from .sphere import nearest_leaf_pairs, nearest_leaves
 
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh
 """A shape, a sphere tree or a triangle mesh: everything that queries accept."""
-
-_SOLIDS = (Sphere, Aabb, Obb, Capsule, Cylinder, Segment, Triangle, SphereTree, TriangleMesh)
 
 
 def separation(a: Solid, b: Solid) -> Floats:
@@ -145,7 +143,7 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
     return witness.swapped() if is_swapped else witness
 
 
-class _PairMethods(NamedTuple):
+class PairMethods(NamedTuple):
     """The functions for one pair of types."""
 
     separation: Callable[[Any, Any], Floats]
@@ -153,14 +151,14 @@ class _PairMethods(NamedTuple):
     witness: Callable[[Any, Any], WitnessPoints]
 
 
-def _methods(module: ModuleType, pair: str) -> _PairMethods:
+def _methods(module: ModuleType, pair: str) -> PairMethods:
     """Find the functions of a module by the names of a pair, such as `separation_sphere_aabb`."""
-    return _PairMethods(
+    return PairMethods(
         *(getattr(module, f"{query}_{pair}") for query in ("separation", "overlaps", "witness_points"))
     )
 
 
-_PAIRS: dict[tuple[type, type], _PairMethods] = {
+PAIRS: dict[tuple[type, type], PairMethods] = {
     (Sphere, Sphere): _methods(spheres, "sphere_sphere"),
     (Sphere, Segment): _methods(spheres, "sphere_segment"),
     (Sphere, Triangle): _methods(spheres, "sphere_triangle"),
@@ -173,14 +171,14 @@ _PAIRS: dict[tuple[type, type], _PairMethods] = {
 }
 
 
-def _find_methods(query: str, a: Any, b: Any) -> tuple[_PairMethods, Any, Any, bool]:
+def _find_methods(query: str, a: Any, b: Any) -> tuple[PairMethods, Any, Any, bool]:
     """Find the methods for a pair, both shapes in their order, and whether that is swapped.
 
     A sphere tree counts as its leaf of minimum separation. Errors name the query.
     """
     kinds = tuple(Sphere if isinstance(shape, SphereTree) else type(shape) for shape in (a, b))
-    is_swapped = kinds not in _PAIRS
-    methods = _PAIRS.get(kinds[::-1] if is_swapped else kinds)  # type: ignore[arg-type]
+    is_swapped = kinds not in PAIRS
+    methods = PAIRS.get(kinds[::-1] if is_swapped else kinds)  # type: ignore[arg-type]
     if methods is None:
         raise unsupported_pair(query, a, b)
     common_batch("shapes", a.shape, b.shape)
@@ -204,6 +202,6 @@ def unsupported_pair(
     """
     kinds = f"no {query} of {type(a).__name__} and {type(b).__name__}"
     for name, shape in zip(names, (a, b), strict=True):
-        if not isinstance(shape, _SOLIDS):
+        if not isinstance(shape, Batched | SphereTree | TriangleMesh):
             return UnsupportedPairError(f"{name}: is not a shape, a sphere tree or a mesh, so {kinds}")
     return UnsupportedPairError(kinds)

@@ -15,6 +15,7 @@ Most pairs of spheres follow from three separations, and the rest is swept.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.closed_forms import relative_motion, time_of_minimum_gap
 from ..sweep.dispatch import closest_time, overlap_span
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
-from .rotating import contact_bounds, minimum_separation_of_rotating
+from .rotating import contact_bounds, interval_contacts_of_rotating, minimum_separation_of_rotating
 
 _UNSURE = 1e-9
 """Part of a pair's size: a pair closer than this to touching is decided by a sweep."""
@@ -141,7 +142,7 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
     deviation : (m,) float64. Deviation of both shapes together from linear motion.
     Returns contacts : IntervalContacts, (m,). Times in [0, 1].
     """
-    return _FIRST_PASS[type(pairs.a_start), type(pairs.b_start)](pairs, clearance, deviation)
+    return INTERVALS[type(pairs.a_start), type(pairs.b_start)].first(pairs, clearance, deviation)
 
 
 def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> IntervalContacts:
@@ -153,12 +154,45 @@ def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> Interval
     return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
 
 
-_FIRST_PASS: dict[tuple[type, type], Callable[[PairMotion, float, Floats], IntervalContacts]] = {
-    (Sphere, Sphere): lambda pairs, clearance, deviation: interval_contacts_of_spheres(pairs, clearance),
-    (Aabb, Aabb): lambda pairs, clearance, deviation: _interval_contacts_of_boxes(pairs, clearance),
-    (Sphere, TriangleMesh): interval_contacts_with_mesh,
-    **{(kind, kind): lambda pairs, clearance, deviation: contact_bounds(pairs) for kind in (Obb, Capsule)},
+class IntervalMethods(NamedTuple):
+    """The functions that solve pairs of two types over an interval.
+
+    first : The first pass.
+    second : The second pass, if the first leaves contacts open: see `interval_contacts_of_rotating`.
+    least : Search for the least separation below a cutoff, if the first pass does not find it: from pairs,
+        their contacts and the cutoff to the separation and its time.
+    """
+
+    first: Callable[[PairMotion, float, Floats], IntervalContacts]
+    second: Callable[[PairMotion, float, Floats, IntervalContacts], IntervalContacts] | None = None
+    least: Callable[[PairMotion, IntervalContacts, Floats], tuple[Floats, Floats]] | None = None
+
+
+_ROTATING = IntervalMethods(
+    lambda pairs, clearance, deviation: contact_bounds(pairs),
+    interval_contacts_of_rotating,
+    lambda pairs, contacts, cutoff: minimum_separation_of_rotating(
+        pairs, contacts.enter, contacts.leave, cutoff
+    ),
+)
+
+INTERVALS: dict[tuple[type, type], IntervalMethods] = {
+    (Sphere, Sphere): IntervalMethods(
+        lambda pairs, clearance, deviation: interval_contacts_of_spheres(pairs, clearance)
+    ),
+    (Aabb, Aabb): IntervalMethods(
+        lambda pairs, clearance, deviation: _interval_contacts_of_boxes(pairs, clearance)
+    ),
+    (Sphere, TriangleMesh): IntervalMethods(
+        interval_contacts_with_mesh,
+        least=lambda pairs, contacts, cutoff: minimum_separation_with_mesh(
+            pairs, np.minimum(cutoff, contacts.least)
+        ),
+    ),
+    (Obb, Obb): _ROTATING,
+    (Capsule, Capsule): _ROTATING,
 }
+"""What scans follow: pairs of two types of shapes, each with its methods."""
 
 
 def with_minimum_separation(
@@ -177,31 +211,26 @@ def with_minimum_separation(
         among all of them is sure to be filled in.
     Returns contacts : IntervalContacts, (m,)
     """
-    if isinstance(pairs.b_start, (Sphere, Aabb)):
+    least = INTERVALS[type(pairs.a_start), type(pairs.b_start)].least
+    if least is None:
         return contacts
+
+    def search(contacts: IntervalContacts, rows: Ints, cutoff: Floats) -> IntervalContacts:
+        if not len(rows):
+            return contacts
+        found = least(pairs.take(rows), contacts.take(rows), cutoff)
+        columns = contacts.least.copy(), contacts.least_time.copy()
+        for column, values in zip(columns, found, strict=True):
+            column[rows] = values
+        return contacts.replaced(least=columns[0], least_time=columns[1])
+
     rows = rows[contacts.low[rows] < cutoff[rows]]
     # Solve the most promising interval of each pair first, because its result rules out most of the others.
     rows = rows[np.lexsort((contacts.least[rows], keys[rows]))]
     is_first = np.diff(keys[rows], prepend=-1) != 0
     pair_of_row = np.cumsum(is_first) - 1
     best = rows[is_first]
-    contacts = _with_search(pairs, contacts, best, cutoff[best])
+    contacts = search(contacts, best, cutoff[best])
     known = np.minimum(cutoff[rows], contacts.least[best][pair_of_row])
     is_open = ~is_first & (contacts.low[rows] < known)
-    return _with_search(pairs, contacts, rows[is_open], known[is_open])
-
-
-def _with_search(
-    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, cutoff: Floats
-) -> IntervalContacts:
-    """`contacts` (m,) with the least separation of `rows` (r,) searched below `cutoff` (r,)."""
-    if not len(rows):
-        return contacts
-    subset = pairs.take(rows)
-    if isinstance(pairs.b_start, TriangleMesh):
-        minimum = minimum_separation_with_mesh(subset, np.minimum(cutoff, contacts.least[rows]))
-    else:
-        minimum = minimum_separation_of_rotating(subset, contacts.enter[rows], contacts.leave[rows], cutoff)
-    least, least_time = contacts.least.copy(), contacts.least_time.copy()
-    least[rows], least_time[rows] = minimum
-    return contacts.replaced(least=least, least_time=least_time)
+    return search(contacts, rows[is_open], known[is_open])

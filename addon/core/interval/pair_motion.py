@@ -82,8 +82,10 @@ class PairMotion(Table):
         """Contact of the pairs at `time` (m,) in [0, 1]."""
         a, b = self.at(time)
         on_a, on_b, normal = witness = witness_points(a, b)
-        of_a = _SURFACE_VELOCITIES[type(a)](self.a_start, self.a_end, a, on_a)
-        of_b = _SURFACE_VELOCITIES[type(b)](self.b_start, self.b_end, b, on_b)
+        of_a = MOTIONS_OF_SHAPES[type(a)].velocity(self.a_start, self.a_end, a, on_a)
+        of_b = np.zeros(on_b.shape)  # a mesh is at rest
+        if not isinstance(b, TriangleMesh):
+            of_b = MOTIONS_OF_SHAPES[type(b)].velocity(self.b_start, self.b_end, b, on_b)
         return PairImpact(witness.middle, normal, of_b - of_a, dot(on_b - on_a, normal))
 
     def closing_speed(self, time: Floats) -> Floats:
@@ -184,21 +186,6 @@ def _velocity_on_capsule(start: Capsule, end: Capsule, now: Capsule, point: Floa
     return np.asarray(end.center - start.center + cross(about * angle[:, None], arm) + growth)
 
 
-_SURFACE_VELOCITIES: dict[type, Callable[[Any, Any, Any, Floats], Floats]] = {
-    Sphere: _velocity_on_sphere,
-    Aabb: _velocity_on_box,
-    Obb: _velocity_on_oriented_box,
-    Capsule: _velocity_on_capsule,
-    TriangleMesh: lambda start, end, now, point: np.zeros(point.shape),
-}
-"""By kind, from shapes (m,) at both ends of an interval and now, and points (m, 3) on the latter: velocities
-(m, 3) of points that move and grow with them, in lengths per interval. Exact for linear motion.
-
-Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they
-enclose, nor do capsules about their axes. A mesh is at rest.
-"""
-
-
 def _part(offset: Floats, size: Floats) -> Floats:
     """Part (m, 3) of a size along each axis, in [0, 1]; the middle where the size is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -221,7 +208,7 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
         norm is not less than their sum.
     """
     per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
-    return np.asarray(_CHANGES[type(start)](start, end) * per_frame)
+    return np.asarray(MOTIONS_OF_SHAPES[type(start)].change(start, end) * per_frame)
 
 
 def _change_of_spheres(start: Sphere, end: Sphere) -> Floats:
@@ -252,14 +239,6 @@ def _change_of_capsules(start: Capsule, end: Capsule) -> Floats:
     axis, angle = arc(start.axis, end.axis)
     change[..., 6:] = axis * (angle * np.maximum(start.half_length, end.half_length))[..., None]
     return change
-
-
-_CHANGES: dict[type, Callable[[Any, Any], Floats]] = {
-    Sphere: _change_of_spheres,
-    Aabb: _change_of_boxes,
-    Obb: _change_of_oriented_boxes,
-    Capsule: _change_of_capsules,
-}
 
 
 def velocity_change(before: Velocities, after: Velocities) -> Floats:
@@ -312,23 +291,48 @@ def rotation_sagitta(start: Shape, end: Shape) -> Floats:
     start, end : Shape, batch (...). Samples at both ends of the interval.
     Returns sagitta : (...) float64, or 0 for spheres and boxes along the axes. In the unit of the shapes.
     """
-    reach, angle = _ROTATIONS[type(start)](start, end)
+    rotation = MOTIONS_OF_SHAPES[type(start)].rotation
+    if rotation is None:
+        return np.zeros(())
+    reach, angle = rotation(start, end)
     return np.asarray(reach * (1 - np.cos(angle / 2)))
 
 
-_ROTATIONS: dict[type, Callable[[Any, Any], tuple[Floats | float, Floats | float]]] = {
-    Sphere: lambda start, end: (0.0, 0.0),
-    Aabb: lambda start, end: (0.0, 0.0),
-    Obb: lambda start, end: (
-        np.maximum(length(start.half_extents), length(end.half_extents)),
-        rotation_angle(start, end),
+class ShapeMotion(NamedTuple):
+    """Motion of shapes of one type from sample to sample.
+
+    velocity : Velocities (m, 3) of points that move and grow with shapes, in lengths per interval, from shapes
+        (m,) at both ends of an interval and now, and points (m, 3) on the latter. Exact for linear motion.
+    change : Change of the numbers of a shape, as `velocities` has it.
+    rotation : Largest distance of a corner or an end from the center, and angle of rotation; None for shapes
+        without axes that turn.
+    """
+
+    velocity: Callable[[Any, Any, Any, Floats], Floats]
+    change: Callable[[Any, Any], Floats]
+    rotation: Callable[[Any, Any], tuple[Floats, Floats]] | None
+
+
+MOTIONS_OF_SHAPES: dict[type, ShapeMotion] = {
+    Sphere: ShapeMotion(_velocity_on_sphere, _change_of_spheres, None),
+    Aabb: ShapeMotion(_velocity_on_box, _change_of_boxes, None),
+    Obb: ShapeMotion(
+        _velocity_on_oriented_box,
+        _change_of_oriented_boxes,
+        lambda start, end: (
+            np.maximum(length(start.half_extents), length(end.half_extents)),
+            rotation_angle(start, end),
+        ),
     ),
-    Capsule: lambda start, end: (
-        np.maximum(start.half_length, end.half_length),
-        arc(start.axis, end.axis)[1],
+    Capsule: ShapeMotion(
+        _velocity_on_capsule,
+        _change_of_capsules,
+        lambda start, end: (np.maximum(start.half_length, end.half_length), arc(start.axis, end.axis)[1]),
     ),
 }
-"""By kind, the largest distance of a corner or an end from the center, and the angle of rotation."""
+"""Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they
+enclose, nor do capsules about their axes.
+"""
 
 
 def parabola_overshoot(rise: Floats, sagitta: Floats) -> Floats:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
+from ..interval.dispatch import INTERVALS
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import as_indices, as_mask, require_type
 from ..numeric.arrays import Bools, Floats, Ints, as_array, as_floats, transform_points, transform_vectors
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
+from ..shapes import Aabb, Shape, Sphere, concatenated
 from ..sweep.interpolation import RotationPath
 
 
@@ -92,7 +93,7 @@ def as_sample(returned: Any, name: str) -> Sample:
     """
     sample = returned if isinstance(returned, Sample) else Sample(returned)
     shapes, present, poses, moved = sample.shapes, sample.present, sample.poses, sample.moved
-    require_type(shapes, (Sphere, Aabb, Obb, Capsule), name)
+    require_type(shapes, tuple(first for first, second in INTERVALS if first is second), name)
     if len(shapes.shape) != 1:
         raise InvalidShapeError(f"{name}: the batch must be (n,), not {shapes.shape}")
     if present is not None:

@@ -14,13 +14,13 @@ from typing import TypeVar
 import numpy as np
 
 from ..distance.dispatch import overlaps
-from ..interval.dispatch import SLOW_CHUNK, solve_first_pass
+from ..interval.dispatch import INTERVALS, SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
-from ..interval.rotating import interval_contacts_of_rotating, may_touch
+from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..progress import converted
-from ..shapes import Aabb, Capsule, Obb, Sphere, assigned, differences
+from ..shapes import Aabb, Sphere, assigned, differences
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
@@ -367,11 +367,12 @@ class PairScanner:
             SLOW_CHUNK if isinstance(motion.b_start, TriangleMesh) else 2 * SLOW_CHUNK,
         )
         contacts = yield from _scaled(parts, 0.0, 0.5)
-        if isinstance(motion.b_start, Obb | Capsule):
+        second = INTERVALS[type(motion.a_start), type(motion.b_start)].second
+        if second is not None:
             left = np.flatnonzero(may_touch(motion, contacts.low, clearance, deviation))
             if len(left):
                 parts = _in_chunks(
-                    lambda rows: interval_contacts_of_rotating(
+                    lambda rows: second(
                         motion.take(left[rows]), clearance, deviation[left[rows]], contacts.take(left[rows])
                     ),
                     len(left),

@@ -51,7 +51,7 @@ def time_of_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -
         For a pair of kinds without a method, for two samples of one shape that are of different kinds, for
         triangles and meshes that move, and for batches that do not broadcast.
     """
-    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    method, motion = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
     return method(*motion)[0]
 
 
@@ -80,7 +80,7 @@ def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
     if isinstance(a_start, TriangleMesh) and not isinstance(b_start, TriangleMesh):
         impact = first_impact(b_start, b_end, a_start, a_end)
         return impact._replace(normal=-impact.normal)
-    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    method, motion = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
     touching: list[Any]
     if isinstance(b_start, TriangleMesh):
         # The sphere and the triangle that touch, so that the mesh is not searched again for the point.
@@ -189,7 +189,7 @@ def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
     # Leaves of the first tree along the last axis but one, those of the second along the last.
     pairs = [*(each[..., None] for each in leaves[:2]), *(each[..., None, :] for each in leaves[2:])]
     each = np.broadcast_shapes(pairs[0].shape, pairs[2].shape)
-    time, status = _TIMES[Sphere, type(pairs[2])](*(shape.broadcast_to(each) for shape in pairs))
+    time, status = TIMES[Sphere, type(pairs[2])](*(shape.broadcast_to(each) for shape in pairs))
     flat = (*motion[0].shape, each[-2] * each[-1])
     time, status = time.reshape(flat), status.reshape(flat)
     first = np.where(np.isnan(time), np.inf, time).argmin(axis=-1)[..., None]
@@ -227,7 +227,7 @@ def _first_minimum(
 
 _TimeKernel: TypeAlias = Callable[..., tuple[Floats, Ints]]
 
-_TIMES: dict[tuple[type, type], _TimeKernel] = {
+TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Sphere, Sphere): _exact(closed_forms.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _exact(closed_forms.time_of_impact_sphere_aabb),
     (Sphere, Triangle): _exact(meshes.time_of_impact_sphere_triangle),

@@ -30,7 +30,7 @@ from ..numeric.arrays import (
 )
 from ..numeric.batch import common_batch
 from ..numeric.tolerances import SUM_ROUNDING
-from ..shapes import Capsule, Cylinder, Obb, Shape
+from ..shapes import Obb, Shape
 from ..trees.sphere_tree import SphereTree
 
 _S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
@@ -78,7 +78,7 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
         part = t.reshape(t.shape + (1,) * len(tail))
         # Exact at 0 and 1.
         fields[name] = getattr(start, name) * (1 - part) + getattr(end, name) * part
-    if isinstance(start, Capsule | Cylinder):
+    if "axis" in fields:
         fields["axis"] = _axes_at(start.axis, end.axis, t)  # type: ignore[union-attr]
     return start._with_arrays(fields)  # type: ignore[return-value]
 
