@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import (
-    Capsule,
     CollisionBoundsError,
     ConvexHull,
-    Cylinder,
     InvalidShapeError,
     Obb,
     Sphere,
@@ -27,6 +25,7 @@ from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
 from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
 from ..core.numeric.arrays import Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
+from ..core.shapes import grown_fields
 
 
 def rounded_to_nearest(values: ArrayLike, decimals: int) -> Floats:
@@ -101,21 +100,19 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     return Obb.unchecked(center, half, axes)
 
 
-_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
+def rounded_axial(shape: Any, axis: Floats, decimals: int) -> Any:
+    """Round shapes with an axis outward, with rounded axes.
 
+    Centers are rounded to nearest; the shapes grow to enclose the given ones, and lengths are rounded up.
+    Half lengths of capsules are only rounded up, because their larger radii enclose their ends.
 
-def rounded_axial(shape: _AxialShape, axis: Floats, decimals: int) -> _AxialShape:
-    """Round capsules or cylinders outward, with rounded axes.
-
-    Centers are rounded to nearest; half lengths and radii are enlarged to enclose the given shape, and
-    rounded up. Half lengths of capsules are only rounded up, because their larger radii enclose their ends.
-
-    shape : Capsule or Cylinder, batch (...). In the space in which it is written.
+    shape : Capsule, Cylinder or another volume with an axis, batch (...). In the space in which it is
+        written.
     axis : (..., 3) float. Axes of the result: nearly those of `shape`, in either direction, and nearly of
         length 1.
-    decimals : Of the centers, half lengths and radii.
-    Returns enclosing : Capsule or Cylinder, batch (...). For readers that normalize the axis and for those
-        that do not.
+    decimals : Of the centers and lengths.
+    Returns enclosing : Of the same type, batch (...). For readers that normalize the axis and for those that
+        do not.
     Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
     center = rounded_to_nearest(shape.center, decimals)
@@ -124,21 +121,20 @@ def rounded_axial(shape: _AxialShape, axis: Floats, decimals: int) -> _AxialShap
     turn = length(cross(shape.axis, axis)) / axis_length
     # The chord of a small angle is a little longer than its sine.
     deviation = turn * (1 + turn) + np.abs(axis_length - 1)
-    is_capsule = isinstance(shape, Capsule)
-    if is_capsule:
-        # An end moves with the center, and by the turn and the length of the axis.
-        half, radius = shape.half_length, shape.radius + (moved + deviation * shape.half_length)
-    else:
-        turned = deviation * (shape.radius + shape.half_length)
-        half, radius = shape.half_length + moved + turned, shape.radius + moved + turned
-    slack = 16 * np.finfo(np.float64).eps * (half + radius)
+    lengths = {name: getattr(shape, name) for name, tail in shape.field_shapes.items() if not tail}
+    # A point moves with the center, and by the turn and the length of the axis.
+    grown = grown_fields(type(shape), lengths, moved + deviation * shape.arm)
+    grown = grown_fields(
+        type(shape), grown, 16 * np.finfo(np.float64).eps * np.sum(list(grown.values()), axis=0)
+    )
     is_same_axis = (axis == shape.axis).all(axis=-1) | (axis == -shape.axis).all(axis=-1)
     is_unchanged = (shift == 0).all(axis=-1) & is_same_axis
-    half = rounded_up(np.where(is_capsule | is_unchanged, shape.half_length, half + slack), decimals)
-    radius = rounded_up(np.where(is_unchanged, shape.radius, radius + slack), decimals)
-    for name, values in (("center", center), ("half_length", half), ("radius", radius)):
-        require_finite(values, name)
-    return type(shape).unchecked(center, axis, half, radius)
+    fields = {"center": center, "axis": axis}
+    for name, values in lengths.items():
+        fields[name] = rounded_up(np.where(is_unchanged, values, grown[name]), decimals)
+        require_finite(fields[name], name)
+    require_finite(center, "center")
+    return shape.unchecked(*(fields[name] for name in shape.field_shapes))
 
 
 def center_and_half_extents(low: Floats, high: Floats) -> tuple[Floats, Floats]:

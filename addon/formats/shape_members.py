@@ -10,33 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ..core import Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ..core.compound.convex_parts import Compound
 from ..core.numeric.arrays import Ints
+from ..core.shapes import VOLUMES
 from .spaces import matrix_from_quaternion
 
-SHAPE_TYPES: Mapping[str, Any] = {
-    "aabb": Aabb,
-    "capsule": Capsule,
-    "compound": Compound,
-    "cylinder": Cylinder,
-    "hull": ConvexHull,
-    "obb": Obb,
-    "sphere": Sphere,
-    "spheres": SphereTree,
-}
+_OF_PARTS: Mapping[str, Any] = {"compound": Compound, "hull": ConvexHull, "spheres": SphereTree}
+
+SHAPE_TYPES: Mapping[str, Any] = dict(sorted({**VOLUMES, **_OF_PARTS}.items()))
 """The shapes that an object can have, by their JSON keys, in the order in which they are written."""
 
 KEYS_OF_SHAPES: Mapping[type, str] = {kind: key for key, kind in SHAPE_TYPES.items()}
 
 MEMBERS = {
-    **{name: name for name in ("min", "max", "center", "axis", "radius", "rotation")},
-    **{"half_extents": "halfExtents", "half_length": "halfLength"},
+    name: first + "".join(map(str.capitalize, rest))
+    for kind in VOLUMES.values()
+    for name in kind.field_shapes
+    for first, *rest in (name.split("_"),)
 }
 """Keys of the members that hold the fields of shapes; rotations are quaternions, (x, y, z, w)."""
 
-_PREFERRED = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
-"""Shapes by their keys; files with one shape for each object have the first that they can store."""
+EXPORTED_SHAPES = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
+"""Shapes of other files than documents; those with one for each object have the first that they can store."""
 
 TRACK_SHAPES = ("sphere", "aabb")
 """Shapes that a track can have, in the order in which they are written."""
@@ -60,7 +56,7 @@ def read_shape(key: str, value: Any) -> Any:
 
 
 def read_shapes(key: str, values: Sequence[Mapping[str, Any]]) -> Any:
-    """Convert boxes, spheres, capsules or cylinders of a document to a batch (n,), as `read_shape`."""
+    """Convert volumes of one type of a document to a batch (n,), as `read_shape`."""
     return _shape_of_fields(key, lambda name: [value[MEMBERS[name]] for value in values])
 
 
@@ -72,7 +68,7 @@ def read_column(key: str, groups: Sequence[Mapping[str, Any]]) -> tuple[Ints, An
     """
     rows = np.array([row for row, group in enumerate(groups) if key in group], dtype=np.int64)
     values = [groups[row][key] for row in rows.tolist()]
-    if key in ("compound", "hull", "spheres") or not values:
+    if key in _OF_PARTS or not values:
         return rows, [read_shape(key, value) for value in values]
     return rows, read_shapes(key, values)
 
@@ -112,7 +108,7 @@ def preferred_shapes(
     storable : Keys of the shapes, and of parts of compounds, that the file can store.
     """
     world = entry["world"]
-    preferred = ("sphere", *_PREFERRED) if entry.get("override") == "sphere" else _PREFERRED
+    preferred = ("sphere", *EXPORTED_SHAPES) if entry.get("override") == "sphere" else EXPORTED_SHAPES
     for key in preferred:
         if key in world and key in storable:
             shapes = [(key, world[key])]

@@ -21,9 +21,6 @@ from ..core.numeric.arguments import as_flag, as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
 
-_LENGTHS = frozenset({"half_extents", "half_length", "radius"})
-"""Fields of shapes that are sizes."""
-
 
 class SpaceError(CollisionBoundsError):
     """Axes or a unit that define no coordinate system."""
@@ -90,13 +87,13 @@ class Space:
             spheres = self.shape(shape.spheres)
             return SphereTree(spheres.center, spheres.radius, shape.children)
         fields = []
-        for name in shape.field_shapes:
+        for name, tail in shape.field_shapes.items():
             values = getattr(shape, name)
             if name == "axis":
                 fields.append(self.directions(values))
             elif name == "rotation":
                 fields.append(self.axes @ values @ self.axes.T)
-            elif name in _LENGTHS:
+            elif not tail or name == "half_extents":
                 in_order = self.scale_factors(values) if name == "half_extents" else values
                 fields.append(self._lengths(in_order, name))
             else:

@@ -9,11 +9,23 @@ the window. The command line, `api` and the properties derive theirs from these,
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from ..core import Aabb, Capsule, Cylinder, MotionKind, Obb, Shape, Sphere
+from ..core import (
+    Aabb,
+    Capsule,
+    Cylinder,
+    MotionKind,
+    Obb,
+    Sphere,
+    capsule_from_points,
+    cylinder_from_points,
+)
 from ..core.compound.convex_parts import MOST_PARTS
+from ..core.shapes import BoundingVolume
 from .options import (
     Choices,
     Flag,
@@ -47,9 +59,6 @@ Menus and help texts list them in this order. Blender files store the position, 
 DrawnShape = Literal[ShapeName, "cylinder"]
 """Shapes that the viewport can show."""
 
-AXIAL_SHAPES: tuple[DrawnShape, ...] = ("capsule", "cylinder")
-"""Shapes around an axis."""
-
 DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder", "compound"]
 """Shapes that are fitted to each subject by itself, by `jobs.detailed_shapes`."""
 
@@ -82,21 +91,31 @@ class ShapeKind:
     is_plain : Whether `fitting.fit` fits it for bounds, to the vertices alone.
     turned : Kind that stands for it where axes of boxes turn with their objects; empty if it has no such
         axes.
+    fit : Fit to points (n, 3), along an axis (3,) if one is given, of a shape along any axis.
+    bit : Stands for it in Blender files where it can be fitted in addition; 0 if it cannot.
+    farthest : Bound of the distance of its center and all its points that turn from the origin, relative to
+        the farthest vertex; infinite if none is known.
     """
 
     label: str
     description: str = ""
     icon: str = ""
     switch: str = ""
-    fitted_as: type[Shape] | None = None
+    fitted_as: type[BoundingVolume] | None = None
     is_plain: bool = False
     turned: ShapeName | Literal[""] = ""
+    fit: Callable[..., BoundingVolume] | None = None
+    bit: int = 0
+    farthest: float = math.inf
 
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
 SCANNED_SHAPES: tuple[ShapeName, ...] = get_args(ShapeName)
 ENVELOPE_SHAPES: tuple[PlainShape, ...] = ("sphere", "aabb")
 """Shapes that envelopes and tracks can have."""
+
+_IN_CUBE = 3**0.5
+"""In a cube around the origin that holds all vertices; for capsules see tests/core/fitting/test_axial.py."""
 
 SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
     "sphere": ShapeKind(
@@ -105,6 +124,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MESH_UVSPHERE",
         switch="show_spheres",
         fitted_as=Sphere,
+        farthest=_IN_CUBE,
         is_plain=True,
     ),
     "aabb": ShapeKind(
@@ -122,6 +142,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="ORIENTATION_LOCAL",
         switch="show_oriented_boxes",
         fitted_as=Obb,
+        farthest=_IN_CUBE,
         is_plain=True,
     ),
     "spheres": ShapeKind(
@@ -130,6 +151,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="META_BALL",
         switch="show_sphere_trees",
         fitted_as=Sphere,
+        farthest=_IN_CUBE,
     ),
     "hull": ShapeKind(label="Convex Hulls"),
     "capsule": ShapeKind(
@@ -138,6 +160,9 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MESH_CAPSULE",
         switch="show_capsules",
         fitted_as=Capsule,
+        farthest=_IN_CUBE,
+        fit=capsule_from_points,
+        bit=1,
     ),
     "cylinder": ShapeKind(
         label="Cylinders",
@@ -145,6 +170,8 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MESH_CYLINDER",
         switch="show_cylinders",
         fitted_as=Cylinder,
+        fit=cylinder_from_points,
+        bit=2,
     ),
     "compound": ShapeKind(
         label="Convex Parts",
@@ -152,8 +179,13 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MOD_EXPLODE",
         switch="show_parts",
         fitted_as=Obb,
+        farthest=_IN_CUBE,
+        bit=4,
     ),
 }
+
+AXIAL_SHAPES: tuple[Any, ...] = tuple(name for name, kind in SHAPE_KINDS.items() if kind.fit)
+"""Shapes along any axis."""
 
 SHAPES_OF_TRIANGLES: frozenset[DrawnShape] = frozenset({"spheres", "compound"})
 """Shapes of several parts, which follow from the triangles of an object and not from its vertices alone."""

@@ -26,12 +26,13 @@ from ..numeric.arrays import (
     perpendicular,
 )
 from ..numeric.geodesic import geodesic_directions
-from ..shapes import Capsule, Cylinder
-from ..shapes.axial import axial_coordinates, distance_from_segment
+from ..shapes import BoundingVolume, Capsule, Cylinder
+from ..shapes.axial import axial_coordinates
 from .minimal_sphere_batch import minimal_spheres
 from .quickhull import extreme_points
 
 _Shape = TypeVar("_Shape", bound=Capsule | Cylinder)
+_Volume = TypeVar("_Volume", bound=BoundingVolume)
 _FEW_POINTS = 64
 """Up to this many points, all of them are used."""
 _MANY_POINTS = 2000
@@ -157,22 +158,16 @@ def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cy
     return _fit(points, axis, _CYLINDERS)
 
 
-def axial_around(line: _Shape, points: Floats) -> _Shape:
+def axial_around(line: _Volume, points: Floats) -> _Volume:
     """Make the smallest shape with a given center and axis that encloses points.
 
     Every point is inside, exactly as `contains` computes it. A capsule keeps its half length.
 
-    line : Capsule or Cylinder, batch (). Of any radius.
+    line : Volume with an axis, batch (). Of any size.
     points : (n, 3) float64. In the same space.
-    Returns shape : Capsule or Cylinder, batch ()
+    Returns shape : As the line, batch ()
     """
-    half = line.half_length
-    if isinstance(line, Capsule):
-        across = distance_from_segment(line, points)
-    else:
-        along, across = axial_coordinates(line, points)
-        half = np.abs(along).max()
-    return type(line)(line.center, line.axis, half, across.max())
+    return line._around(points)
 
 
 def _fit(

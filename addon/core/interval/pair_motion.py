@@ -301,8 +301,9 @@ def rotation_sagitta(start: Shape, end: Shape) -> Floats:
 class ShapeMotion(NamedTuple):
     """Motion of shapes of one type from sample to sample.
 
-    velocity : Velocities (m, 3) of points that move and grow with shapes, in lengths per interval, from shapes
-        (m,) at both ends of an interval and now, and points (m, 3) on the latter. Exact for linear motion.
+    velocity : Velocities (m, 3) of points that move and grow with shapes, in lengths per interval, from
+        shapes (m,) at both ends of an interval and now, and points (m, 3) on the latter. Exact for linear
+        motion.
     change : Change of the numbers of a shape, as `velocities` has it.
     rotation : Largest distance of a corner or an end from the center, and angle of rotation; None for shapes
         without axes that turn.

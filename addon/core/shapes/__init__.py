@@ -27,19 +27,21 @@ from typing import TypeAlias
 
 from ..numeric.batch import assigned, concatenated, differences, stacked, where_shapes
 from .axial import Capsule, Cylinder
-from .boxes import Aabb, Obb
+from .boxes import VOLUMES, Aabb, BoundingVolume, Obb, grown_fields
 from .primitives import Segment, Triangle
 from .spheres import Sphere
 
-Shape: TypeAlias = Sphere | Aabb | Obb | Capsule | Cylinder | Segment | Triangle
+Shape: TypeAlias = BoundingVolume | Segment | Triangle
 """Any kind of shape."""
 
 Bound: TypeAlias = Sphere | Aabb | Obb
 """The kinds of shapes that enclose a volume and can be padded and merged."""
 
 __all__ = [
+    "VOLUMES",
     "Aabb",
     "Bound",
+    "BoundingVolume",
     "Capsule",
     "Cylinder",
     "Obb",
@@ -50,6 +52,7 @@ __all__ = [
     "assigned",
     "concatenated",
     "differences",
+    "grown_fields",
     "stacked",
     "where_shapes",
 ]

@@ -45,10 +45,9 @@ class _Axial(BoundingVolume):
         "half_length": (),
         "radius": (),
     }
-    _name: ClassVar[str]
 
     def __init__(self, center: ArrayLike, axis: ArrayLike, half_length: ArrayLike, radius: ArrayLike) -> None:
-        kind = self._name
+        kind = self.name
         centers, axes = (
             as_floats(values, f"{kind} {name}", (3,)) for name, values in (("center", center), ("axis", axis))
         )
@@ -74,7 +73,7 @@ class _Axial(BoundingVolume):
         radius : (...) array_like. In the same unit.
         Returns shapes : batch (...)
         """
-        first, last = (as_floats(values, f"{cls._name} end", (3,)) for values in (start, end))
+        first, last = (as_floats(values, f"{cls.name} end", (3,)) for values in (start, end))
         offset = last * 0.5 - first * 0.5
         return cls(first * 0.5 + last * 0.5, normalized(offset), length(offset), radius)
 
@@ -89,6 +88,14 @@ class _Axial(BoundingVolume):
         """Last ends (..., 3) of the axes, to float64 rounding."""
         end: Floats = self.center + self.axis * self.half_length[..., None]
         return end
+
+    def balls(self) -> tuple[Floats, Floats, Floats]:
+        """Centers (..., b, 3), radii (..., b) and normals (..., b, 3) of balls, with the shape as their hull.
+
+        Those with a normal are discs. Exact up to float64 rounding.
+        """
+        ends = np.stack([self.start, self.end], axis=-2)
+        return ends, np.stack([self.radius, self.radius], axis=-1), np.zeros_like(ends)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -116,7 +123,12 @@ class Capsule(_Axial):
     half_length: Floats
     radius: Floats
     grown_by_padding: ClassVar[dict[str, int]] = {"radius": 1}
-    _name: ClassVar[str] = "capsule"
+    name: ClassVar[str] = "capsule"
+
+    @property
+    def arm(self) -> Floats:
+        """Half lengths (...): the balls around the ends do not turn."""
+        return self.half_length
 
     @property
     def segment(self) -> Segment:
@@ -167,6 +179,11 @@ class Capsule(_Axial):
             radius = self.radius * stretch + lost + SUM_ROUNDING * self.half_length * stretch
             return Capsule(center, normalized(along), self.half_length * length(along), radius)
 
+    def _around(self, points: Floats) -> Capsule:
+        """See `fitting.axial.axial_around`."""
+        radius = distance_from_segment(self, points).max()
+        return Capsule(self.center, self.axis, self.half_length, radius)
+
     def aabb(self) -> Aabb:
         """Return the boxes around the capsules, rounded outward by a few ulps.
 
@@ -202,7 +219,12 @@ class Cylinder(_Axial):
     half_length: Floats
     radius: Floats
     grown_by_padding: ClassVar[dict[str, int]] = {"half_length": 1, "radius": 1}
-    _name: ClassVar[str] = "cylinder"
+    name: ClassVar[str] = "cylinder"
+
+    @property
+    def arm(self) -> Floats:
+        """At least the distances (...) from the center to the rims."""
+        return np.asarray(self.half_length + self.radius)
 
     @property
     def volume(self) -> Floats:
@@ -254,6 +276,16 @@ class Cylinder(_Axial):
             radius = self.radius * stretch
             slack = lost + SUM_ROUNDING * (half + self.radius * length(spokes).sum(axis=-1))
             return Cylinder(center, axis, half + slack, radius + slack)
+
+    def _around(self, points: Floats) -> Cylinder:
+        """See `fitting.axial.axial_around`."""
+        along, across = axial_coordinates(self, points)
+        return Cylinder(self.center, self.axis, np.abs(along).max(), across.max())
+
+    def balls(self) -> tuple[Floats, Floats, Floats]:
+        """Both ends, as discs."""
+        centers, radii, _ = super().balls()
+        return centers, radii, np.repeat(self.axis[..., None, :], 2, axis=-2)
 
     def aabb(self) -> Aabb:
         """Return the boxes around the cylinders, rounded outward by a few ulps.

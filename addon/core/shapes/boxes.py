@@ -36,13 +36,57 @@ _ROTATION_TOLERANCE = 1e-4
 """Largest accepted deviation of R^T R from identity: float32 and long chains of matrices stay below it."""
 
 
-class BoundingVolume(Batched):
-    """Base of the shapes that enclose a volume.
+VOLUMES: dict[str, type[BoundingVolume]] = {}
+"""Types of shapes that enclose a volume, by their names, which documents and options have too."""
 
+
+class BoundingVolume(Batched):
+    """Base of the shapes that enclose a volume; each is in `VOLUMES`.
+
+    Fields of several numbers are positions (`center`, `min`, `max`), directions (`axis`, `rotation`) or
+    `half_extents`; fields of one number are lengths.
+
+    name : Of the type.
     grown_by_padding : The fields that padding changes, each with the sign of the change.
+    arm : (...) float64. Of shapes with an axis: no point that turns with it is farther from the center.
+
+    Shapes with an axis also have `_around` and `balls`.
     """
 
+    name: ClassVar[str]
     grown_by_padding: ClassVar[dict[str, int]]
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            vectors = {name for name, tail in cls.field_shapes.items() if tail}
+            if unknown := vectors - {"center", "min", "max", "axis", "half_extents", "rotation"}:
+                raise TypeError(f"{cls.__name__}: unknown fields {', '.join(sorted(unknown))}")
+            VOLUMES[cls.name] = cls
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Decide which points (..., 3) are inside or on the shape."""
+        raise NotImplementedError
+
+    def transformed(self: _Self, matrix: ArrayLike) -> _Self:
+        """Return shapes that enclose the images of these under affine maps (..., 4, 4)."""
+        raise NotImplementedError
+
+    def aabb(self) -> Aabb:
+        """Return the boxes around the shapes."""
+        raise NotImplementedError
+
+    def _around(self: _Self, points: Floats) -> _Self:
+        """See `fitting.axial.axial_around`."""
+        raise NotImplementedError
+
+    @classmethod
+    def _grown(cls, fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
+        """See `grown_fields`."""
+        changes = {name: sign * amount for name, sign in cls.grown_by_padding.items()}
+        return fields | {
+            name: fields[name] + (change[..., None] if cls.field_shapes[name] else change)
+            for name, change in changes.items()
+        }
 
     def padded(self: _Self, amount: ArrayLike) -> _Self:
         """Return shapes with their surface moved outward. Exact up to float64 rounding.
@@ -66,10 +110,18 @@ class BoundingVolume(Batched):
         pad = self._broadcastable(amount, "padding")
         fields = {name: getattr(self, name) for name in self.field_shapes}
         with np.errstate(over="ignore"):  # the constructor finds infinity
-            for name, sign in self.grown_by_padding.items():
-                change = sign * pad
-                fields[name] = fields[name] + (change[..., None] if self.field_shapes[name] else change)
-            return type(self)(*fields.values())
+            return type(self)(*self._grown(fields, pad).values())
+
+
+def grown_fields(kind: type[BoundingVolume], fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
+    """Return fields of shapes with their surface moved outward. Exact up to float64 rounding.
+
+    kind : Type of the shapes.
+    fields : (..., *own axes) float64. By their names, at least those that padding changes.
+    amount : (...) float64. Lengths; negative ones move it inward, until sizes become negative.
+    Returns fields : As given, with the changed ones replaced.
+    """
+    return kind._grown(fields, amount)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +142,7 @@ class Aabb(BoundingVolume):
     min: Floats
     max: Floats
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"min": (3,), "max": (3,)}
+    name: ClassVar[str] = "aabb"
     grown_by_padding: ClassVar[dict[str, int]] = {"min": -1, "max": 1}
 
     def __init__(self, min: ArrayLike, max: ArrayLike) -> None:
@@ -227,6 +280,7 @@ class Obb(BoundingVolume):
         "half_extents": (3,),
         "rotation": (3, 3),
     }
+    name: ClassVar[str] = "obb"
     grown_by_padding: ClassVar[dict[str, int]] = {"half_extents": 1}
 
     def __init__(self, center: ArrayLike, half_extents: ArrayLike, rotation: ArrayLike) -> None:

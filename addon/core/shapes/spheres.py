@@ -34,6 +34,7 @@ class Sphere(BoundingVolume):
     center: Floats
     radius: Floats
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"center": (3,), "radius": ()}
+    name: ClassVar[str] = "sphere"
     grown_by_padding: ClassVar[dict[str, int]] = {"radius": 1}
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:

@@ -199,7 +199,7 @@ def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
 
 def _sphere_within(a0: Sphere, a1: Sphere, b0: Solid, b1: Solid, clearance: float) -> Floats:
     """Entry within a clearance of a sphere, as the time of impact of a sphere with a larger radius."""
-    return _TIMES[Sphere, type(b0)](a0.padded(clearance), a1.padded(clearance), b0, b1)[0]
+    return TIMES[Sphere, type(b0)](a0.padded(clearance), a1.padded(clearance), b0, b1)[0]
 
 
 def _first_minimum(

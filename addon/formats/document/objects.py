@@ -214,7 +214,7 @@ def _written_fields(shapes: Any, offsets: Floats, space: Space, decimals: int) -
 
 
 def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
-    """Round boxes, spheres, capsules or cylinders outward.
+    """Round boxes, spheres, or shapes with an axis outward.
 
     shapes : batch (n,). In the space in which they are written.
     decimals : Of lengths.
@@ -233,9 +233,11 @@ def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
         rotation = _rounded_quaternions(quaternion_from_matrix(matrix_from_quaternion(once)))
         directions["rotation"] = rotation
         outer = rounded_obb(shapes, matrix_from_quaternion(rotation), decimals)
-    else:
+    elif "axis" in shapes.field_shapes:
         directions["axis"] = _stable_axes(shapes.axis)
         outer = rounded_axial(shapes, directions["axis"], decimals)
+    else:
+        raise TypeError(f"no rounding of {type(shapes).__name__}")
     return {
         name: (directions[name], _ROTATION_DECIMALS)
         if name in directions

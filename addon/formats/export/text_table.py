@@ -64,7 +64,8 @@ def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> I
         yield from envelopes.lines()
     if document["tracks"]:
         yield f"\n{pluralized(len(document['tracks']), 'track')}\n"
-    if labels := [label for key, label in _LABELS_OF_OTHER_SHAPES.items() if key in not_shown]:
+    labels = [label for key, label in _LABELS_OF_OTHER_SHAPES.items() if key in not_shown]
+    if labels := [*labels, *sorted(not_shown - _LABELS_OF_OTHER_SHAPES.keys() - {"sphere", "aabb"})]:
         yield "\nThis table has spheres and boxes along the axes."
         yield f" Only in files (-o FILE): {', '.join(labels)}\n"
     if linear_only:

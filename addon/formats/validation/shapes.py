@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ...core import Aabb, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.numeric.arrays import (
     Bools,
@@ -29,7 +29,7 @@ from ...core.numeric.arrays import (
     length,
     transform_vectors,
 )
-from ...core.shapes import stacked
+from ...core.shapes import VOLUMES, BoundingVolume, stacked
 from ..shape_members import read_column, read_shapes, read_track_shapes
 from ..spaces import matrix_from_quaternion
 
@@ -52,7 +52,7 @@ of almost the size of the object."""
 
 _PLAIN = ("aabb", "obb", "sphere")
 _GROUPS = ("world", "local")
-_EXTENDS = ("hull", "capsule", "cylinder")
+_EXTENDS = ("hull", *(name for name, kind in VOLUMES.items() if "axis" in kind.field_shapes))
 """Shapes that exceed boxes and spheres by no more than _HULL_GROWTH of their size."""
 _ROOT = "spheres[0]"
 """Name of the root of a tree."""
@@ -356,7 +356,7 @@ def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _
     rows, shapes = read_column(key, groups)
     if not len(rows):
         return None
-    shapes = shapes.to_list() if isinstance(shapes, Capsule | Cylinder) else shapes
+    shapes = shapes.to_list() if isinstance(shapes, BoundingVolume) else shapes
     parts = [
         (owner, part)
         for owner, shape in enumerate(shapes)
@@ -383,7 +383,7 @@ def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _
 
 def _balls_of(shape: Any) -> tuple[Floats, Floats, Floats]:
     """Centers (b, 3), radii (b,) and normals (b, 3) of the balls or discs of a shape."""
-    normal, radius = np.zeros(3), getattr(shape, "radius", np.zeros(()))
+    radius = getattr(shape, "radius", np.zeros(()))
     if isinstance(shape, SphereTree):
         points, radius = shape.leaf_spheres.center, shape.leaf_spheres.radius
     elif isinstance(shape, ConvexHull):
@@ -393,9 +393,9 @@ def _balls_of(shape: Any) -> tuple[Floats, Floats, Floats]:
     elif isinstance(shape, Sphere):
         points = shape.center[None]
     else:
-        points = np.stack([shape.start, shape.end])
-        normal = shape.axis if isinstance(shape, Cylinder) else normal
-    return points, np.broadcast_to(radius, len(points)), np.broadcast_to(normal, points.shape)
+        balls: tuple[Floats, Floats, Floats] = shape.balls()
+        return balls
+    return points, np.broadcast_to(radius, len(points)), np.zeros_like(points)
 
 
 def _is_short_of(body: _Bodies, shape: _Plain, is_sphere: bool, step: float) -> Bools:

@@ -18,17 +18,14 @@ from typing import Any
 import numpy as np
 
 from ...core.fitting.hull_surface import hull_defect
+from ...core.shapes import VOLUMES
 from ..spaces import CONVENTIONS, UNITS
 from ..wording import message_line, quoted
 from .contacts import is_unit, pair_problems
 from .shapes import shape_problems
 from .strict_json import MAX_MEGABYTES, DocumentError, parse_json, read_text, schema_problems
 
-_UNIT_MEMBERS = {
-    "obb": ("rotation", "is not a unit quaternion", 1e-5),
-    "capsule": ("axis", "is not of length 1", 1e-6),
-    "cylinder": ("axis", "is not of length 1", 1e-6),
-}
+_UNIT_MEMBERS = {"rotation": ("is not a unit quaternion", 1e-5), "axis": ("is not of length 1", 1e-6)}
 """Members of shapes that have unit length, their problem otherwise, and the tolerance."""
 
 
@@ -46,9 +43,10 @@ def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
     box = shapes.get("aabb")
     if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
         yield f"{path}.aabb: min > max"
-    for key, (member, problem, tolerance) in _UNIT_MEMBERS.items():
-        if key in shapes and not is_unit(shapes[key][member], tolerance):
-            yield f"{path}.{key}.{member}: {problem}"
+    for key in (name for name in VOLUMES if name in shapes):
+        for member, (problem, tolerance) in _UNIT_MEMBERS.items():
+            if member in shapes[key] and not is_unit(shapes[key][member], tolerance):
+                yield f"{path}.{key}.{member}: {problem}"
     for index, part in enumerate(shapes.get("compound", ())):
         yield from detailed_problems(part, f"{path}.compound[{index}]")
 

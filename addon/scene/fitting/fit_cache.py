@@ -24,6 +24,7 @@ from ...core.numeric.arrays import (
     rotation_matrix,
     transform_vectors,
 )
+from ...core.shapes import grown_fields
 from ..blender.mesh_data import Geometry, decompose_matrices
 from ..settings import FitSettings
 from .fit import PartVertices, padded, padding_error
@@ -75,8 +76,7 @@ class FitColumns:
             for name, tail in kind.field_shapes.items()
         }
         self.has_rotation = "rotation" in self.fields
-        # The sizes that a motion stretches.
-        self._lengths = [name for name in self.fields if name not in (*_PLACES, *_AT_REST)]
+        self._sizes = [name for name in self.fields if name not in (*_PLACES, *_AT_REST)]
 
     def take(self, rows: Rows) -> FitColumns:
         """Copy the shapes at rows (k,)."""
@@ -97,11 +97,11 @@ class FitColumns:
             is_smaller |= ((high - low) / 2 < room[:, None]).any(axis=1)
             low[is_smaller], high[is_smaller] = -2 * room[is_smaller, None], 2 * room[is_smaller, None]
             return is_smaller
-        sizes = [self.fields[name].reshape(len(room), -1) for name in self.kind.grown_by_padding]
-        for size in sizes:
-            is_smaller |= (size < room[:, None]).any(axis=1)
-        for size in sizes:
-            size[is_smaller] = np.maximum(size, room[:, None])[is_smaller]
+        sizes = {name: self.fields[name] for name in self._sizes}
+        for size in grown_fields(self.kind, sizes, -room).values():
+            is_smaller |= (size.reshape(len(room), -1) < 0).any(axis=1)
+        for size in sizes.values():
+            size.T[..., is_smaller] = 4 * room[is_smaller]
         return is_smaller
 
     def move(self, rows: Rows, motions: Motions) -> None:
@@ -111,7 +111,7 @@ class FitColumns:
         """
         fields, scale = self.fields, motions.scale
         fields["center"][rows] = center = transform_vectors(motions.linear, fields["center"][rows])
-        slack, sizes = 1e-15 * length(center), [fields[name][rows] for name in self._lengths]
+        slack, sizes = 1e-15 * length(center), {name: fields[name][rows] for name in self._sizes}
         if "axis" in fields:
             fields["axis"][rows] = normalized(transform_vectors(motions.linear, fields["axis"][rows]))
         if self.has_rotation:
@@ -119,15 +119,21 @@ class FitColumns:
             fields["rotation"][rows] = nearest_rotation(turned)
         if self.kind is not Sphere:
             # What is perpendicular to an axis is not quite perpendicular to its image.
-            reach = sum(size if size.ndim == 1 else length(size) for size in sizes)
+            reach = sum(size if size.ndim == 1 else length(size) for size in sizes.values())
             slack = 2 * motions.residual * reach * scale + 1e-14 * length(center)
-        for name, size in zip(self._lengths, sizes, strict=True):
-            fields[name][rows] = (size.T * motions.stretch + slack).T
+        is_grown = self.kind.grown_by_padding
+        stretched = {
+            name: (size.T * motions.stretch + (0.0 if name in is_grown else slack)).T
+            for name, size in sizes.items()
+        }
+        for name, size in grown_fields(self.kind, stretched, slack).items():
+            fields[name][rows] = size
 
     def grow(self, rows: Rows, amounts: Floats) -> None:
         """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
-        for name in self.kind.grown_by_padding:
-            self.fields[name].T[..., rows] += amounts
+        sizes = {name: self.fields[name][rows] for name in self._sizes}
+        for name, size in grown_fields(self.kind, sizes, amounts).items():
+            self.fields[name][rows] = size
 
 
 def matrix_products(first: Floats, second: Floats) -> Floats:

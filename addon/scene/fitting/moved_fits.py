@@ -10,7 +10,7 @@ Capsules and cylinders are fitted here, too, each along an axis that turns with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -21,11 +21,8 @@ from ...core import (
     Aabb,
     Capsule,
     CollisionBoundsError,
-    Cylinder,
     EmptyGeometryError,
     Shape,
-    capsule_from_points,
-    cylinder_from_points,
 )
 from ...core.fitting.axial import axial_around, capsule_along
 from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges, transform_vectors
@@ -66,23 +63,24 @@ from .fit_cache import (
 from .parts import part_vertices
 from .world_boxes import WorldBoxes
 
-_FITS_TO_POINTS: dict[str, Callable[[Floats, Floats | None], Capsule | Cylinder]] = {
-    "capsule": capsule_from_points,
-    "cylinder": cylinder_from_points,
-}
 
+def fit_axial_to_points(shape: DrawnShape, points: Floats, axis: Floats | None) -> Any:
+    """Fit about the smallest shape to points (n, 3), along an axis (3,) if one is given.
 
-def fit_axial_to_points(shape: str, points: Floats, axis: Floats | None) -> Capsule | Cylinder:
-    """Fit about the smallest shape to points (n, 3), along an axis (3,) if one is given."""
-    return _FITS_TO_POINTS[shape](points, axis)
+    Raises ValueError for a shape that has no axis.
+    """
+    fit = SHAPE_KINDS[shape].fit
+    if fit is None:
+        raise ValueError(f"shape {shape!r} has no axis")
+    return fit(points, axis)
 
 
 def fit_axial(
-    shape: str, vertices: NDArray[Any], linear: Floats, local: Floats, axis: Floats | None
-) -> Capsule | Cylinder:
-    """Fit a capsule or cylinder to a subject, the same in scans and in documents.
+    shape: DrawnShape, vertices: NDArray[Any], linear: Floats, local: Floats, axis: Floats | None
+) -> Any:
+    """Fit a shape with an axis to a subject, the same in scans and in documents.
 
-    shape : "capsule" or "cylinder".
+    shape : One of AXIAL_SHAPES.
     vertices : (n, 3) float32 or float64. In object space.
     linear : (3, 3) float64. Linear part of the world matrix.
     local : (n, 3) float64. The vertices in the frame of the subject. All are inside.
@@ -106,7 +104,7 @@ class _Line(NamedTuple):
 
 
 class AxialFits:
-    """Fits of capsules or cylinders, and the lines of all subjects that were fitted.
+    """Fits of shapes with an axis, and the lines of all subjects that were fitted.
 
     Other axes at each sample would not turn with the subject, and the shape in between would be wrong.
     """
@@ -128,7 +126,7 @@ class AxialFits:
         Returns shapes : Capsule or Cylinder, batch (m,)
         Raises EmptyGeometryError, NonFiniteGeometryError
         """
-        found: dict[bytes, tuple[Floats, Capsule | Cylinder]] = {}
+        found: dict[bytes, tuple[Floats, Any]] = {}
         fitted = []
         for index, (subject, vertices, matrix) in enumerate(zip(*every, strict=True)):
             if not len(vertices):
@@ -139,7 +137,7 @@ class AxialFits:
                 axis = None  # a map flattens it
             if axis is not None and line.point is not None:
                 moved = transform_vectors(matrix, vertices.astype(np.float64))
-                shape: Capsule | Cylinder = capsule_along(moved, axis, matrix @ line.point)
+                shape: Any = capsule_along(moved, axis, matrix @ line.point)
             elif axis is None:
                 # The search for an axis takes long, so subjects with the same vertices share its result.
                 key = vertices.tobytes()
@@ -151,11 +149,10 @@ class AxialFits:
                 self._keep_line(subject, matrix, shape)
             growth = float(radii[index]) * float(np.linalg.norm(matrix, 2)) if radii[index] else 0.0
             fitted.append(shape.padded(growth) if growth else shape)
-        return stacked(fitted)
+        together: Shape = stacked(fitted)
+        return together
 
-    def _fit_once(
-        self, vertices: NDArray[np.float32], matrix: Floats, axis: Floats | None
-    ) -> Capsule | Cylinder:
+    def _fit_once(self, vertices: NDArray[np.float32], matrix: Floats, axis: Floats | None) -> Any:
         """Fit a shape to the images of vertices (n, 3) under a map (3, 3), along an axis if given.
 
         In the subject's own frame, as for documents: the search ends elsewhere in a frame that is turned.
@@ -166,7 +163,7 @@ class AxialFits:
         direction = None if axis is None else axis @ turn[:3, :3]
         return fit_axial(self._shape, vertices, matrix, local, direction).transformed(turn)
 
-    def _keep_line(self, subject: int, matrix: Floats, shape: Capsule | Cylinder) -> None:
+    def _keep_line(self, subject: int, matrix: Floats, shape: Any) -> None:
         """Keep the line of a fit for later ones, unless the map (3, 3) is singular."""
         if np.linalg.matrix_rank(matrix) < 3:
             return
@@ -178,7 +175,7 @@ class AxialFits:
         self.found[subject] = _Line(axis, point)
 
 
-def _moved(fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats) -> Capsule | Cylinder | None:
+def _moved(fit: tuple[Floats, Any] | None, matrix: Floats) -> Any:
     """Bring a fit, under a map (3, 3), to another map; None if that changes the form of the vertices."""
     if fit is None or np.linalg.matrix_rank(fit[0]) < 3:
         return None

@@ -6,15 +6,14 @@ Each holds every vertex of its subject, padding included. `_FITS` is the dispatc
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from ...core import (
-    Capsule,
     ConvexHull,
-    Cylinder,
     InvalidShapeError,
     Obb,
     Sphere,
@@ -29,6 +28,7 @@ from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.hull_surface import moved_hull
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
+from ...core.shapes import BoundingVolume
 from ..blender.mesh_data import Placement
 from ..fitting.fit import (
     cut_rounding,
@@ -41,10 +41,10 @@ from ..fitting.fit import (
 )
 from ..fitting.moved_fits import fit_axial, fit_axial_to_points
 from ..fitting.parts import convex_pieces, node_vertices
-from ..settings import BoundShape, DetailedShapeName, PartShape
+from ..settings import AXIAL_SHAPES, BoundShape, DrawnShape, PartShape
 from ..subjects.reader import SubjectGeometry, in_bone_space
 
-DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder | Compound
+DetailedShape: TypeAlias = ConvexHull | SphereTree | BoundingVolume | Compound
 
 DetailedShapes: TypeAlias = tuple[tuple[DetailedShape, ...], tuple[DetailedShape, ...]]
 """Shapes of a subject in its local axes and in world space."""
@@ -52,7 +52,7 @@ DetailedShapes: TypeAlias = tuple[tuple[DetailedShape, ...], tuple[DetailedShape
 _MAX_VERTICES = 255
 """The limit of PhysX, and so of Unity and Unreal."""
 
-_Shape = TypeVar("_Shape", Capsule, Cylinder, Obb, Sphere)
+_Shape = TypeVar("_Shape", bound=BoundingVolume)
 _Steps: TypeAlias = Generator[HullRequest, "Ints | None", tuple[DetailedShape, DetailedShape]]
 """Steps to a shape in local axes and in world space; hulls of many subjects are built at the same time."""
 
@@ -131,15 +131,15 @@ def _tree(solid: _Solid) -> tuple[SphereTree, SphereTree]:
     return SphereTree(local.center, local.radius, children), SphereTree(world.center, world.radius, children)
 
 
-def _axial(shape: str, solid: _Solid) -> tuple[Capsule | Cylinder, Capsule | Cylinder]:
-    """Fit the smallest capsule or cylinder, along any axis; along a bone to the vertices of that."""
+def _axial(shape: DrawnShape, solid: _Solid) -> tuple[Any, Any]:
+    """Fit the smallest shape of a kind along any axis; along a bone to the vertices of that."""
     piece, turn, geometry = solid.piece, solid.turn, solid.piece.geometry
     if piece.frame is not None:  # its points are not in the frame of the object, in which scans search
         fitted = fit_axial_to_points(shape, solid.local, turn.T @ piece.frame[:3, 1])
     else:
         fitted = fit_axial(shape, geometry.points, solid.linear, solid.local, None)
     center = turn @ fitted.center + solid.placed.translation
-    moved: Any = type(fitted)(center, turn @ fitted.axis, fitted.half_length, fitted.radius)
+    moved = replace(fitted, center=center, axis=turn @ fitted.axis)
     return solid.grown(fitted, axial_around(moved, solid.world))
 
 
@@ -196,11 +196,10 @@ _FITS_OF_PARTS: dict[PartShape, Callable[[_Solid], Generator[HullRequest, Ints |
     "capsule": _at_once(partial(_axial, "capsule")),
 }
 
-_FITS: dict[DetailedShapeName, Callable[[_Solid], _Steps]] = {
+_FITS: dict[BoundShape, Callable[[_Solid], _Steps]] = {
     "hull": _hull,
     "spheres": _at_once(_tree),
-    "capsule": _at_once(partial(_axial, "capsule")),
-    "cylinder": _at_once(partial(_axial, "cylinder")),
+    **{name: _at_once(partial(_axial, name)) for name in AXIAL_SHAPES},
     "compound": _compound,
 }
 """Fits by kind of shape, in the order in which a subject's shapes are listed."""

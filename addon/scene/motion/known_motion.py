@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Capsule, Obb, Shape, Sphere
+from ...core import Aabb, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
     SHORT,
@@ -24,7 +24,7 @@ from ...core.curves.transform_bounds import (
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
 from ..fitting.fit_cache import FitCache
-from ..settings import SHAPE_KINDS, ShapeName
+from ..settings import SHAPE_KINDS, ShapeKind, ShapeName
 from .channels import Visibility
 from .skin_poses import SkinPoses
 from .skinned_meshes import read_skin_poses
@@ -187,8 +187,8 @@ class KnownShapes:
         at_rest : obstacles (k,) that stay where they are
         """
         self._poses = poses
-        # An error for any other class, whose surface may deviate in another way.
-        self._bound_surface = _BOUNDS_OF_SURFACES[SHAPE_KINDS[shape].fitted_as]
+        kind = SHAPE_KINDS[shape]
+        self._bound_surface, self._farthest = _bound_of_surface(kind), kind.farthest
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         self.known = poses.is_known & is_eligible & fits.is_fitted
@@ -236,9 +236,7 @@ class KnownShapes:
                 kinks = self._fit_of_part.kinks(turned, reach, *linear)
                 result[turning] = chords.offset + chords.linear * reach + kinks
             else:
-                # Corners of boxes and centers of spheres are in a cube around the origin that holds all
-                # vertices. So are the ends of axes of capsules: tests/core/fitting/test_axial.py.
-                reach *= np.sqrt(3)
+                reach *= self._farthest
                 points = chords.offset + chords.linear * reach
                 result[turning] = self._bound_surface(points, chords, reach)
         if poses.skins is not None and is_bent.any():
@@ -270,11 +268,18 @@ def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Float
     return np.asarray(np.fmin(_bound_axis(points, chords, reach), points + largest * reach * chords.arc))
 
 
-_BOUNDS_OF_SURFACES: dict[type[Shape] | None, Callable[[Floats, TransformChords, Floats], Floats] | None] = {
-    Aabb: None,
-    # A sphere has no axes that turn: its deviation is that of points.
-    Sphere: lambda points, _chords, _reach: points,
-    Capsule: _bound_axis,
-    Obb: _bound_axes,
-}
-"""Bounds of the deviation of surfaces, by the class of the tested shapes; None for boxes that are fitted."""
+def _bound_of_surface(shape: ShapeKind) -> Callable[[Floats, TransformChords, Floats], Floats] | None:
+    """Find the bound of the deviation of surfaces; None for boxes that are fitted.
+
+    Raises TypeError for any other shape, because its surface may deviate in another way.
+    """
+    kind = shape.fitted_as
+    if kind is Aabb:
+        return None
+    if kind is Sphere:  # no axes turn: its deviation is that of points
+        return lambda points, _chords, _reach: points
+    if kind is not None and shape.farthest < np.inf:
+        for name, bound in (("axis", _bound_axis), ("rotation", _bound_axes)):
+            if name in kind.field_shapes:
+                return bound
+    raise TypeError(f"the motion of {shape.label} has no bound")

@@ -6,20 +6,21 @@ without a graphics card.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Capsule, Contact, Cylinder, Obb, Shape, Sphere, stacked
-from ...core.numeric.arrays import Bools, Floats, Ints, Table, cross, length, perpendicular
+from ...core import Aabb, Contact, Shape, Sphere, stacked
+from ...core.numeric.arrays import Bools, Floats, Ints, Table, length, perpendicular
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes, OwnedShapes
 from ...scene.settings import DrawnShape, ShapeName
 from ..properties.preferences import preferences
+from .unit_meshes import LINES, PARTS, UnitMesh
 
 _ARROW_HEAD = 0.2
 """Length of an arrow's head, as part of its shaft."""
@@ -27,10 +28,7 @@ _ARROW_HEAD = 0.2
 InstanceRows = NDArray[np.float32]
 """(n, 4, 4): three rows of a matrix from a unit mesh to the world, and a color, red to alpha."""
 
-UnitMesh: TypeAlias = Literal["spheres", "boxes", "tubes", "caps", "cylinders", "edges"]
-"""Unit meshes. A capsule is a tube with two caps; the edges of hulls are segments."""
-
-UNIT_MESHES: tuple[UnitMesh, ...] = get_args(UnitMesh)
+UNIT_MESHES: tuple[UnitMesh, ...] = tuple(LINES)
 
 FAINT = 0.3
 """Opacity of shapes that are not the ones checked for contact."""
@@ -139,44 +137,14 @@ class DrawData:
         )
 
 
-def _along_axis(shape: Capsule | Cylinder, reach: Floats) -> Floats:
-    """Return the columns (n, 3, 3) of radius, radius and `reach` (n,) along the axes of shapes."""
-    side, radius = perpendicular(shape.axis), shape.radius[:, None]
-    return np.stack([side * radius, cross(shape.axis, side) * radius, shape.axis * reach[:, None]], axis=-1)
-
-
-_Part: TypeAlias = tuple[UnitMesh, Floats, Floats]
-"""Unit mesh, centers and axes of the instances that are part of each shape, as `Instances.of` takes them."""
-
-
-def _capsule_parts(shape: Capsule) -> tuple[_Part, ...]:
-    offset, axes = shape.axis * shape.half_length[:, None], _along_axis(shape, shape.radius)
-    # The lower cap is turned around the first axis: if it were mirrored, its faces would face inward.
-    return (
-        ("tubes", shape.center, _along_axis(shape, shape.half_length)),
-        ("caps", shape.center + offset, axes),
-        ("caps", shape.center - offset, axes * (1, -1, -1)),
-    )
-
-
-_PARTS: dict[type, Callable[[Any], tuple[_Part, ...]]] = {
-    Sphere: lambda shape: (("spheres", shape.center, shape.radius[:, None]),),
-    Aabb: lambda shape: (("boxes", shape.center, shape.half_extents),),
-    Obb: lambda shape: (("boxes", shape.center, shape.rotation * shape.half_extents[:, None]),),
-    Capsule: _capsule_parts,
-    Cylinder: lambda shape: (("cylinders", shape.center, _along_axis(shape, shape.half_length)),),
-}
-"""Instances that make up shapes (n,) of each class."""
-
-
 def instances_of(shape: Shape, owners: Ints) -> Instances:
     """Return the instances that make up each of (n,) shapes, in black.
 
     Raises TypeError for shapes that cannot be drawn.
     """
-    if type(shape) not in _PARTS:
+    if type(shape) not in PARTS:
         raise TypeError(f"the overlay cannot draw {type(shape).__name__}")
-    parts = [Instances.of(*part, owners) for part in _PARTS[type(shape)](shape)]
+    parts = [Instances.of(*part, owners) for part in PARTS[type(shape)](shape)]
     return Instances.concatenate(parts) if len(parts) > 1 else parts[0]
 
 

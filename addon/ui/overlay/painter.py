@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
 from ..properties.scene import COLLISION_BOUNDS_PG_display
-from .draw_data import DrawData, InstanceRows, UnitMesh
+from .draw_data import DrawData, InstanceRows
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
-from .unit_meshes import FACES, LINES, SurfaceMesh, square
+from .unit_meshes import FACES, LINES, SurfaceMesh, UnitMesh, square
 
 _CIRCLES = 16, 24, 48
 """Segments of a circle: of small shapes that objects may hide in part, of middle ones, and of large ones."""

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats, Ints
-from .draw_data import UnitMesh
+from ...core import Aabb, Capsule, Cylinder, Obb, Sphere
+from ...core.numeric.arrays import Floats, Ints, cross, perpendicular
+
+UnitMesh: TypeAlias = str
+"""Name of a unit mesh, a key of LINES. A capsule is a tube with two caps; the edges of hulls are segments."""
 
 # Corner i of a box has bit k set where it lies at 1 on axis k; edges join corners one bit apart.
 _CORNERS = np.array([[1.0 if i >> k & 1 else -1.0 for k in range(3)] for i in range(8)])
@@ -208,3 +211,33 @@ FACES: dict[UnitMesh, Callable[[int], SurfaceMesh]] = {
     "cylinders": cylinder_faces,
 }
 """Surface of each unit mesh that has one, of a number of meridians."""
+
+
+def _along_axis(shape: Capsule | Cylinder, reach: Floats) -> Floats:
+    """Return the columns (n, 3, 3) of radius, radius and `reach` (n,) along the axes of shapes."""
+    side, radius = perpendicular(shape.axis), shape.radius[:, None]
+    return np.stack([side * radius, cross(shape.axis, side) * radius, shape.axis * reach[:, None]], axis=-1)
+
+
+_Part: TypeAlias = tuple[UnitMesh, Floats, Floats]
+"""Unit mesh, centers and axes of the instances that are part of each shape, as `Instances.of` takes them."""
+
+
+def _capsule_parts(shape: Capsule) -> tuple[_Part, ...]:
+    offset, axes = shape.axis * shape.half_length[:, None], _along_axis(shape, shape.radius)
+    # The lower cap is turned around the first axis: if it were mirrored, its faces would face inward.
+    return (
+        ("tubes", shape.center, _along_axis(shape, shape.half_length)),
+        ("caps", shape.center + offset, axes),
+        ("caps", shape.center - offset, axes * (1, -1, -1)),
+    )
+
+
+PARTS: dict[type, Callable[[Any], tuple[_Part, ...]]] = {
+    Sphere: lambda shape: (("spheres", shape.center, shape.radius[:, None]),),
+    Aabb: lambda shape: (("boxes", shape.center, shape.half_extents),),
+    Obb: lambda shape: (("boxes", shape.center, shape.rotation * shape.half_extents[:, None]),),
+    Capsule: _capsule_parts,
+    Cylinder: lambda shape: (("cylinders", shape.center, _along_axis(shape, shape.half_length)),),
+}
+"""Instances that make up shapes (n,) of each class."""

@@ -16,7 +16,7 @@ from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import property_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.options import Name, Number, Option, Patterns, options_of
-from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, ColliderSettings, DrawnShape, PairSettings
+from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, ColliderSettings, PairSettings
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
 
 Listener = Callable[[Any, Context], None]
@@ -44,9 +44,6 @@ def announces(listeners: list[Listener]) -> Listener:
 
 _Class = TypeVar("_Class", bound=type)
 
-_ADDED_NUMBERS: dict[DrawnShape, int] = {"capsule": 1, "cylinder": 2, "compound": 4}
-"""Shapes that can be added, each with its bit: files store the sum."""
-
 SCOPE: dict[str, Any] = {
     "name": "Objects",
     "description": "Objects to process",
@@ -59,8 +56,9 @@ ADDED_SHAPES: dict[str, Any] = {
     "name": "Also Fit",
     "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
     "items": tuple(
-        (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, number)
-        for name, number in _ADDED_NUMBERS.items()
+        (name, kind.label, kind.description, kind.icon, kind.bit)
+        for name, kind in SHAPE_KINDS.items()
+        if kind.bit
     ),
 }
 OPTIONS: dict[str, dict[str, Option]] = {

@@ -91,5 +91,5 @@ def test_unknown_shape_is_an_error():
     add_vertices("A", CUBE)
     motion = create_motion("sphere")
     motion.shape = "cylinder"
-    with pytest.raises(KeyError):
+    with pytest.raises(TypeError, match="Cylinders has no bound"):
         list(motion.comparing(TIMES.tolist()))

@@ -15,7 +15,7 @@ from ....core import Capsule, Obb, Sphere
 from ....core.messages import message
 from ....core.numeric.arrays import Floats
 from ...document.conversion import read_armature_roots
-from ...shape_members import SHAPE_TYPES
+from ...shape_members import EXPORTED_SHAPES
 from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, shape_pose
 from .links import Link, RoboticsError, groups_that_meet, nested_text
 from .text import comment_text, decimals_text, generator_text, identifier_from
@@ -23,7 +23,7 @@ from .text import comment_text, decimals_text, generator_text, identifier_from
 _SAME_FRAME = 1e-6
 """If all numbers of a geom's position and quaternion differ from those of its body by less than this, MuJoCo
 uses the frame of the body instead."""
-MJCF = LinkFormat("MJCF", frozenset(SHAPE_TYPES), 2 * _SAME_FRAME, 5 * _SAME_FRAME)
+MJCF = LinkFormat("MJCF", frozenset(EXPORTED_SHAPES), 2 * _SAME_FRAME, 5 * _SAME_FRAME)
 """MuJoCo moves and rotates the frames of meshes, to frames that can be those of their bodies but for that
 difference: by at most 1.8e-6 m, and by a rotation of 3.5e-6. It rotates vertices in single precision, too."""
 

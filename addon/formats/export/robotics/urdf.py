@@ -12,13 +12,13 @@ from xml.sax.saxutils import quoteattr
 
 from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
-from ...shape_members import SHAPE_TYPES
+from ...shape_members import EXPORTED_SHAPES
 from ...spaces import matrix_from_quaternion
 from .link_shapes import NO_ROTATION, LinkFormat, LinkShape, roll_pitch_yaw, shape_pose
 from .links import Link
 from .text import comment_text, decimals_text, generator_text, identifier_from, indented
 
-URDF = LinkFormat("URDF", frozenset(SHAPE_TYPES) - {"hull"})
+URDF = LinkFormat("URDF", frozenset(EXPORTED_SHAPES) - {"hull"})
 
 _ROOT = "world"
 

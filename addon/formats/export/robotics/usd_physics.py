@@ -18,13 +18,13 @@ from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
 from ....core.numeric.floating_point import float32_at_least, float32_at_most
 from ...document.model import CollisionResponse
-from ...shape_members import SHAPE_TYPES
+from ...shape_members import EXPORTED_SHAPES
 from ...spaces import matrix_from_quaternion
 from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, roll_pitch_yaw, shape_pose
 from .links import ROBOTICS_SPACE, Link, groups_that_meet, nested_text
 from .text import decimals_text, generator_text, identifier_from, indented, link_names
 
-USD = LinkFormat("USD Physics", frozenset(SHAPE_TYPES))
+USD = LinkFormat("USD Physics", frozenset(EXPORTED_SHAPES))
 
 USD_SPACE = replace(ROBOTICS_SPACE, applies_unit_scale=False)
 """A Blender unit is a unit of the stage, as in stages of Blender's exporter, so that both fit together."""

@@ -14,9 +14,9 @@ from ....core.shapes import concatenated
 from ....formats.document.model import ShapeColumn
 from ...fitting.parts import inner_spheres
 from ...motion.scene_motion import FittedShapes
-from ...settings import ShapeName
+from ...settings import AXIAL_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, ShapeName
 
-SHAPES_OF_SCANS: frozenset[ShapeName] = frozenset({"spheres", "capsule", "compound"})
+SHAPES_OF_SCANS = frozenset(name for name in SCANNED_SHAPES if not SHAPE_KINDS[name].is_plain)
 """Shapes that objects have in documents of scans by `ScannedShapes`; the others are among their bounds."""
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -75,7 +75,7 @@ class ScannedShapes:
 
     def _grouped(self, parts: Any, slices: Sequence[slice], subjects: Ints) -> Any:
         """Shapes of subjects (m,), whose parts are at `slices`, as columns have them."""
-        if self.key == "capsule":
+        if self.key in AXIAL_SHAPES:
             return parts
         if self.key == "compound":
             return [Compound(tuple(parts[part].to_list())) for part in slices]
