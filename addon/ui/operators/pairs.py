@@ -101,6 +101,10 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
 
 
 _LOST = n_("Find contacts again: this session has lost their result")
+_SIDES = (
+    ("FIRST", "First Object", "The first object of the row"),
+    ("SECOND", "Second Object", "The second object of the row"),
+)
 _ATTEMPTS = 3
 """A parent with a scale, or a location of large numbers, rounds a movement: it is then repeated."""
 
@@ -262,8 +266,7 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
         description="Object to move",
         items=(
             ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
-            ("FIRST", "First Object", "The first object of the row"),
-            ("SECOND", "Second Object", "The second object of the row"),
+            *_SIDES,
         ),
         options={"SKIP_SAVE"},
     )
@@ -444,10 +447,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     target: EnumProperty(
         name="Object",
         description="Object that gets the property",
-        items=(
-            ("FIRST", "First Object", "The first object of the row"),
-            ("SECOND", "Second Object", "The second object of the row"),
-        ),
+        items=_SIDES,
     )
     property_name: StringProperty(
         name="Property",

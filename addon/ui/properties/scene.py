@@ -246,17 +246,18 @@ def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bo
     return item in scene.collection.children_recursive
 
 
-def _clear_others(chosen: str, other: str) -> Any:
-    """Make the function that clears the alternatives to what was chosen, among them the pattern."""
+def _choice(kind: type, chosen: str, other: str, description: str) -> Any:
+    """Return the definition of a choice, which clears its alternatives: the other one, and the pattern."""
 
-    def update(self: Any, _context: Context) -> None:
+    def clear_others(self: Any, _context: Context) -> None:
         if getattr(self, chosen) is not None:
             setattr(self, other, None)
             settings, option = self.id_data.collision_bounds, self.path_from_id().rsplit(".", 1)[-1]
             if getattr(settings, option):
                 setattr(settings, option, "")
 
-    return update
+    definition: dict[str, Any] = {"type": kind, "name": chosen.title(), "description": description}
+    return PointerProperty(**definition, poll=_is_in_scene, update=clear_others)
 
 
 def clear_picker(name: str) -> Any:
@@ -273,20 +274,8 @@ def clear_picker(name: str) -> Any:
 class COLLISION_BOUNDS_PG_picker(PropertyGroup):
     """A collection, an object, or neither."""
 
-    collection: PointerProperty(
-        type=bpy.types.Collection,
-        name="Collection",
-        description="All objects of this collection",
-        poll=_is_in_scene,
-        update=_clear_others("collection", "object"),
-    )
-    object: PointerProperty(
-        type=bpy.types.Object,
-        name="Object",
-        description="This object alone",
-        poll=_is_in_scene,
-        update=_clear_others("object", "collection"),
-    )
+    collection: _choice(bpy.types.Collection, "collection", "object", "All objects of this collection")
+    object: _choice(bpy.types.Object, "object", "collection", "This object alone")
 
     def pattern(self) -> str | None:
         """Return the pattern of names that what was chosen has; None if nothing was."""
