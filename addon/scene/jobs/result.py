@@ -252,8 +252,11 @@ class Result(DocumentContents):
         envelopes = {entry.id: (entry.envelope, entry.local_envelope) for entry in other.objects}
         none: tuple[tuple[Shape, ...], tuple[Shape, ...]] = ((), ())
         pairs = (envelopes.get(entry.id, none) for entry in self.objects)
+        # An entry that has them already keeps the numbers of the document that it was read from.
         objects = tuple(
-            replace(entry, envelope=in_world, local_envelope=local)
+            entry
+            if entry.envelope is in_world and entry.local_envelope is local
+            else replace(entry, envelope=in_world, local_envelope=local)
             for entry, (in_world, local) in zip(self.objects, pairs, strict=True)
         )
         return replace(self, objects=objects, time=span, linear_ids=other.linear_ids)
