@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Capsule, Cylinder, InvalidShapeError, NonFiniteGeometryError
+from addon.core.shapes import VOLUMES, BoundingVolume
 from tests.core.scenes import affine, random_rotations
 
 KINDS = [Capsule, Cylinder]
@@ -129,3 +130,23 @@ def test_invalid_fields_are_named(kind, fields, message):
 def test_infinite_center_is_named():
     with pytest.raises(NonFiniteGeometryError, match="capsule center"):
         Capsule([0, np.inf, 0], [0, 0, 1], 1, 1)
+
+
+def test_type_with_a_vector_of_unknown_role_is_refused():
+    with pytest.raises(TypeError, match="Lens: unknown fields apex"):
+        type("Lens", (BoundingVolume,), {"name": "lens", "field_shapes": {"apex": (3,), "radius": ()}})
+    assert "lens" not in VOLUMES
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_shape_is_the_hull_of_its_balls(kind, seed):
+    shape = random_shape(kind, seed)
+    points = surface_points(shape, np.random.default_rng(seed))
+    centers, radii, normals = shape.balls()
+    for direction in random_rotations(np.random.default_rng(seed), 5).reshape(-1, 3):
+        across = np.linalg.norm(direction - (normals @ direction)[:, None] * normals, axis=1)
+        reach = (centers @ direction + radii * across).max()
+        highest = (points @ direction).max()
+        assert highest <= reach + 1e-9
+        assert highest >= reach - 0.2

@@ -15,6 +15,7 @@ from addon.core import (
     Aabb,
     Capsule,
     Cylinder,
+    Segment,
     capsule_from_points,
     cylinder_from_points,
     sphere_from_points,
@@ -22,6 +23,7 @@ from addon.core import (
 from addon.core.fitting.axial import axial_around
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import ObjectBounds, document_problems, read_document, space_for
+from addon.formats.document.objects import rounded_fields
 from addon.formats.export.gltf import gltf
 from addon.formats.export.tileset_3d import TILES_SPACE, tileset
 from tests.core.closed import assert_closed, assert_encloses
@@ -237,3 +239,8 @@ def test_negative_size_is_found(kind, key):
         each["world"][kind][key] = -1
 
     assert any(f"world.{kind}.{key}" in problem for problem in broken(negate))
+
+
+def test_shape_without_a_rule_of_rounding_is_refused():
+    with pytest.raises(TypeError, match="no rounding of Segment"):
+        rounded_fields(Segment([[0, 0, 0]], [[0, 0, 1]]), 6)
