@@ -21,8 +21,8 @@ from .hull_estimate import (
     COARSE,
     FINEST,
     flat_hull_area,
-    heights_of,
     hull_measure,
+    inner_products,
     measure_between,
     points_in_directions,
     prefix_extremes,
@@ -32,8 +32,6 @@ from .part_surface import Notches, PartSurface
 MOST_PARTS = 256
 """Largest number of parts."""
 
-_THICKNESS = 0.003
-"""Thickness of the layer around hulls that counts as volume, as part of the size of the mesh."""
 _GAIN = 1e-3
 """Part of the measure of the whole that a split must gain, or that the notches of its part must have."""
 CompoundPart: TypeAlias = ConvexHull | Obb | Sphere | Capsule
@@ -124,7 +122,7 @@ def convex_parts_in_steps(
     # Around the origin and of unit size, so that squares stay in range.
     middle = low / 2 + high / 2
     whole = PartSurface.of_mesh((corners - middle) / size)
-    measure = hull_measure(whole.points, _THICKNESS)
+    measure = hull_measure(whole.points)
     least_gain = _GAIN * measure
     numbers = itertools.count()
     most = count + max(2, count // 2)
@@ -136,21 +134,16 @@ def convex_parts_in_steps(
             yield len(parts) / most
             heapq.heappush(parts, _searched(side, of_side, next(numbers), tolerance / size, least_gain))
     surfaces = [part.surface.points for part in sorted(parts, key=lambda part: part.number)]
-    merged = merge_parts(surfaces, count, _THICKNESS)
-    if not _is_gain(whole.points, merged):
+    merged = merge_parts(surfaces, count)
+    area = flat_hull_area(whole.points)
+    # Estimates of flat hulls are up to a fifth too large, so that disks are split, too.
+    if (
+        area is not None
+        and len(merged) > 1
+        and (sum(flat_hull_area(part) or 0.0 for part in merged) >= (1 - _GAIN) * area)
+    ):
         return [np.unique(corners.reshape(-1, 3), axis=0)]
     return [np.unique(joined, axis=0) * size + middle for joined in merged]
-
-
-def _is_gain(points: Floats, parts: Sequence[Floats]) -> bool:
-    """Return whether the hulls of parts are smaller than that of all points (n, 3), if these are flat.
-
-    The estimates of flat hulls are up to a fifth too large, so that disks are split, too.
-    """
-    area = flat_hull_area(points)
-    if area is None or len(parts) == 1:
-        return True
-    return sum(flat_hull_area(part) or 0.0 for part in parts) < (1 - _GAIN) * area
 
 
 def _searched(
@@ -163,7 +156,7 @@ def _searched(
     volume = notches.volume()
     if notches.is_solid.all() and volume < least_gain:
         return _Part(0.0, number, surface, None)
-    split = best_split(surface, notches, _THICKNESS)
+    split = best_split(surface, notches)
     if split is None:
         return _Part(0.0, number, surface, None)
     gain = measure - split.measure_below - split.measure_above
@@ -183,19 +176,18 @@ class Split(NamedTuple):
     cost: float
 
 
-def best_split(surface: PartSurface, notches: Notches, thickness: float) -> Split | None:
+def best_split(surface: PartSurface, notches: Notches) -> Split | None:
     """Find the plane that splits a part so that the hulls of both sides are small. Approximate.
 
     surface : Surface of the part, of a mesh of unit size.
     notches : Its notches.
-    thickness : Thickness of the layer around hulls that counts, too.
     Returns split : Split or None. None for a part that no plane splits.
     """
     points, _ = surface.samples()
     found = [
         (cost, _NOTCHES * notches.volume_of_sides(direction, offset), direction, offset)
         for each in _directions(points, surface)
-        for cost, direction, offset in _splits_along(each, points, surface, thickness)
+        for cost, direction, offset in _splits_along(each, points, surface)
     ]
     found.sort(key=lambda entry: entry[0] + entry[1])
     best: Split | None = None
@@ -207,7 +199,7 @@ def best_split(surface: PartSurface, notches: Notches, thickness: float) -> Spli
         if not len(below.corners) or not len(above.corners):
             continue
         tried += 1
-        measures = [hull_measure(side.points, thickness) for side in (below, above)]
+        measures = [hull_measure(side.points) for side in (below, above)]
         cost = sum(measures) + waste
         if best is None or cost < best.cost:
             best = Split(below, above, measures[0], measures[1], cost)
@@ -239,7 +231,7 @@ def _directions(points: Floats, surface: PartSurface) -> Floats:
 
 
 def _splits_along(
-    direction: Floats, points: Floats, surface: PartSurface, thickness: float
+    direction: Floats, points: Floats, surface: PartSurface
 ) -> list[tuple[float, Floats, float]]:
     """Costs, directions and offsets of splits perpendicular to a direction."""
     along = dot(points, direction)
@@ -255,15 +247,15 @@ def _splits_along(
     offsets, is_at_edge = offsets[is_inside], is_at_edge[is_inside]
     if not len(offsets):
         return []
-    heights = heights_of(points[order], COARSE)
+    ordered = points[order]
+    heights = inner_products(ordered, geodesic_directions(COARSE).vectors)
     # Samples on the plane belong to both sides.
     margin = 1e-9 * (high - low)
     first = np.searchsorted(along, offsets + margin, side="right")
     last = len(along) - np.searchsorted(along, offsets - margin, side="left")
-    ordered = points[order]
-    below = measure_between(ordered[prefix_extremes(heights, first)], COARSE, thickness)
+    below = measure_between(ordered[prefix_extremes(heights, first)], COARSE)
     backward = prefix_extremes(heights[::-1], last)
-    above = measure_between(ordered[::-1][backward], COARSE, thickness)
+    above = measure_between(ordered[::-1][backward], COARSE)
     costs = below + above
     costs = costs * np.where(is_at_edge, _AT_EDGES, 1.0) * (1 + _BALANCE * np.abs(first - last) / len(along))
     best = [
@@ -287,7 +279,7 @@ def _offsets(along: Floats, direction: Floats, surface: PartSurface) -> tuple[Fl
     return np.concatenate([along[ranks], middles]), at_edges
 
 
-def merge_parts(parts: Sequence[Floats], count: int, thickness: float) -> list[Floats]:
+def merge_parts(parts: Sequence[Floats], count: int) -> list[Floats]:
     """Join the two parts whose common hull adds least, until there are few enough parts. Approximate.
 
     The first cuts of a part are made without knowing the later ones. So more parts than wanted are cut, and
@@ -295,18 +287,17 @@ def merge_parts(parts: Sequence[Floats], count: int, thickness: float) -> list[F
 
     parts : sequence of (k, 3) float64. Points of each part.
     count : Largest number of parts to keep.
-    thickness : See `hull_measure`.
     Returns merged : list of (k, 3) float64
     """
     points = list(parts)
     extremes = [points_in_directions(each, FINEST) for each in points]
-    measures = [float(measure_between(each[None], FINEST, thickness)[0]) for each in extremes]
+    measures = [float(measure_between(each[None], FINEST)[0]) for each in extremes]
     # A joined part gets the next number, and those it is made of have nothing to add any more.
     added = np.full((2 * len(points), 2 * len(points)), np.inf)
     left = list(range(len(points)))
     for number in left:
         later = left[number + 1 :]
-        added[number, later] = _added(number, later, extremes, measures, thickness)
+        added[number, later] = _added(number, later, extremes, measures)
     while len(left) > 1:
         first, second = map(int, np.unravel_index(int(added.argmin()), added.shape))
         if len(left) <= count and added[first, second] > _FREE * (measures[first] + measures[second]):
@@ -315,18 +306,16 @@ def merge_parts(parts: Sequence[Floats], count: int, thickness: float) -> list[F
         number = len(points)
         points.append(np.concatenate([points[first], points[second]]))
         extremes.append(both)
-        measures.append(float(measure_between(both[None], FINEST, thickness)[0]))
+        measures.append(float(measure_between(both[None], FINEST)[0]))
         for part in (first, second):
             left.remove(part)
             added[part], added[:, part] = np.inf, np.inf
-        added[left, number] = _added(number, left, extremes, measures, thickness)
+        added[left, number] = _added(number, left, extremes, measures)
         left.append(number)
     return [points[part] for part in left]
 
 
-def _added(
-    index: int, rows: list[int], extremes: Sequence[Floats], measures: Sequence[float], thickness: float
-) -> Floats:
+def _added(index: int, rows: list[int], extremes: Sequence[Floats], measures: Sequence[float]) -> Floats:
     """Measures (m,) that joining a part with each of some parts adds."""
     if not len(rows):
         return np.zeros(0)
@@ -334,4 +323,4 @@ def _added(
         [points_in_directions(np.concatenate([extremes[index], extremes[each]]), FINEST) for each in rows]
     )
     separate = measures[index] + np.array([measures[each] for each in rows])
-    return np.asarray(measure_between(joined, FINEST, thickness) - separate)
+    return np.asarray(measure_between(joined, FINEST) - separate)

@@ -18,6 +18,9 @@ _FEW = 4096
 _CHUNK = 80_000
 """Numbers in a chunk of a product. Up to about 87,000, OpenBLAS computes it in the calling thread."""
 
+THICKNESS = 0.003
+"""Thickness of the layer around hulls that counts as volume, so that flat hulls have a measure, too."""
+
 _FLAT = 1e-6
 """Distance from a plane within which all points count as in it."""
 
@@ -45,26 +48,15 @@ def _chunks(rows: int, columns: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def heights_of(points: Floats, frequency: int) -> Floats:
-    """Compute coordinates along the directions of a geodesic sphere. Exact up to float64 rounding.
-
-    points : (n, 3) float64. In any unit.
-    frequency : Frequency of the sphere.
-    Returns heights : (n, k) float64
-    """
-    return inner_products(points, geodesic_directions(frequency).vectors)
-
-
-def hull_measure(points: Floats, thickness: float) -> float:
+def hull_measure(points: Floats) -> float:
     """Estimate the volume of the convex hull of points, with a layer around it. Approximate.
 
     points : (n, 3) float64. At least one, of a mesh of about unit size.
-    thickness : Thickness of the layer, so that flat hulls have a measure, too.
     Returns measure : float. Rarely more than a few percent below the real one, and never above it by more
         than rounding.
     """
     frequency = FINEST if len(points) <= _FEW else FINE
-    return float(measure_between(points_in_directions(points, frequency)[None], frequency, thickness)[0])
+    return float(measure_between(points_in_directions(points, frequency)[None], frequency)[0])
 
 
 def flat_hull_area(points: Floats) -> float | None:
@@ -96,7 +88,7 @@ def points_in_directions(points: Floats, frequency: int) -> Floats:
     return extremes
 
 
-def measure_between(extremes: Floats, frequency: int, thickness: float) -> Floats:
+def measure_between(extremes: Floats, frequency: int) -> Floats:
     """Estimate volumes of convex hulls with a layer around them. Approximate: see `hull_measure`.
 
     The surface has a triangle of extreme points for each triangle of directions. Extreme points of
@@ -105,7 +97,6 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
     extremes : (m, k, 3) float64. Points that are extreme in each of the directions (k), of a mesh of about
         unit size.
     frequency : Frequency of the geodesic sphere whose vertices the directions are.
-    thickness : Thickness of the layer.
     Returns measures : (m,) float64
     """
     # Axis first, so that each coordinate is contiguous.
@@ -113,7 +104,7 @@ def measure_between(extremes: Floats, frequency: int, thickness: float) -> Float
     a, b, c = (offsets[:, :, corner] for corner in geodesic_directions(frequency).triangles.T)
     normal = cross_first(b - a, c - a)
     volume = dot_first(a, normal).sum(axis=1) / 6
-    return np.asarray(np.maximum(volume, 0.0) + thickness * length_first(normal).sum(axis=1) / 2)
+    return np.asarray(np.maximum(volume, 0.0) + THICKNESS * length_first(normal).sum(axis=1) / 2)
 
 
 def prefix_extremes(heights: Floats, counts: Ints) -> Ints:

@@ -282,7 +282,13 @@ def _searched_line(points: Floats, volume: Volume[Any], direction: Floats | None
         directions = direction[None]
     lines = _with_growths(directions, _circle_centers(points, directions), volume)
     sizes = _volumes(points, lines, volume)
-    rows = _distinct_starts(lines.direction, sizes)
+    # The best lines, none of which is in nearly the direction of a better one.
+    rows: list[int] = []
+    for row in np.argsort(sizes, kind="stable").tolist():
+        if len(rows) == _STARTS:
+            break
+        if not rows or np.abs(lines.direction[rows] @ lines.direction[row]).max() < _SAME_DIRECTION:
+            rows.append(row)
     if volume.is_centered and direction is not None:
         return lines.take(rows)
     return _improved(points, lines.take(rows), sizes[rows], volume, direction is not None)
@@ -328,17 +334,6 @@ def _with_growths(directions: Floats, centers: Floats, volume: Volume[Any]) -> L
     """Lines (g k,) of directions and points (k, 3), with each of the growths to compare."""
     compared = [Lines(directions, centers, np.full(len(centers), growth)) for growth in volume.growths]
     return Lines.concatenate(compared)
-
-
-def _distinct_starts(directions: Floats, sizes: Floats) -> list[int]:
-    """Rows of the best lines, none of which is in nearly the direction of a better one."""
-    selected: list[int] = []
-    for row in np.argsort(sizes, kind="stable").tolist():
-        if len(selected) == _STARTS:
-            break
-        if not selected or np.abs(directions[selected] @ directions[row]).max() < _SAME_DIRECTION:
-            selected.append(row)
-    return selected
 
 
 def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume[Any], is_fixed: bool) -> Lines:

@@ -132,12 +132,25 @@ def hull_steps(
     if target.is_flat:
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     best = yield from _smallest_candidate(p, target)
+    # The farthest points become vertices first. Faces fold at the last ones, which are as close to faces as
+    # to other points, so a hull without these is little larger.
+    fewer = [limit for limit in _FEWER if limit <= max_vertices]
+    for limit, tolerance in product(fewer, _TOLERANCES):
+        if best is not None:
+            break
+        inner = yield HullRequest(target.scaled(p), tolerance, limit)
+        if inner is not None:
+            best = yield from _grown(p, inner, target)
+    # A thin hull can have grown beyond the box around it.
+    corners = target.corners()
+    if max_vertices >= len(corners) and (best is None or _volume(*best) > 8 * target.extents.prod()):
+        inner = yield HullRequest(target.scaled(corners), COPLANAR_TOLERANCE)
+        if inner is not None:
+            box = yield from _grown(np.concatenate([corners, p]), inner, target)
+            best = _smaller(best, box)
     if best is None:
-        best = yield from _candidate_of_fewer_vertices(p, target)
-    hull = yield from _smaller_than_box(p, target, best)
-    if hull is None:
         raise InvalidShapeError(f"points: {target.numbers} have no hull around them")
-    return hull
+    return best
 
 
 def rounded_hull_steps(
@@ -281,36 +294,6 @@ def _smallest_candidate(points: Floats, target: _Target) -> _Steps:
             or _volume(*hull) <= _MAX_VOLUME_RATIO * _volume(points, inner)
         ):
             break
-    return best
-
-
-def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> _Steps:
-    """Return a hull of points (n, 3) that is finished before its faces fold; None where there is none.
-
-    The farthest points become vertices first. Faces fold at the last ones, which are as close to faces as to
-    other points, so a hull without these is little larger.
-    """
-    scaled = target.scaled(points)
-    for limit, tolerance in product(_FEWER, _TOLERANCES):
-        if limit > target.max_vertices:
-            continue
-        inner = yield HullRequest(scaled, tolerance, limit)
-        if inner is not None:
-            hull = yield from _grown(points, inner, target)
-            if hull is not None and len(hull.vertices) <= target.max_vertices:
-                return hull
-    return None
-
-
-def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) -> _Steps:
-    """Return the hull of the box around points (n, 3) where `best` is missing or larger than that box."""
-    # A thin hull can have grown beyond the box around it.
-    corners = target.corners()
-    if target.max_vertices >= len(corners) and (best is None or _volume(*best) > 8 * target.extents.prod()):
-        inner = yield HullRequest(target.scaled(corners), COPLANAR_TOLERANCE)
-        if inner is not None:
-            box = yield from _grown(np.concatenate([corners, points]), inner, target)
-            best = _smaller(best, box)
     return best
 
 

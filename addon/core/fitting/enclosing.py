@@ -92,13 +92,24 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
     require_choice(method, SPHERE_METHODS, "sphere method")
     p = as_point_sets(points)
     if p.ndim > 2:
-        return _spheres_of_sets(p, method)
+        require_finite(p, "points")
+        *batch, count, _ = p.shape
+        sets = p.reshape(math.prod(batch), count, 3)
+        if not len(sets):
+            return Sphere.unchecked(np.empty((*batch, 3)), np.empty(batch))
+        if count >= _MANY:
+            spheres = stacked(sphere_from_points(each, method) for each in sets)
+        else:
+            spheres = spheres_from_groups(sets.reshape(-1, 3), np.arange(len(sets) + 1) * count, method)
+        return spheres.reshaped(tuple(batch))
     if method == "minimal":
         return Sphere.unchecked(*minimal_sphere(p))
     low, high = _min_max(p)
     center = low * 0.5 + high * 0.5
     if method == "centroid":
-        center = center + _mean_offset(p, center)
+        offsets = offset_chunks(p, center, np.float64)
+        # Divided before they are added, so that the sum does not overflow.
+        center = center + sum((offset / len(p)).sum(axis=1) for _, offset in offsets)
     elif method == "ritter":
         center = _ritter_center(p, center, float((high * 0.5 - low * 0.5).max()))
     radius = largest_distance(p, center)
@@ -215,20 +226,6 @@ def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
     return p, bounds
 
 
-def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
-    """Fit spheres to a batch of sets (..., n, 3) at once; see `sphere_from_points`."""
-    *batch, count, _ = points.shape
-    require_finite(points, "points")
-    sets = math.prod(batch)
-    if sets and count >= _MANY:
-        flat = points.reshape(-1, count, 3)
-        return stacked(sphere_from_points(each, method) for each in flat).reshaped(tuple(batch))
-    if sets == 0:
-        return Sphere.unchecked(np.empty((*batch, 3)), np.empty(batch))
-    rows = points.reshape(-1, 3)
-    return spheres_from_groups(rows, np.arange(sets + 1) * count, method).reshaped(tuple(batch))
-
-
 def sphere_from_aabb(box: Aabb) -> Sphere:
     """Return the smallest spheres around boxes.
 
@@ -274,15 +271,6 @@ def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         require_finite(points, "points")
     return low.astype(np.float64), high.astype(np.float64)
-
-
-def _mean_offset(points: NDArray[Any], center: Floats) -> Floats:
-    """Return the mean (3,) of points (n, 3) relative to a center among them, without overflow."""
-    total = np.zeros(3)
-    for _, offset in offset_chunks(points, center, np.float64):
-        offset /= len(points)
-        total += offset.sum(axis=1)
-    return total
 
 
 def _ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats:

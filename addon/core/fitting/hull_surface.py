@@ -53,16 +53,9 @@ def hull_defect(vertices: Floats, faces: Ints) -> str:
     # Centered and scaled to unit size, so that no product overflows or underflows.
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     size = float((high / 2 - low / 2).max()) or 1.0
-    return _convexity_defect((vertices - (low / 2 + high / 2)) / size, faces)
-
-
-def _convexity_defect(points: Floats, faces: Ints) -> str:
-    """Describe what is wrong with a closed surface in one piece, with vertices (v, 3) around the origin.
-
-    If no vertex is above any face, all faces lie in the surface of the convex hull of the vertices and face
-    outward. The surface then covers that of the hull a whole number of times. The number is that of full
-    solid angles that the faces fill as seen from inside.
-    """
+    points = (vertices - (low / 2 + high / 2)) / size
+    # If no vertex is above any face, all faces lie in the surface of the convex hull and face outward. The
+    # surface then covers that of the hull a whole number of times.
     a, b, c = (points[faces[:, corner]] for corner in range(3))
     normals = cross(b - a, c - a)
     if float(dot(a, cross(b, c)).sum()) <= 0:
@@ -72,7 +65,8 @@ def _convexity_defect(points: Floats, faces: Ints) -> str:
     if (max_height_above(points, normals, dot(normals, a)) > _BULGE).any():
         return "faces: are not convex"
     a, b, c = (corner - points.mean(axis=0) for corner in (a, b, c))
-    # Solid angle of a triangle (Van Oosterom and Strackee 1983).
+    # That number is the number of full solid angles that the faces fill as seen from inside (Van Oosterom and
+    # Strackee 1983).
     sizes = [length(corner) for corner in (a, b, c)]
     below = sizes[0] * sizes[1] * sizes[2]
     below += dot(a, b) * sizes[2] + dot(b, c) * sizes[0] + dot(c, a) * sizes[1]

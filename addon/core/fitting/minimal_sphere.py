@@ -25,7 +25,7 @@ _MANY = 8192
 """Above this, a sample of 4 sqrt(n) points is faster: about sqrt(n) of all are outside its sphere."""
 
 _DOZEN, _SHELL = 12, 80
-"""Ranks of sample points, from the outermost, that bound the shell of points to keep; see `_shell_radius`."""
+"""Ranks of sample points, from the outermost, that bound the shell of points to keep."""
 
 _MAX_PASSES, _MAX_ROUNDS = 4, 20
 Point: TypeAlias = list[float]
@@ -134,7 +134,13 @@ def _smallest_of_many(points: NDArray[Any]) -> tuple[Floats, float] | None:
     if not 1e-130 < radius < 1e130:
         return None
     for _ in range(_MAX_PASSES):
-        least = _shell_radius(sample - center, radius)
+        # Keep points from about the distance of the twelfth farthest of the sample. Where the outermost of
+        # the sample lie close to its sphere, the final center is likely to move farther than that: then down
+        # to the eightieth.
+        offset = sample - center
+        squared = np.partition(dot(offset, offset), (-_SHELL, -_DOZEN))
+        few, many = math.sqrt(squared[-_DOZEN]), math.sqrt(squared[-_SHELL])
+        least = min(few, max(many, radius * 0.985)) * (1 - 4 * SAME_DISTANCE)
         use_float32 = (
             points.dtype == np.float32 and least < radius * (1 - 1e-6) and least > 1e-15 and radius < 1e17
         )
@@ -153,18 +159,6 @@ def _smallest_of_many(points: NDArray[Any]) -> tuple[Floats, float] | None:
                 return center, largest
             center, radius, sphere = _solved(candidates, sphere)
     return None
-
-
-def _shell_radius(sample: Floats, radius: float) -> float:
-    """Return the distance from which on points are kept: about that of the twelfth farthest of the sample
-    (n, 3).
-
-    Where the outermost of the sample lie close to its sphere, the final center is likely to move farther than
-    that: then down to the eightieth.
-    """
-    squared = np.partition(dot(sample, sample), (-_SHELL, -_DOZEN))
-    few, many = math.sqrt(squared[-_DOZEN]), math.sqrt(squared[-_SHELL])
-    return min(few, max(many, radius * 0.985)) * (1 - 4 * SAME_DISTANCE)
 
 
 class Support(NamedTuple):

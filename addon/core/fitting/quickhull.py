@@ -109,11 +109,20 @@ def first_faces(points: Floats, tolerance: float) -> Ints | None:
     Returns faces : (4, 3) int64 or None. Indices of points, counter-clockwise from outside. None for points
         in one plane.
     """
-    corners = _tetrahedron(points, tolerance)
-    if corners is None:
+    # The point farthest from any other is a vertex of the hull.
+    a = int(length(points - points.mean(axis=0)).argmax())
+    b = int(length(points - points[a]).argmax())
+    along = normalized(points[b] - points[a])
+    from_line = length(cross(points - points[a], np.broadcast_to(along, points.shape)))
+    c = _farthest_out(points, from_line, tolerance)
+    if from_line[c] <= tolerance:
         return None
-    a, b, c, d = corners
-    faces = np.array([[a, b, c], [a, d, b], [b, d, c], [c, d, a]])
+    normal = normalized(cross(points[b] - points[a], points[c] - points[a]))
+    heights = np.abs(dot(points - points[a], np.broadcast_to(normal, points.shape)))
+    d = _farthest_out(points, heights, tolerance)
+    if heights[d] <= tolerance:
+        return None
+    corners, faces = [a, b, c, d], np.array([[a, b, c], [a, d, b], [b, d, c], [c, d, a]])
     normals, offsets = face_planes(points, faces)
     is_inward = normals @ points[corners].mean(axis=0) > offsets
     faces[is_inward] = faces[is_inward][:, ::-1]
@@ -177,22 +186,6 @@ def _cells_of_cube(vectors: Floats) -> Ints:
     along = [vectors[rows, (axis + k) % 3] / largest for k in (1, 2)]
     cells = [np.minimum(((x + 1) * (_CELLS / 2)).astype(np.int64), _CELLS - 1) for x in along]
     return np.asarray(((axis * 2 + (vectors[rows, axis] > 0)) * _CELLS + cells[0]) * _CELLS + cells[1])
-
-
-def _tetrahedron(points: Floats, tolerance: float) -> list[int] | None:
-    """Find four points, each far from the plane of the others; None for points in one plane."""
-    # The point farthest from any other is a vertex of the hull.
-    a = int(length(points - points.mean(axis=0)).argmax())
-    b = int(length(points - points[a]).argmax())
-    along = normalized(points[b] - points[a])
-    from_line = length(cross(points - points[a], np.broadcast_to(along, points.shape)))
-    c = _farthest_out(points, from_line, tolerance)
-    if from_line[c] <= tolerance:
-        return None
-    normal = normalized(cross(points[b] - points[a], points[c] - points[a]))
-    heights = np.abs(dot(points - points[a], np.broadcast_to(normal, points.shape)))
-    d = _farthest_out(points, heights, tolerance)
-    return None if heights[d] <= tolerance else [a, b, c, d]
 
 
 def _farthest_out(points: Floats, height: Floats, tolerance: float) -> int:
@@ -375,21 +368,18 @@ class _Hulls:
         number = np.arange(len(edge_hull)) - (np.cumsum(added) - added)[edge_hull]
         reused = np.minimum((np.cumsum(removed) - removed)[edge_hull] + number, len(slot) - 1)
         unused = self._count + number - removed[edge_hull]
-        self._make_room()
+        if self._count + 2 > self._planes.shape[2]:
+            # There are more steps than capacity if vertices came to be inside.
+            no_planes = np.zeros_like(self._planes)
+            no_planes[3] = np.inf
+            self._planes = np.concatenate([self._planes, no_planes], axis=2)
+            self._faces = np.concatenate([self._faces, np.zeros_like(self._faces)], axis=1)
         new_slot = np.where(number < removed[edge_hull], slot[reused], unused)
         self._set_faces(edge_hull, new_slot, np.column_stack([edges, tip[edge_hull]]))
         self._counts += added - removed
         self._count += 2
         self._assign_orphans(is_visible, tip, edge_hull, number, new_slot)
         return True
-
-    def _make_room(self) -> None:
-        """Make room for two more faces of each hull: there are more steps if vertices came to be inside."""
-        if self._count + 2 > self._planes.shape[2]:
-            unused = np.zeros_like(self._planes)
-            unused[3] = np.inf
-            self._planes = np.concatenate([self._planes, unused], axis=2)
-            self._faces = np.concatenate([self._faces, np.zeros_like(self._faces)], axis=1)
 
     def _visible(self, tip: Ints, face: Ints) -> Bools:
         """Return which faces (h, f) of each hull a point (h) sees, at least one face (h)."""
@@ -437,17 +427,14 @@ class _Hulls:
         is_outside = (height > self._tolerance) & (self._outside[orphans] != tip[owner])
         self._face_of[orphans] = slots[owner, face]
         self._height[orphans] = np.where(is_outside, height, -np.inf)
-        if 2 * np.count_nonzero(self._height > 0) < len(self._height) - 2 * len(tip):
-            self._drop_inside_points()
-
-    def _drop_inside_points(self) -> None:
-        """Drop points that are inside, but one of each hull."""
         is_kept = self._height > 0
-        is_kept[self._starts] = True
-        for name in ("_outside", "_hull_of", "_face_of", "_height"):
-            setattr(self, name, getattr(self, name)[is_kept])
-        counts = np.bincount(self._hull_of, minlength=len(self._starts))
-        self._starts = np.cumsum(counts) - counts
+        if 2 * np.count_nonzero(is_kept) < len(is_kept) - 2 * len(tip):
+            # Drop points that are inside, but one of each hull.
+            is_kept[self._starts] = True
+            for name in ("_outside", "_hull_of", "_face_of", "_height"):
+                setattr(self, name, getattr(self, name)[is_kept])
+            counts = np.bincount(self._hull_of, minlength=len(tip))
+            self._starts = np.cumsum(counts) - counts
 
 
 def _horizons(faces: Ints, hull: Ints, count: int) -> tuple[Ints, Ints]:

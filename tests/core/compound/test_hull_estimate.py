@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from addon.core.compound.hull_estimate import hull_measure, prefix_extremes
+from addon.core.compound.hull_estimate import THICKNESS, hull_measure, prefix_extremes
 
 
 @pytest.mark.parametrize("steps", [4, 1000])
@@ -26,4 +26,4 @@ def test_measure_of_a_box_is_its_volume_and_a_layer_over_its_area():
     corners = np.array(list(itertools.product((0.0, 0.2), (0.1, 0.5), (-0.4, 0.4))))
     volume, area = 0.2 * 0.4 * 0.8, 2 * (0.2 * 0.4 + 0.4 * 0.8 + 0.2 * 0.8)
     # Triangles of two equal corners have no area, and add nothing.
-    assert hull_measure(corners, 0.01) == pytest.approx(volume + 0.01 * area, rel=1e-12)
+    assert hull_measure(corners) == pytest.approx(volume + THICKNESS * area, rel=1e-12)
