@@ -35,7 +35,7 @@ from ..subjects.selection import matches_names, matches_pattern, owner_filter
 from .check_rules import CheckedShape, ProblemKind, geometry_problems, name_problems, outside_problem
 from .containment import Outside, filled_distances, is_noticeable
 from .objects import ancestors
-from .reading import ObjectSurface, evaluated_groups, read_collider, read_merged, read_source
+from .reading import ObjectSurface, evaluated_groups, read_merged, read_surface
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
 _OF_BONE = message(
@@ -188,17 +188,18 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     ]
     members = [[*filter(None, [mesh]), *(each.item for each in group)] for (mesh, _), group in groups]
     unit, used = meters_per_unit(scene), {name_of(item) for item in bpy.data.objects}
-    checks: dict[int, ColliderCheck] = {}
+    colliders: list[CheckedCollider] = []
+    problems: list[ColliderFinding] = []
+    notes: list[ColliderFinding] = []
     with closing(evaluated_groups(scene, members)) as evaluated:
         for number, depsgraph in evaluated:
             (mesh, _), group = groups[number]
-            source = merged[number] if mesh is None else read_source(mesh, depsgraph, settings.fit)
-            surfaces = {each.id: read_collider(each.item, depsgraph) for each in group}
-            checks[number] = _check_group(group, selected, source, surfaces, unit, used)
-    in_order = [checks[number] for number in range(len(groups))]
-    colliders = [entry for check in in_order for entry in check.colliders]
-    problems = [entry for check in in_order for entry in check.problems]
-    notes = [entry for check in in_order for entry in check.notes]
+            source = merged[number] if mesh is None else read_surface(mesh, depsgraph, settings.fit)
+            surfaces = {each.id: read_surface(each.item, depsgraph) for each in group}
+            check = _check_group(group, selected, source, surfaces, unit, used)
+            colliders += check.colliders
+            problems += check.problems
+            notes += check.notes
     filled = {entry.id: entry.filled or 0.0 for entry in colliders}
     return ColliderCheck(
         tuple(sorted(colliders, key=lambda entry: (entry.name, entry.id))),

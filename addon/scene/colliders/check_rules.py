@@ -202,15 +202,13 @@ def unreal_sphere(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     center, sides = (low + high) / 2, high - low
     sphere = RoundVolume(center, np.zeros(3), float(sides.max()) / 2)
     if sides.max() - sides.min() > _UNEVEN * sides.max() + slack:
-        text = "the box around it has sides from {least} to {most}"
-        return sphere, message(text, least=_number(sides.min()), most=_number(sides.max()))
+        return sphere, _with_range(template("the box around it has sides from {least} to {most}"), sides)
     radii = length(points - center)
     # Unreal skips a vertex in the center.
     radii = radii[radii > 1e-4 * radii.max()]
     if radii.max() - radii.min() > _UNEVEN * sphere.radius + slack:
-        least, most = _number(radii.min()), _number(radii.max())
-        text = "its vertices are at distances from {least} to {most} from its center"
-        return sphere, message(text, least=least, most=most)
+        text = template("its vertices are at distances from {least} to {most} from its center")
+        return sphere, _with_range(text, radii)
     return sphere, ""
 
 
@@ -233,9 +231,8 @@ def unreal_capsule(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     capsule = RoundVolume(middle, half * axis, radius)
     distances = length(offset - np.clip(along, -half, half)[:, None] * axis)
     if np.abs(distances - radius).max() > _UNEVEN * radius + 2 * surface.rounding:
-        least, most = _number(distances.min()), _number(distances.max())
-        text = "its vertices are at distances from {least} to {most} from its axis"
-        return capsule, message(text, least=least, most=most)
+        text = template("its vertices are at distances from {least} to {most} from its axis")
+        return capsule, _with_range(text, distances)
     return capsule, ""
 
 
@@ -252,8 +249,9 @@ def _farthest_pair(points: Floats) -> tuple[Floats, Floats]:
     return points[pair[0]], points[pair[1]]
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+def _with_range(text: str, values: Floats) -> str:
+    """Return a sentence with the least and the greatest of some values."""
+    return message(text, least=f"{values.min():.4g}", most=f"{values.max():.4g}")
 
 
 _ROUND: dict[str, Callable[[ObjectSurface], tuple[RoundVolume, str]]] = {

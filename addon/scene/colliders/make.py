@@ -199,10 +199,9 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
     Returns the number of removed colliders.
     """
     items = [item for item in scene.objects if _is_removable(item)]
-    count = len(items)
     remove_objects(items)
     _remove_empty(scene)
-    return count
+    return len(items)
 
 
 def has_colliders(scene: bpy.types.Scene) -> bool:
@@ -215,12 +214,12 @@ def _is_removable(item: bpy.types.Object) -> bool:
     return is_marked_collider(item) and item.library is None and item.override_library is None
 
 
-def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[str]]:
+def _colliders_by_source() -> tuple[defaultdict[_Source, list[bpy.types.Object]], list[str]]:
     """Colliders of the whole file by their sources, and the names of all its other objects.
 
     Those around vertices that the user chose are other objects.
     """
-    colliders: dict[_Source, list[bpy.types.Object]] = defaultdict(list)
+    colliders: defaultdict[_Source, list[bpy.types.Object]] = defaultdict(list)
     other_names = []
     for item in bpy.data.objects:
         if not _is_removable(item) or is_vertex_collider(item):
@@ -237,7 +236,7 @@ def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[
 
 
 def _reattach(
-    existing: dict[_Source, list[bpy.types.Object]],
+    existing: defaultdict[_Source, list[bpy.types.Object]],
     sources: Iterable[_Source],
     objects: dict[str, bpy.types.Object],
 ) -> None:
@@ -251,11 +250,8 @@ def _reattach(
         ):
             continue
         above = set(ancestors(objects[source.owner]))
-        items = existing.pop(lost)
-        reattached = [item for item in items if item not in above]
-        existing[source] = [*existing.get(source, ()), *reattached]
-        if unattached := [item for item in items if item in above]:
-            existing[lost] = unattached
+        existing[source] += [item for item in existing[lost] if item not in above]
+        existing[lost] = [item for item in existing[lost] if item in above]
 
 
 def find_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
@@ -301,7 +297,13 @@ def _meshes(
     """Meshes of colliders by their sources, loose parts in their order; others are added to `skipped`."""
     planned: list[tuple[str, _Source, ColliderKind]] = []
     parts: list[Sequence[SubjectGeometry]] = []
-    for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
+
+    def place(entry: tuple[int, Subject]) -> tuple[str, str, int]:
+        # Loose parts by number, so that the tenth comes after the second.
+        _, subject = entry
+        return subject.name if subject.part is None else subject.key[1], subject.key[0], subject.part or 0
+
+    for index, subject in sorted(enumerate(subjects), key=place):
         try:
             source = _source(subject, objects)
             item = objects.get(subject.key[1])
@@ -334,11 +336,6 @@ def _collision_levels(subjects: Iterable[Subject], objects: Mapping[str, bpy.typ
     owners = {subject.key[0] for subject in subjects if not subject.members and not subject.key[2]}
     items = [objects[owner] for owner in owners if owner in objects]
     return collision_levels(name_of(item) for item in items if not is_without_response(item))
-
-
-def _sort_key(subject: Subject) -> tuple[str, str, int]:
-    """Sort key by name, and of loose parts by number, so that the tenth comes after the second."""
-    return subject.name if subject.part is None else subject.key[1], subject.key[0], subject.part or 0
 
 
 def _source(subject: Subject, objects: Mapping[str, bpy.types.Object]) -> _Source:

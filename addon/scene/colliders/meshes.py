@@ -10,7 +10,6 @@ import numpy as np
 from ...core import (
     Capsule,
     CollisionBoundsError,
-    ConvexHull,
     ball_surface,
     box_surface,
     capsule_from_points,
@@ -68,31 +67,30 @@ def collider_steps(
     leaves nothing.
     """
     linear = geometry.matrix[:3, :3]
-    frame = compensating_frame(linear)
+    frame: NodeFrame | None = compensating_frame(linear)
     lengths = 1 / np.abs(frame.scale)
     require_finite(geometry.points, "vertices")
     points: Floats = geometry.points.astype(np.float64)
     axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
     is_sheared = tuple(frame.rotation.tolist()) != _IDENTITY
     is_uniform = bool(np.ptp(lengths) <= _UNIFORM * lengths.max())
-    if not is_sheared and kind == "hull":
-        around = inflated_points(points, axes, lengths, fit.padding)
-        return _mesh_of_hull((yield from hull_steps(around, max_vertices)), None)
-    if not is_sheared and (is_uniform or kind == "box"):
-        return ColliderMesh(*_volume(points, kind, geometry, fit, lengths, 0.0), None)
-    points = np.asarray(np.linalg.solve(axes, points.T).T, dtype=np.float64)
-    # Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no
-    # entry of which is more precise than the largest one.
-    entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
-    slack = 8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max()) * float(np.abs(points).max())
+    slack = 0.0
+    if is_sheared or (kind in ("sphere", "capsule") and not is_uniform):
+        points = np.asarray(np.linalg.solve(axes, points.T).T, dtype=np.float64)
+        # Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no
+        # entry of which is more precise than the largest one.
+        entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
+        slack = (
+            8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max()) * float(np.abs(points).max())
+        )
+        axes, lengths = np.eye(3), np.ones(3)
+    else:
+        frame = None
     if kind == "hull":
-        around = inflated_points(points, np.eye(3), np.ones(3), fit.padding)
-        return _mesh_of_hull((yield from hull_steps(around, max_vertices, margin=slack)), frame)
-    return ColliderMesh(*_volume(points, kind, geometry, fit, np.ones(3), slack), frame)
-
-
-def _mesh_of_hull(hull: ConvexHull, frame: NodeFrame | None) -> ColliderMesh:
-    return ColliderMesh(hull.vertices, tuple(map(tuple, hull.faces.tolist())), frame)
+        around = inflated_points(points, axes, lengths, fit.padding)
+        hull = yield from hull_steps(around, max_vertices, margin=slack)
+        return ColliderMesh(hull.vertices, tuple(map(tuple, hull.faces.tolist())), frame)
+    return ColliderMesh(*_volume(points, kind, geometry, fit, lengths, slack), frame)
 
 
 def _volume(

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints, transform_points
 from ...core.numeric.geodesic import geodesic_directions
@@ -116,43 +115,33 @@ def evaluated_groups(
             end_step()
 
 
-def read_collider(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> ObjectSurface | None:
-    """Read a collider; None if it is disabled in all viewports, so that Blender never evaluates it."""
-    if item.hide_viewport:
-        return None
-    shown = item.evaluated_get(depsgraph)
-    triangles, edges = triangle_indices(shown, "evaluated"), edge_indices(shown, "evaluated")
-    return _surface(vertex_positions(shown, "evaluated"), triangles, shown, edges)
-
-
-def read_source(
-    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fit: FitSettings
+def read_surface(
+    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fit: FitSettings | None = None
 ) -> ObjectSurface | None:
-    """Read what colliders enclose: the vertices of a mesh, or its custom shapes; None if it is disabled.
+    """Read a collider, or what colliders enclose: the vertices of a mesh, or its custom shapes.
 
-    fit : for meshes without settings of their own, with the source of vertices
+    None if it is disabled in all viewports, so that Blender never evaluates it.
+
+    fit : for meshes without settings of their own, with the source of vertices; None for a collider
     """
     if item.hide_viewport:
         return None
     shown = item.evaluated_get(depsgraph)
     shapes = [
         each.center + each.radius * geodesic_directions(8).vectors if each.shape == "sphere" else each.points
-        for each in read_overrides(item)
+        for each in (() if fit is None else read_overrides(item))
     ]
+    triangles, edges = _NO_TRIANGLES, _NO_EDGES
     if shapes:
-        return _surface(np.concatenate(shapes), _NO_TRIANGLES, shown)
-    modifiers = object_fit_settings(item, fit).modifiers
-    return _surface(vertex_positions(shown, modifiers), triangle_indices(shown, modifiers), shown)
-
-
-def _surface(
-    points: NDArray[np.floating],
-    triangles: NDArray[np.integer],
-    shown: bpy.types.Object,
-    edges: NDArray[np.integer] = _NO_EDGES,
-) -> ObjectSurface:
-    arrays = points.astype(np.float64), triangles.astype(np.int64), edges.astype(np.int64)
-    return ObjectSurface(*arrays, np.array(shown.matrix_world, dtype=np.float64))
+        points = np.concatenate(shapes)
+    else:
+        modifiers = "evaluated" if fit is None else object_fit_settings(item, fit).modifiers
+        points = vertex_positions(shown, modifiers)
+        triangles = triangle_indices(shown, modifiers).astype(np.int64)
+    if fit is None:
+        edges = edge_indices(shown, "evaluated").astype(np.int64)
+    matrix = np.array(shown.matrix_world, dtype=np.float64)
+    return ObjectSurface(points.astype(np.float64), triangles, edges, matrix)
 
 
 def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ObjectSurface | None:
