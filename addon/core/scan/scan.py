@@ -228,12 +228,15 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
     require_type(settings, ScanSettings, "settings")
     require_choice(settings.motion, get_args(MotionKind), "settings: motion")
     require_type(settings.obstacles, (list, tuple), "settings: obstacles")
+    obstacles = []
     for obstacle in settings.obstacles:
         require_type(obstacle, Obstacle, "settings: obstacles")
         require_type(obstacle.mesh, TriangleMesh, "settings: obstacles, mesh")
-        as_whole_number(obstacle.subject, "settings: obstacles, subject", -1, _MAX_SUBJECTS)
+        subject = as_whole_number(obstacle.subject, "settings: obstacles, subject", -1, _MAX_SUBJECTS)
+        obstacles.append(Obstacle(subject, obstacle.mesh))
     return replace(
         settings,
+        obstacles=obstacles,
         clearance=as_number(settings.clearance, "settings: clearance", 0.0, most=LARGEST_LENGTH),
         static_pairs=as_flag(settings.static_pairs, "settings: static_pairs"),
     )

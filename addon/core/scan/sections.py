@@ -100,7 +100,7 @@ def report_of_sections(
     static_overlaps = sorted(pair for part in results for pair in part[2])
     static_count = 0
     if not with_static:
-        solid = [int(space.obstacle.subject) for space in plan.spaces if space is not None]
+        solid = [space.obstacle.subject for space in plan.spaces if space is not None]
         for space, records in zip(plan.spaces, joined, strict=True):
             is_static = ~records.has_moved
             is_static[solid] = False
