@@ -258,7 +258,7 @@ def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:
     infinity.
     """
     *batch, count, _ = points.shape
-    if batch and count < _MANY:
+    if not points.size or (batch and count < _MANY):
         # Reduce along the first axis, because NumPy then works on long rows.
         rows = np.ascontiguousarray(np.moveaxis(points, -2, 0))
         low, high = np.minimum.reduce(rows, axis=0), np.maximum.reduce(rows, axis=0)
