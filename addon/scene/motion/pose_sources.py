@@ -182,14 +182,17 @@ class PoseSources:
         is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
         # Objects that may be read elsewhere; all others are refused, each for its reason.
         is_own = ~(is_walked | is_simulated)
-        self._refuse(is_simulated, "it is simulated")
-        self._refuse(is_walked & ~is_simulated, "it is an instance, or several objects")
+        for mask, reason in (
+            (is_simulated, "it is simulated"),
+            (is_walked & ~is_simulated, "it is an instance, or several objects"),
+        ):
+            self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
         for needs_scene, reason in (
             (self._simulations.first_frame is not None, "the scene has a simulation that is not baked"),
             (bool(self._reader.animated_paddings), "a padding is animated"),
         ):
             if needs_scene:
-                self._refuse(is_own, reason)
+                self.reasons |= dict.fromkeys(np.flatnonzero(is_own).tolist(), reason)
                 return
         if not is_own.any():
             return
@@ -214,9 +217,6 @@ class PoseSources:
             )
         )
         self.follow_curves = not self.is_played and bool(curves.is_known.all())
-
-    def _refuse(self, mask: Bools, reason: str) -> None:
-        self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
 
     def _compare_curves(
         self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools
