@@ -1,8 +1,8 @@
 """Pair filter: which pairs a contact scan tests, by settings, and by boxes that overlap.
 
 Boxes are those over a whole block first, then those of each interval. Pairs of which neither subject
-moves are skipped by `pair_scanner`, but for its first block. `sections` drops contacts of pairs that
-never moved from the report, unless static pairs were requested.
+moves are skipped by `pair_scanner`, but for the first block of a section and the last frame of the scan.
+`sections` drops contacts of pairs that never moved from the report, unless static pairs were requested.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ process scans all sections, or several processes some of them each.
 
 A section knows the samples next to it, so that deviations from linear motion are estimated as within it. It
 does not know which pairs have touched before: a contact that lasts over a cut is joined.
+
+The report of every scan is made here too. It is without the contacts of pairs that never moved, unless these
+were requested.
 """
 
 from __future__ import annotations
