@@ -25,7 +25,6 @@ from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps
 from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
 from ..core.numeric.arrays import Floats, cross, length, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
-from ..core.shapes import grown_fields
 
 
 def rounded_to_nearest(values: ArrayLike, decimals: int) -> Floats:
@@ -123,10 +122,8 @@ def rounded_axial(shape: Any, axis: Floats, decimals: int) -> Any:
     deviation = turn * (1 + turn) + np.abs(axis_length - 1)
     lengths = {name: getattr(shape, name) for name, tail in shape.field_shapes.items() if not tail}
     # A point moves with the center, and by the turn and the length of the axis.
-    grown = grown_fields(type(shape), lengths, moved + deviation * shape.arm)
-    grown = grown_fields(
-        type(shape), grown, 16 * np.finfo(np.float64).eps * np.sum(list(grown.values()), axis=0)
-    )
+    grown = shape.grown_fields(lengths, moved + deviation * shape.arm)
+    grown = shape.grown_fields(grown, 16 * np.finfo(np.float64).eps * np.sum(list(grown.values()), axis=0))
     is_same_axis = (axis == shape.axis).all(axis=-1) | (axis == -shape.axis).all(axis=-1)
     is_unchanged = (shift == 0).all(axis=-1) & is_same_axis
     fields = {"center": center, "axis": axis}

@@ -27,7 +27,7 @@ from typing import TypeAlias
 
 from ..numeric.batch import assigned, concatenated, differences, stacked, where_shapes
 from .axial import Capsule, Cylinder
-from .boxes import VOLUMES, Aabb, BoundingVolume, Obb, grown_fields
+from .boxes import VOLUMES, Aabb, BoundingVolume, Obb
 from .primitives import Segment, Triangle
 from .spheres import Sphere
 
@@ -52,7 +52,6 @@ __all__ = [
     "assigned",
     "concatenated",
     "differences",
-    "grown_fields",
     "stacked",
     "where_shapes",
 ]

@@ -80,8 +80,13 @@ class BoundingVolume(Batched):
         raise NotImplementedError
 
     @classmethod
-    def _grown(cls, fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
-        """See `grown_fields`."""
+    def grown_fields(cls, fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
+        """Return fields of shapes with their surface moved outward. Exact up to float64 rounding.
+
+        fields : (..., *own axes) float64. By their names, at least those that padding changes.
+        amount : (...) float64. Lengths; negative ones move it inward, until sizes become negative.
+        Returns fields : As given, with the changed ones replaced.
+        """
         changes = {name: sign * amount for name, sign in cls.grown_by_padding.items()}
         return fields | {
             name: fields[name] + (change[..., None] if cls.field_shapes[name] else change)
@@ -110,18 +115,7 @@ class BoundingVolume(Batched):
         pad = self._broadcastable(amount, "padding")
         fields = {name: getattr(self, name) for name in self.field_shapes}
         with np.errstate(over="ignore"):  # the constructor finds infinity
-            return type(self)(*self._grown(fields, pad).values())
-
-
-def grown_fields(kind: type[BoundingVolume], fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
-    """Return fields of shapes with their surface moved outward. Exact up to float64 rounding.
-
-    kind : Type of the shapes.
-    fields : (..., *own axes) float64. By their names, at least those that padding changes.
-    amount : (...) float64. Lengths; negative ones move it inward, until sizes become negative.
-    Returns fields : As given, with the changed ones replaced.
-    """
-    return kind._grown(fields, amount)
+            return type(self)(*self.grown_fields(fields, pad).values())
 
 
 @dataclass(frozen=True, eq=False)
