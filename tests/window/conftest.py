@@ -90,6 +90,17 @@ def run_drive_script(folder: Path, installed: Path, example: Path) -> Callable[.
     return run
 
 
+@pytest.fixture(scope="module")
+def recording(request: pytest.FixtureRequest, run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record the drive script of a module of tests, which may define OPTIONS for `drive`.
+
+    The script of test_colliders.py is drive_colliders.py in the same folder.
+    """
+    name = request.path.name.replace("test_", "drive_", 1)
+    options = getattr(request.module, "OPTIONS", {})
+    return run_drive_script(f"{request.path.parent.name}/{name}", **options)
+
+
 @pytest.fixture(scope="session")
 def tour(folder: Path, example: Path, archive: Path) -> Recording:
     """Record the guide's tour, from a Blender without the extension to a file that is reopened."""

@@ -145,7 +145,9 @@ def drive(
     """
     folder.mkdir(parents=True)
     window = ["--window-geometry", "0", "0", *map(str, size)]
-    python = ["--python", str(HERE / script), "--", str(folder), *map(str, more)]
+    folders = [str(HERE), str(TOP / "scripts")]
+    start = f"import sys; sys.path[:0] = {folders}; import window_driver; window_driver.run({script!r})"
+    python = ["--python-expr", start, "--", str(folder), *map(str, more)]
     command = [os.environ["BLENDER"], *window, str(scene), *python]
     ended = _run(command, environment_variables(home), seconds)
     log = f"{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"

@@ -6,9 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
 from window_driver import Steps, WindowDriver
@@ -55,13 +52,6 @@ class Pictures:
         driver.notes.setdefault("panels", []).append(name)
 
 
-def context_of(driver: WindowDriver, kind: str = "WINDOW") -> Any:
-    """Return a context override for a region of the viewport."""
-    return bpy.context.temp_override(
-        window=driver.window, area=driver.area, region=driver.region(kind), screen=driver.window.screen
-    )
-
-
 def set_look(theme: str, scale: float) -> None:
     """Use a theme of Blender and a scale of the interface."""
     preferences = bpy.context.preferences
@@ -81,7 +71,7 @@ def with_look(scenario: Callable[[WindowDriver, Pictures], Steps]) -> Callable[[
         yield from driver.wait_for_redraw()
         driver.set_view((-1.0, 0.0, 0.6), 14, (1.1, 0, 0.4))
         bpy.ops.object.select_all(action="DESELECT")
-        with context_of(driver):
+        with driver.context():
             driver.area.spaces.active.show_region_ui = True
         yield 1.0
         driver.region("UI").active_panel_category = "Collision Bounds"
@@ -113,33 +103,5 @@ def reach_button(driver: WindowDriver, wanted: str) -> Steps:
 
 def find(driver: WindowDriver) -> None:
     """Find contacts of all visible objects in one piece."""
-    with context_of(driver):
+    with driver.context():
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
-
-
-def add_box(name: str, x: float, y: float = 0.0, z: float = 0.0, size: float = 1.0) -> Any:
-    """Add a box to the scene."""
-    h = size / 2
-    corners = [(i, j, k) for i in (-h, h) for j in (-h, h) for k in (-h, h)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(corners, [], faces)
-    item = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(item)
-    item.location = x, y, z
-    return item
-
-
-def move(item: Any, *keys: tuple[float, float, float, float]) -> None:
-    """Key the location of an object: frame, x, y, z."""
-    for frame, *location in keys:
-        item.location = location
-        item.keyframe_insert("location", frame=frame)
-
-
-def empty_scene(end: int) -> None:
-    """Remove all objects."""
-    for item in list(bpy.data.objects):
-        bpy.data.objects.remove(item)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, end
-    bpy.context.scene.frame_set(1)

@@ -10,7 +10,7 @@ from window_driver import Steps, WindowDriver
 
 def install(driver: WindowDriver, archive: Path) -> Steps:
     """Run Install from Disk, with the zip chosen in the file browser."""
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+    with driver.context():
         bpy.ops.extensions.package_install_files("INVOKE_DEFAULT")
     yield from driver.confirm_file_browser(archive)
     yield from driver.wait_until(

@@ -1,11 +1,13 @@
 """Drive a window of Blender from inside: mouse and keys by xdotool, screenshots by ImageMagick's import.
 
-A drive script is a generator. It yields the seconds that Blender gets for events and drawing. A button is
-found by moving the mouse along a region and reading which button is under it. No positions are stored here.
+A drive script defines `scenario`, a generator that yields the seconds which Blender gets for events and
+drawing. A button is found by moving the mouse along a region and reading which button is under it. No
+positions are stored here.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -21,6 +23,7 @@ import bpy
 
 Steps = Generator[float, None, Any]
 
+PACKAGE = "bl_ext.user_default.collision_bounds"
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "images" / "guide"
 
 _NEXT_CYCLE = (
@@ -64,8 +67,8 @@ class LastEvent(bpy.types.Operator):
         return {"CANCELLED"}
 
 
-def run(scenario: Callable[[WindowDriver], Steps]) -> None:
-    """Run the scenario once the window is up, and write result.json to the folder on the command line."""
+def run(script: str) -> None:
+    """Run a drive script once the window is up, and write result.json to the folder on the command line."""
     folder = Path(sys.argv[sys.argv.index("--") + 1])
     outcome: dict[str, Any] = {"notes": {}}
 
@@ -75,7 +78,9 @@ def run(scenario: Callable[[WindowDriver], Steps]) -> None:
         driver = WindowDriver(folder, outcome["notes"])
         driver.draw_details(False)
         yield from driver.wait_for_redraw()
-        yield from scenario(driver)
+        path = Path(__file__).parent / script
+        sys.path.insert(0, str(path.parent))
+        yield from importlib.import_module(path.stem).scenario(driver)
 
     steps = prepared_scenario()
 
@@ -99,6 +104,11 @@ def run(scenario: Callable[[WindowDriver], Steps]) -> None:
 def _scrolled(region: bpy.types.Region) -> float:
     """Return by how many pixels the contents of a region are scrolled down."""
     return -region.view2d.region_to_view(0, region.height)[1]
+
+
+def module(name: str) -> Any:
+    """Return a module of the extension."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
 
 
 class _Probes:
@@ -225,9 +235,33 @@ class WindowDriver:
         return bpy.context.scene.collision_bounds
 
     @property
+    def result(self) -> Any:
+        """The results of the extension that the scene shows."""
+        return module("scene.jobs.result_store").get(self.settings.result_id)
+
+    @property
     def scan(self) -> Any:
-        """The state of the running scan of the extension; None if none runs."""
-        return sys.modules["bl_ext.user_default.collision_bounds.ui.job_state"].running()
+        """The state of the running job of the extension; None if none runs."""
+        return module("ui.job_state").running()
+
+    def context(self, kind: str = "WINDOW") -> Any:
+        """Return a context override for the viewport's region of that type."""
+        return bpy.context.temp_override(
+            window=self.window, screen=self.window.screen, area=self.area, region=self.region(kind)
+        )
+
+    def select(self, item: bpy.types.Object) -> None:
+        """Make an object the active one and the only one that is selected, as a step that can be undone."""
+        for other in bpy.context.view_layer.objects:
+            other.select_set(other == item)
+        bpy.context.view_layer.objects.active = item
+        bpy.ops.ed.undo_push(message="Select")
+
+    def write_document(self, name: str) -> Path:
+        """Write the shown result to a JSON file without the button, and return its path."""
+        path = self.folder / f"{name}.json"
+        bpy.ops.collision_bounds.export_json(filepath=str(path))
+        return path
 
     def wait_for_scan(self, frame: float) -> Steps:
         """Wait until the scan that runs has come to a frame."""
@@ -463,6 +497,17 @@ class WindowDriver:
         """Click a button of the sidebar."""
         yield from self.find_whole_button(wanted, across)
         yield from self.click()
+
+    def find_contacts(self, button: str = "collision_bounds.find_contacts") -> Steps:
+        """Click a button that finds contacts, and wait for the result."""
+        before = self.settings.result_id
+        yield from self.click_button(button)
+        yield from self.wait_until(lambda: self.settings.result_id != before, "the scan ends")
+
+    def turn_wheel(self, button: int = 5) -> Steps:
+        """Step the option under the mouse with Ctrl and the wheel: 5 to the next value, 4 to the last."""
+        self.xdotool("keydown", "ctrl", "click", button, "keyup", "ctrl")
+        yield from self.wait_for_redraw()
 
     def choose_from_menu(self, wanted: str, value: str) -> Steps:
         """Open a menu of the sidebar and click around its button until the property has the value.

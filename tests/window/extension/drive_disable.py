@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
-
-PACKAGE = "bl_ext.user_default.collision_bounds"
+from window_driver import PACKAGE, Steps, WindowDriver
 
 
 def registrations() -> dict[str, Any]:
@@ -58,6 +52,3 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.settings.scope = "VISIBLE"
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.note("computed again")
-
-
-run(scenario)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
-
-import importlib
 
 import bpy
-from picture_steps import Pictures, context_of, find, toggle_panel
-from window_driver import Steps, WindowDriver, run
+from picture_steps import Pictures, find, toggle_panel
+from window_driver import PACKAGE, Steps, WindowDriver, module
 
-PACKAGE = "bl_ext.user_default.collision_bounds"
 PANELS = ("bounds", "contacts", "touching-now", "display", "colliders", "export")
 """Panels of the tab, in its order."""
 
 
 def open_subpanels() -> None:
     """Open all subpanels, before Blender draws them for the first time."""
-    panels = importlib.import_module(f"{PACKAGE}.ui.panels.sidebar")
+    panels = module("ui.panels.sidebar")
     panels.folded.__defaults__ = (False, *panels.folded.__defaults__[1:])
     found = [cls for cls in bpy.types.Panel.__subclasses__() if cls.__module__.startswith(f"{PACKAGE}.ui")]
     for cls in found:
@@ -41,14 +34,14 @@ def prepare(driver: WindowDriver) -> Steps:
     bpy.context.view_layer.objects.active = item
     settings = item.collision_bounds
     settings.use_object_settings, settings.override = True, "box"
-    with context_of(driver):
+    with driver.context():
         driver.area.spaces.active.show_region_ui = True
     yield 1.0
     driver.region("UI").active_panel_category = "Collision Bounds"
     yield from driver.wait_for_redraw()
     find(driver)
     driver.settings.active_row = 0
-    with context_of(driver):
+    with driver.context():
         bpy.ops.collision_bounds.create_colliders(scope="SELECTED")
         bpy.ops.collision_bounds.check_colliders()
         bpy.ops.collision_bounds.measure_fit()
@@ -76,6 +69,3 @@ def scenario(driver: WindowDriver) -> Steps:
             yield from pictures.take(f"{name}-below")
             yield from driver.scroll_sidebar(4)
             yield from toggle_panel(driver, number)
-
-
-run(scenario)

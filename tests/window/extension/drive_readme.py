@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
 from reader_steps import export_document, install
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def scenario(driver: WindowDriver) -> Steps:
@@ -25,9 +23,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.wait_until(lambda: driver.settings.result_id, "the bounds are computed")
     yield from driver.note("computed")
-    before = driver.settings.result_id
-    yield from driver.click_button("collision_bounds.find_contacts")
-    yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
+    yield from driver.find_contacts()
     yield from driver.note("found", rows=[(row.a, row.b) for row in driver.settings.rows])
     yield from driver.click_row("Plate", "Projectile")
     yield from driver.note("clicked", sub_frame=bpy.context.scene.frame_subframe, scope=driver.settings.scope)
@@ -56,10 +52,7 @@ def make_colliders(driver: WindowDriver) -> Steps:
     )
     yield from driver.click_button("collision_bounds.check_colliders")
     yield from driver.note("checked")
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+    with driver.context():
         bpy.ops.export_scene.fbx("INVOKE_DEFAULT", object_types={"MESH"})
     yield from driver.confirm_file_browser()
     yield from driver.note("exported", size=Path(bpy.data.filepath).with_suffix(".fbx").stat().st_size)
-
-
-run(scenario)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 TERMS = ("compute bounds", "find contacts")
 
@@ -27,9 +22,7 @@ def scenario(driver: WindowDriver) -> Steps:
         region = driver.region("WINDOW")
         yield from driver.move_mouse(region.x + 0.45 * region.width, region.y + 0.6 * region.height)
         # Its key, F3, is reserved by some window managers.
-        with bpy.context.temp_override(
-            window=driver.window, area=driver.area, region=driver.region("WINDOW")
-        ):
+        with driver.context():
             bpy.ops.wm.search_menu("INVOKE_DEFAULT")
         yield from driver.wait_for_redraw()
         driver.xdotool("type", "--delay", 60, term)
@@ -42,6 +35,3 @@ def scenario(driver: WindowDriver) -> Steps:
             lambda least=wanted: count_operators() >= least, f"an operator has run for {term}"
         )
         yield from driver.note(term, screenshot=False)
-
-
-run(scenario)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,6 @@ import pytest
 from tests.window.harness import FREE_COLOR, PACKAGE, Recording, count_pixels, run_blender
 
 DISABLE = f"import bpy; bpy.ops.preferences.addon_disable(module={PACKAGE!r})"
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record disabling the extension and enabling it again."""
-    return run_drive_script("extension/drive_disable.py")
 
 
 @pytest.mark.smoke

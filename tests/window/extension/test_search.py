@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import Recording
@@ -14,12 +12,6 @@ OPERATORS = {
     "compute bounds": "COLLISION_BOUNDS_OT_compute_bounds",
     "find contacts": "COLLISION_BOUNDS_OT_find_contacts",
 }
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record operators that are found by search."""
-    return run_drive_script("extension/drive_search.py")
 
 
 @pytest.mark.parametrize("term", OPERATORS)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 POSE = 0.37
 
@@ -36,16 +32,12 @@ def turn_wheel(driver: WindowDriver, wanted: str, value: Callable[[], str], unti
         if value() == until:
             return passed
         passed.append(value())
-        driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
-        yield from driver.wait_for_redraw()
+        yield from driver.turn_wheel()
     raise LookupError(f"{wanted} has no entry {until} below {value()}")
 
 
 def bounds_of(driver: WindowDriver) -> dict[str, Any]:
     """Return the shapes in the latest bounds, by the names of their objects."""
-    from bl_ext.user_default.collision_bounds.scene.jobs import result_store
-
-    result = result_store.get(driver.settings.result_id).bounds
     return {
         entry.name: {
             "shapes": [type(shape).__name__ for shape in entry.world],
@@ -53,7 +45,7 @@ def bounds_of(driver: WindowDriver) -> dict[str, Any]:
             "all_frames": entry.all_frames,
             "weight": entry.bone_weight,
         }
-        for entry in result.objects
+        for entry in driver.result.bounds.objects
     }
 
 
@@ -92,10 +84,7 @@ def choose_bones(driver: WindowDriver) -> Steps:
 def scenario(driver: WindowDriver) -> Steps:
     """Compute bounds of each bone of the arm at all frames, whose pose has no key, and stop that once."""
     arm = bpy.data.objects["Arm"]
-    bpy.ops.object.select_all(action="DESELECT")
-    arm.select_set(True)
-    bpy.context.view_layer.objects.active = arm
-    bpy.ops.ed.undo_push(message="Select")
+    driver.select(arm)
     driver.set_view(tuple(arm.matrix_world.translation), 5.0, (1.1, 0, 0.6))
     yield from driver.open_tab("Collision Bounds")
     yield from choose_shapes(driver)
@@ -111,7 +100,7 @@ def scenario(driver: WindowDriver) -> Steps:
     bpy.context.scene.frame_end = 5000
     before = driver.settings.result_id
     yield from driver.click_button("collision_bounds.compute_bounds")
-    yield from driver.wait_until(lambda: driver.scan is not None and driver.scan.done > 0.1, "progress")
+    yield from driver.wait_until(lambda: driver.scan and driver.scan.done > 0.1, "progress")
     yield from driver.note("running", done=driver.scan.done, text=driver.scan.text)
     yield from driver.move_to_viewport()
     yield from driver.press_keys("Escape")
@@ -123,6 +112,3 @@ def scenario(driver: WindowDriver) -> Steps:
         moved=bpy.context.scene.frame_current - frame,
         scenes=len(bpy.data.scenes),
     )
-
-
-run(scenario)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def colliders() -> list[list[object]]:
@@ -35,8 +30,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click_button("collision_bounds.create_colliders")
     yield from driver.note("boxes", colliders=colliders())
     yield from driver.move_to_redo_option(4)
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
-    yield from driver.wait_for_redraw()
+    yield from driver.turn_wheel()
     yield from driver.note("spheres", colliders=colliders())
     driver.settings.colliders.kind = "hull"
     yield from driver.click_button("collision_bounds.create_colliders")
@@ -84,8 +78,7 @@ def convex_parts(driver: WindowDriver) -> Steps:
     yield from driver.note("one part", screenshot=False, colliders=colliders())
     yield from driver.move_to_redo_option(4)
     for _ in range(7):
-        driver.xdotool("keydown", "ctrl", "click", 4, "keyup", "ctrl")
-        yield from driver.wait_for_redraw()
+        yield from driver.turn_wheel(4)
     yield from driver.note("eight parts", colliders=colliders(), parts=driver.settings.colliders.parts)
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("parts undone", screenshot=False, colliders=colliders())
@@ -119,6 +112,3 @@ def surfaces(driver: WindowDriver, materials: int) -> Steps:
     yield from driver.note("moved back")
     yield from driver.click_button("collision_bounds.remove_colliders", across=0.82)
     yield from driver.note("removed at last")
-
-
-run(scenario)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bmesh
 import bpy
 import numpy as np
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 FROM_SELECTION = "collision_bounds.colliders_from_selection"
 
@@ -86,11 +82,7 @@ def custom_shape(driver: WindowDriver) -> Steps:
 
 def scenario(driver: WindowDriver) -> Steps:
     """Enter Edit Mode by keys, click a face, create a collider, undo, redo, change its kind, add another."""
-    for item in bpy.context.selected_objects:
-        item.select_set(False)
-    crate().select_set(True)
-    bpy.context.view_layer.objects.active = crate()
-    bpy.ops.ed.undo_push(message="Select")
+    driver.select(crate())
     driver.set_view(tuple(crate().matrix_world.translation), 3.5, (1.0, 0, 0.9))
     yield from driver.open_tab("Collision Bounds")
     yield from driver.toggle_panels(1)  # custom shape
@@ -117,12 +109,8 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("undone again", **state())
     yield from driver.click_button(FROM_SELECTION)
     yield from driver.move_to_redo_option(2)
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
-    yield from driver.wait_for_redraw()
+    yield from driver.turn_wheel()
     yield from driver.note("sphere", **state())
     yield from driver.move_to_viewport()
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("ball undone", screenshot=False, **state())
-
-
-run(scenario)

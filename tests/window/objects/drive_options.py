@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import PACKAGE, Steps, WindowDriver
 
-PACKAGE = "bl_ext.user_default.collision_bounds"
 TO_SCAN, TO_PAIRS = -26, -47
 """Pixels from the shape down to the folded headings of Scan and of Pairs."""
 OPTIONS = ("motion", "confirm", "ignore_parents", "static_pairs")
@@ -37,16 +31,13 @@ def choose_preset(driver: WindowDriver) -> Steps:
 
 def set_scan_options(driver: WindowDriver) -> Steps:
     """Open the folded panels Scan and Pairs, and change the options in them."""
-    region = driver.region("UI")
-    yield from driver.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 16)
-    yield from driver.click()  # fold Bounds, to make room for the panels below
+    yield from driver.click_panel_headers(0)  # fold Bounds, to make room for the panels below
     for distance in (TO_PAIRS, TO_SCAN):
         x, y = yield from driver.find_button(driver.region("UI"), "collision_bounds.shape")
         yield from driver.move_mouse(x, y + distance)
         yield from driver.click()
     yield from driver.find_button(driver.region("UI"), "collision_bounds.motion")
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")  # the wheel steps through a menu's entries
-    yield from driver.wait_for_redraw()
+    yield from driver.turn_wheel()  # the wheel steps through a menu's entries
     for option in ("confirm", "ignore_parents", "static_pairs"):
         yield from driver.click_button(f"collision_bounds.{option}")
     yield from driver.note("options", **{name: getattr(driver.settings, name) for name in OPTIONS})
@@ -78,11 +69,9 @@ def scenario(driver: WindowDriver) -> Steps:
     # With padding, all objects on the floor touch it permanently, so verifying on meshes would take minutes.
     driver.settings.padding, driver.settings.box_axes = 0.0, "checked"
     yield from set_scan_options(driver)
-    before = driver.settings.result_id
-    yield from driver.click_button("collision_bounds.find_contacts")
-    yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
+    yield from driver.find_contacts()
     rows = [row for row in driver.settings.rows if not row.is_near_miss]
-    result = sys.modules[f"{PACKAGE}.scene.jobs.result_store"].get(driver.settings.result_id).contacts
+    result = driver.result.contacts
     contacts = [
         (
             row.a,
@@ -93,6 +82,3 @@ def scenario(driver: WindowDriver) -> Steps:
         for row in rows
     ]
     yield from driver.note("found", contacts=contacts)
-
-
-run(scenario)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
 from mathutils import Vector
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver, module
 
 _DRAG_DISTANCE = 0.5
 
@@ -32,8 +28,7 @@ def override_state() -> dict[str, Any]:
 
 def measured_size() -> float:
     """Return the size of the box along X, as the panel shows it; 0 while it is out of date."""
-    module = sys.modules["bl_ext.user_default.collision_bounds.ui.kept_checks"]
-    (found,) = module._measures.values()
+    (found,) = module("ui.kept_checks")._measures.values()
     return 0.0 if found.stale else float(found.quality.shapes[1].size[0])
 
 
@@ -72,11 +67,7 @@ def resize(driver: WindowDriver) -> Steps:
 def scenario(driver: WindowDriver) -> Steps:
     """Compute bounds, start from the fit, resize, undo, redo, move, hide the handles."""
     crate = bpy.data.objects["Crate"]
-    for item in bpy.context.selected_objects:
-        item.select_set(False)
-    crate.select_set(True)
-    bpy.context.view_layer.objects.active = crate
-    bpy.ops.ed.undo_push(message="Select")
+    driver.select(crate)
     driver.set_view(tuple(crate.matrix_world.translation), 3.5, (1.1, 0, 0.6))
     yield from driver.open_tab("Collision Bounds")
     yield from driver.click_button("collision_bounds.compute_bounds")
@@ -107,12 +98,8 @@ def choose_response(driver: WindowDriver) -> Steps:
     yield from driver.toggle_panels(1, 2)
     yield from driver.wait_for_redraw()
     yield from driver.find_button(driver.region("UI"), "collision_bounds.response")
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
-    yield from driver.wait_for_redraw()
+    yield from driver.turn_wheel()
     yield from driver.note("response", response=object_settings().response)
     yield from driver.move_to_viewport()
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("response undone", response=object_settings().response)
-
-
-run(scenario)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
 import numpy as np
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def crate() -> bpy.types.Object:
@@ -42,9 +38,7 @@ def state(driver: WindowDriver) -> dict[str, Any]:
 
 def box_of_bounds(driver: WindowDriver) -> Any:
     """Return the box of the crate in the latest bounds, or None."""
-    from bl_ext.user_default.collision_bounds.scene.jobs import result_store
-
-    result = result_store.get(driver.settings.result_id).bounds
+    result = driver.result.bounds
     if result is None:
         return None
     (entry,) = result.objects
@@ -63,23 +57,18 @@ def undo_and_redo(driver: WindowDriver, name: str) -> Steps:
 def change_option(driver: WindowDriver, name: str, from_below: int) -> Steps:
     """Step to the next entry of a menu below Adjust Last Operation with Ctrl and the wheel."""
     yield from driver.move_to_redo_option(from_below)
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
-    yield from driver.wait_for_redraw()
+    yield from driver.turn_wheel()
     yield from driver.note(f"{name} changed", **state(driver))
 
 
 def scenario(driver: WindowDriver) -> Steps:
     """Go through the commands that no other script undoes and changes."""
-    for item in bpy.context.selected_objects:
-        item.select_set(False)
     item = crate()
-    item.select_set(True)
-    bpy.context.view_layer.objects.active = item
     upper = [vertex for vertex in item.data.vertices if vertex.co.z > 0]
     item.vertex_groups.new(name="Top").add([vertex.index for vertex in upper], 1.0, "REPLACE")
     points = np.array([vertex.co for vertex in upper])
     driver.notes["group"] = {"low": points.min(axis=0).tolist(), "high": points.max(axis=0).tolist()}
-    bpy.ops.ed.undo_push(message="Group")
+    driver.select(item)
     driver.set_view(tuple(item.matrix_world.translation), 3.5, (1.0, 0, 0.9))
     yield from driver.open_tab("Collision Bounds")
     yield from fit_settings(driver)
@@ -132,9 +121,5 @@ def fit_settings(driver: WindowDriver) -> Steps:
     yield from undo_and_redo(driver, "also fit")
     yield from driver.find_button(driver.region("UI"), "collision_bounds.box_axes")
     for _ in range(3):
-        driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
-        yield from driver.wait_for_redraw()
+        yield from driver.turn_wheel()
     yield from undo_and_redo(driver, "axes")
-
-
-run(scenario)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import Recording
@@ -11,12 +9,6 @@ from tests.window.harness import Recording
 pytestmark = pytest.mark.long
 
 POSE = 0.37
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record bounds of an arm on three bones."""
-    return run_drive_script("objects/drive_bones.py")
 
 
 def test_clicked_shape_and_axes_are_used(recording: Recording) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,12 +10,6 @@ import pytest
 from tests.window.harness import Mask, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record colliders that are created, replaced and removed."""
-    return run_drive_script("objects/drive_colliders.py")
 
 
 def names_and_parents(recording: Recording, note: str) -> list[list[str]]:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="session")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record clicks in Edit Mode."""
-    return run_drive_script("objects/drive_edit_mode.py", size=SMALL)
+OPTIONS = {"size": SMALL}
 
 
 def test_custom_shape_around_a_clicked_face_is_one_undo_step(recording: Recording) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import FREE_COLOR, Recording, count_pixels
@@ -11,12 +9,6 @@ from tests.window.harness import FREE_COLOR, Recording, count_pixels
 pytestmark = pytest.mark.long
 
 GREEN = (0.0, 1.0, 0.0)
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record a preset, a changed color, and a scan with changed options."""
-    return run_drive_script("objects/drive_options.py")
 
 
 def test_choosing_a_preset_applies_its_settings(recording: Recording) -> None:

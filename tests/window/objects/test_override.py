@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -13,12 +11,6 @@ pytestmark = pytest.mark.long
 
 HALF = 0.3125  # half extent of the crate
 DRAG_DISTANCE = 0.5  # of the dragged side
-
-
-@pytest.fixture(scope="session")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record an override, from the fit to its last position."""
-    return run_drive_script("objects/drive_override.py")
 
 
 def count_handle_pixels(recording: Recording, name: str) -> int:

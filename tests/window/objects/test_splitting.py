@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -13,12 +12,7 @@ from tests.window.harness import Recording
 pytestmark = pytest.mark.long
 
 RINGS = 6 if is_full() else 4
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record the splits of rings into convex parts."""
-    return run_drive_script("objects/drive_splitting.py", more=(RINGS,))
+OPTIONS = {"more": (RINGS,)}
 
 
 def test_progress_is_shown_while_meshes_are_split(recording: Recording) -> None:

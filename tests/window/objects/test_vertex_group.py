@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record the commands."""
-    return run_drive_script("objects/drive_vertex_group.py", size=SMALL)
+OPTIONS = {"size": SMALL}
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import bpy
-from picture_steps import Pictures, add_box, empty_scene, move, reach_button, toggle_panel, with_look
-from window_driver import Steps, WindowDriver, run
+from picture_steps import Pictures, reach_button, toggle_panel, with_look
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 _HEADER = 36
 """Pixels from the menu of the shape up to the header above it, at a scale of 1."""
 
 
+@with_look
 def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures of both graphs of a pair that touches twice."""
     empty_scene(100)
@@ -42,6 +38,3 @@ def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from pictures.take("playhead-between-contacts")
     driver.area.ui_type = "TIMELINE"  # the one below has no room for bars at a scale of 2
     yield from pictures.take("timeline")
-
-
-run(with_look(scenario))

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import bpy
-from picture_steps import (
-    Pictures,
-    add_box,
-    context_of,
-    empty_scene,
-    find,
-    move,
-    reach_button,
-    toggle_panel,
-    with_look,
-)
-from window_driver import Steps, WindowDriver, run
+from picture_steps import Pictures, find, reach_button, toggle_panel, with_look
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 _NAMES = (
     "Warehouse_Building_North_Conveyor_Belt_Segment_Left_Upper_001",
@@ -64,8 +49,7 @@ def names(driver: WindowDriver, pictures: Pictures) -> Steps:
 
 def baseline(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures of the comparison with a baseline, and of a contact that is accepted."""
-    path = driver.folder / "before.json"
-    bpy.ops.collision_bounds.export_json(filepath=str(path))
+    path = driver.write_document("before")
     bpy.data.objects["Cart"].location.y += 9
     add_box("Pallet", 4.0, 0.3)
     find(driver)
@@ -81,7 +65,7 @@ def baseline(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from driver.click_button("collision_bounds.active_row")
     yield from pictures.take("new-only")
     yield from driver.move_to_viewport()
-    with context_of(driver):
+    with driver.context():
         bpy.ops.collision_bounds.accept_contacts("INVOKE_DEFAULT")
     yield from driver.wait_for_redraw()
     yield from pictures.take("accept-dialog")
@@ -117,11 +101,9 @@ def pickers(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from driver.press_keys("Escape")
 
 
+@with_look
 def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take all pictures of lists."""
     yield from names(driver, pictures)
     yield from baseline(driver, pictures)
     yield from pickers(driver, pictures)
-
-
-run(with_look(scenario))

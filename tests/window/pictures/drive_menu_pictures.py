@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import bpy
-from picture_steps import Pictures, context_of, find, toggle_panel, with_look
-from window_driver import Steps, WindowDriver, run
+from picture_steps import Pictures, find, toggle_panel, with_look
+from window_driver import Steps, WindowDriver
 
 
 def menus(driver: WindowDriver, pictures: Pictures) -> Steps:
@@ -26,12 +20,12 @@ def menus(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from toggle_panel(driver, 0)
     yield from driver.click_button("collision_bounds.active_row")
     yield from driver.move_to_viewport()
-    with context_of(driver):
+    with driver.context():
         bpy.ops.wm.call_menu("INVOKE_DEFAULT", name="COLLISION_BOUNDS_MT_contact_list")
     yield from pictures.take("menu-below-list")
     yield from driver.press_keys("Escape")
     yield from driver.move_to_viewport()
-    with context_of(driver):
+    with driver.context():
         bpy.ops.wm.call_menu("INVOKE_DEFAULT", name="VIEW3D_MT_collision_bounds")
     yield from pictures.take("menu-of-objects")
     yield from driver.press_keys("Escape")
@@ -43,7 +37,7 @@ def exports(driver: WindowDriver, pictures: Pictures) -> Steps:
     preferences.view.filebrowser_display_type = "SCREEN"  # in the window that the picture shows
     preferences.filepaths.show_hidden_files_datablocks = False
     for name in ("json", "csv", "tiles", "gltf", "unity", "unreal"):
-        with context_of(driver):
+        with driver.context():
             getattr(bpy.ops.collision_bounds, f"export_{name}")("INVOKE_DEFAULT")
         yield 0.8
         area = next(area for area in driver.window.screen.areas if area.type == "FILE_BROWSER")
@@ -57,10 +51,8 @@ def exports(driver: WindowDriver, pictures: Pictures) -> Steps:
         yield 0.5
 
 
+@with_look
 def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take all pictures of menus and file browsers."""
     yield from menus(driver, pictures)
     yield from exports(driver, pictures)
-
-
-run(with_look(scenario))

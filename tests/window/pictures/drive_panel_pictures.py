@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import bpy
-from picture_steps import Pictures, context_of, find, toggle_panel, with_look
-from window_driver import Steps, WindowDriver, run
+from picture_steps import Pictures, find, toggle_panel, with_look
+from window_driver import Steps, WindowDriver
 
 LONG = ("Warehouse Conveyor Belt Left Segment", "Warehouse Conveyor Belt Right Segment")
 
@@ -19,7 +13,7 @@ def results(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take the pictures of results in the sidebar and the viewport."""
     settings, display = driver.settings, driver.settings.display
     yield from pictures.take("nothing-selected")
-    with context_of(driver):
+    with driver.context():
         bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
     yield from pictures.take("bounds")
     yield from toggle_panel(driver, 0)
@@ -63,20 +57,18 @@ def objects(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from toggle_panel(driver, 0)
     yield from pictures.take("bounds-of-active-object")
     pictures.crop_panel("bounds", 0, 314)
-    with context_of(driver):
+    with driver.context():
         bpy.ops.collision_bounds.create_colliders(scope="SELECTED", kind="hull")
     yield from pictures.take("colliders-drawn")
     yield from driver.move_to_viewport()
-    with context_of(driver):
+    with driver.context():
         bpy.ops.wm.call_menu_pie("INVOKE_DEFAULT", name="COLLISION_BOUNDS_MT_pie")
     yield from pictures.take("menu")
     yield from driver.press_keys("Escape")
 
 
+@with_look
 def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take all pictures of the panels, in the example scene."""
     yield from results(driver, pictures)
     yield from objects(driver, pictures)
-
-
-run(with_look(scenario))

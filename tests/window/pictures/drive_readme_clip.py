@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 STEPS = ("frame 24", "frame 25", "contact")
 
 
 def scenario(driver: WindowDriver) -> Steps:
     """Find contacts, step over the contact, click its row, and join the pictures to a clip."""
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+    with driver.context():
         bpy.ops.screen.screen_full_area()
     yield from driver.wait_for_redraw()
     view = driver.area.spaces.active
@@ -29,7 +25,7 @@ def scenario(driver: WindowDriver) -> Steps:
     for item in scene.objects:
         item.select_set(item.name in ("Plate", "Projectile"))
     driver.settings.scope = "SELECTED"
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+    with driver.context():
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT")
         bpy.ops.object.select_all(action="DESELECT")
     plate = scene.objects["Plate"].matrix_world.translation
@@ -54,6 +50,3 @@ def take(driver: WindowDriver, name: str) -> Steps:
     ball = scene.objects["Projectile"].evaluated_get(bpy.context.evaluated_depsgraph_get())
     place = list(ball.matrix_world.translation)
     yield from driver.note(name, frame=scene.frame_current_final, place=place)
-
-
-run(scenario)

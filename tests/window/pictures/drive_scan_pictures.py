@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import bpy
-from picture_steps import Pictures, add_box, empty_scene, move, toggle_panel, with_look
-from window_driver import Steps, WindowDriver, run
-
-
-def click_and_wait(driver: WindowDriver, button: str) -> Steps:
-    """Click a button that finds contacts, and wait for the result."""
-    before = driver.settings.result_id
-    yield from driver.click_button(button)
-    yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
+from picture_steps import Pictures, toggle_panel, with_look
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 
 def static_overlaps(driver: WindowDriver, pictures: Pictures) -> Steps:
@@ -29,9 +17,9 @@ def static_overlaps(driver: WindowDriver, pictures: Pictures) -> Steps:
     driver.set_view((0.8, 0, 0), 7, (1.1, 0, 0.5))
     driver.settings.scope = "VISIBLE"
     yield from toggle_panel(driver, 0)
-    yield from click_and_wait(driver, "collision_bounds.find_contacts")
+    yield from driver.find_contacts()
     yield from pictures.take("static-overlaps-skipped")
-    yield from click_and_wait(driver, "static_pairs=True")
+    yield from driver.find_contacts("static_pairs=True")
     yield from pictures.take("static-overlaps-included")
     yield from driver.click_button("collision_bounds.active_row")
     yield from pictures.take("static-overlap-active")
@@ -80,12 +68,10 @@ def touching(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from pictures.take("touching-now-clicked")
 
 
+@with_look
 def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take all pictures of scans."""
     yield from static_overlaps(driver, pictures)
     yield from change(driver, pictures)
     yield from progress(driver, pictures)
     yield from touching(driver, pictures)
-
-
-run(with_look(scenario))

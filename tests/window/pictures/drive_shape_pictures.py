@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import bpy
 from mathutils import Vector
-from picture_steps import Pictures, add_box, context_of, empty_scene, find, move, toggle_panel, with_look
-from window_driver import Steps, WindowDriver, run
+from picture_steps import Pictures, find, toggle_panel, with_look
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 
 def handles(driver: WindowDriver, pictures: Pictures) -> Steps:
@@ -68,7 +63,7 @@ def pairs(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from driver.click()
     yield 0.7
     yield from pictures.take("clicked-red-bound")
-    with context_of(driver):
+    with driver.context():
         bpy.ops.collision_bounds.move_apart("INVOKE_DEFAULT")
     yield from pictures.take("moved-apart")
     region = driver.region("HUD")
@@ -78,11 +73,9 @@ def pairs(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from pictures.take("moved-apart-options")
 
 
+@with_look
 def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take all pictures of shapes and pairs."""
     yield from handles(driver, pictures)
     yield from panels(driver, pictures)
     yield from pairs(driver, pictures)
-
-
-run(with_look(scenario))

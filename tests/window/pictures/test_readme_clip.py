@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import struct
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.paths import TOP
 from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
+OPTIONS = {"size": (1280, 740)}
 
 CLIP = TOP / "docs" / "images" / "contact.webp"
 PICTURES = os.environ.get("COLLISION_BOUNDS_PICTURES")
@@ -32,11 +32,6 @@ def durations(path: Path) -> list[int]:
             found.append(int.from_bytes(content[position + 8 + 12 : position + 8 + 15], "little"))
         position += 8 + size + size % 2
     return found
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    return run_drive_script("pictures/drive_readme_clip.py", size=(1280, 740))
 
 
 def test_click_on_the_row_goes_to_the_contact_between_two_frames(recording: Recording) -> None:

@@ -5,14 +5,8 @@ After that, clicks that change nothing in the scene, which has a rigid body.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 _EYE = 0.415
 """Horizontal position of the button that hides a row, as a fraction of the sidebar's width."""
@@ -30,8 +24,7 @@ def find_contacts_of_new_object(driver: WindowDriver) -> Steps:
 def find_contacts(driver: WindowDriver) -> Steps:
     """Select the added object alone, and find contacts of all."""
     box = bpy.data.objects["Dragged"]
-    context = {"window": driver.window, "area": driver.area, "region": driver.region("WINDOW")}
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.object.select_all(action="DESELECT")
         box.select_set(True)
         bpy.context.view_layer.objects.active = box
@@ -40,15 +33,23 @@ def find_contacts(driver: WindowDriver) -> Steps:
     yield from driver.wait_for_redraw()
 
 
-def click_without_edit(driver: WindowDriver, stale: dict[str, bool], is_stale: Callable[[], bool]) -> Steps:
+def drag(driver: WindowDriver) -> Steps:
+    """Drag the object along X, without an end."""
+    yield from driver.press_keys("g", "x")
+    region = driver.region("WINDOW")
+    for part in (0.5, 0.55, 0.6):
+        yield from driver.move_mouse(region.x + part * region.width, region.y + 0.2 * region.height)
+
+
+def click_without_edit(driver: WindowDriver, stale: dict[str, bool]) -> Steps:
     """Sort the list, hide a row, and cancel drags before anything moves."""
     yield from driver.open_tab("Collision Bounds")
     for heading in (0.2, 0.85):
         yield from driver.click_button("sort_contacts", across=heading)
-    stale["sorted"] = is_stale()
+    stale["sorted"] = driver.result.stale
     yield from driver.click_row("Plate", "Projectile")
     yield from driver.click_button("hidden", across=_EYE)
-    stale["row hidden"] = is_stale()
+    stale["row hidden"] = driver.result.stale
     yield from driver.move_to_viewport()
     for name in ("Crate", "Dragged"):
         bpy.ops.object.select_all(action="DESELECT")
@@ -56,45 +57,32 @@ def click_without_edit(driver: WindowDriver, stale: dict[str, bool], is_stale: C
         bpy.context.view_layer.objects.active = bpy.data.objects[name]
         yield from driver.press_keys("g")
         yield from driver.press_keys("Escape")
-        stale[f"{name} canceled at once"] = is_stale()
+        stale[f"{name} canceled at once"] = driver.result.stale
 
 
 def scenario(driver: WindowDriver) -> Steps:
     """Note after each step whether results are stale."""
-    from bl_ext.user_default.collision_bounds.scene.jobs import result_store
-
-    def is_stale() -> bool:
-        return result_store.get(driver.settings.result_id).stale
-
     yield from find_contacts_of_new_object(driver)
-    stale = {"found": is_stale()}
+    stale = {"found": driver.result.stale}
     yield from driver.move_to_viewport()
-    yield from driver.press_keys("g", "x")
-    region = driver.region("WINDOW")
-    for part in (0.5, 0.55, 0.6):
-        yield from driver.move_mouse(region.x + part * region.width, region.y + 0.2 * region.height)
-    stale["during drag"] = is_stale()
+    yield from drag(driver)
+    stale["during drag"] = driver.result.stale
     yield from driver.press_keys("Return")
-    stale["dragged"] = is_stale()
+    stale["dragged"] = driver.result.stale
     dragged_x = bpy.data.objects["Dragged"].location.x
     yield from driver.press_keys("ctrl+z")
-    stale["undone"] = is_stale()
+    stale["undone"] = driver.result.stale
     undone_x = bpy.data.objects["Dragged"].location.x
     yield from driver.press_keys("ctrl+shift+z")
-    stale["redone"] = is_stale()
+    stale["redone"] = driver.result.stale
     yield from driver.press_keys("ctrl+z")
-    stale["undone again"] = is_stale()
-    yield from driver.press_keys("g", "x")
-    for part in (0.5, 0.55, 0.6):
-        yield from driver.move_mouse(region.x + part * region.width, region.y + 0.2 * region.height)
-    stale["during second drag"] = is_stale()
+    stale["undone again"] = driver.result.stale
+    yield from drag(driver)
+    stale["during second drag"] = driver.result.stale
     yield from driver.press_keys("Escape")
-    stale["canceled"] = is_stale()
+    stale["canceled"] = driver.result.stale
     yield from driver.press_keys("g", "x", "0", "Return")
-    stale["confirmed without motion"] = is_stale()
+    stale["confirmed without motion"] = driver.result.stale
     yield from find_contacts(driver)
-    yield from click_without_edit(driver, stale, is_stale)
+    yield from click_without_edit(driver, stale)
     yield from driver.note("end", screenshot=False, stale=stale, dragged_x=dragged_x, undone_x=undone_x)
-
-
-run(scenario)

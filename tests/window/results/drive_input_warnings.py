@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
-PACKAGE = "bl_ext.user_default.collision_bounds"
 NAME = "Warehouse_Gate_With_A_Long_Name"
-
-
-def shown_warnings() -> list[str]:
-    """Return the names in the warnings of the results that the panel shows."""
-    store = sys.modules[f"{PACKAGE}.scene.jobs.result_store"]
-    results = store.get(bpy.context.scene.collision_bounds.result_id)
-    return [entry.name for entry in (results.contacts or results.bounds).warnings]
 
 
 def scenario(driver: WindowDriver) -> Steps:
@@ -35,11 +22,7 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.settings.scope = "VISIBLE"
     yield from driver.open_tab("Collision Bounds")
     for button, note in (("compute_bounds", "bounds"), ("find_contacts", "contacts")):
-        yield from driver.find_button(driver.region("UI"), f"collision_bounds.{button}")
-        yield from driver.click()
+        yield from driver.click_button(f"collision_bounds.{button}")
         yield from driver.wait_until(lambda: bool(driver.settings.result_id), "results")
-        yield from driver.wait_for_redraw()
-        yield from driver.note(note, warnings=shown_warnings())
-
-
-run(scenario)
+        shown = driver.result.contacts or driver.result.bounds
+        yield from driver.note(note, warnings=[entry.name for entry in shown.warnings])

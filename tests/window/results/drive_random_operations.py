@@ -10,12 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import PACKAGE, Steps, WindowDriver
 
-PACKAGE = "bl_ext.user_default.collision_bounds"
 COUNT = 50
 SEED = 4
 
@@ -57,9 +54,7 @@ class RandomOperations:
 
     def viewport_context(self) -> Any:
         driver = self.driver
-        return bpy.context.temp_override(
-            window=driver.window, area=driver.area, region=driver.region("WINDOW")
-        )
+        return driver.context()
 
     def random_object(self) -> Any:
         return self.random.choice(list(bpy.context.view_layer.objects) or [None])
@@ -211,6 +206,3 @@ def scenario(driver: WindowDriver) -> Steps:
     with operations.viewport_context():
         operations.compute()
     yield from driver.note("file reloaded")
-
-
-run(scenario)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 PAIR = ("Plate", "Projectile")
 NEXT, FRAME, STOP = 0.14, 0.24, 0.82
@@ -45,10 +40,11 @@ def stop_a_scan(driver: WindowDriver, name: str, stop: Steps) -> Steps:
     yield from driver.wait_for_scan(LATE)
     yield from driver.note(f"{name}, scanning")
     yield from stop
+    # The status bar shows hints for the region that the mouse entered last. A scan delays that update.
+    yield from driver.move_mouse(driver.region("UI").x + 20, driver.region("UI").y + 20)
     yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan stops")
     yield from driver.note(name)
-    path = driver.folder / f"{name}.json"
-    bpy.ops.collision_bounds.export_json(filepath=str(path))
+    driver.write_document(name)
     driver.settings.use_scene_range = True
 
 
@@ -64,9 +60,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from stop_a_scan(driver, "by Esc", driver.press_keys("Escape"))
     yield from stop_a_scan(driver, "by button", driver.click_button("collision_bounds.stop_scan", STOP))
 
-    before = driver.settings.result_id
-    yield from driver.click_button("collision_bounds.find_contacts")
-    yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
+    yield from driver.find_contacts()
     yield from driver.note("found")
     path = driver.folder / "found.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path), preset="gltf")
@@ -96,6 +90,3 @@ def scenario(driver: WindowDriver) -> Steps:
     bpy.ops.collision_bounds.clear_results()
     bpy.ops.collision_bounds.load_report(filepath=str(path))
     yield from driver.note("loaded")
-
-
-run(scenario)

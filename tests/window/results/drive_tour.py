@@ -6,13 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "scripts"))
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
 from mathutils import Vector
 from reader_steps import export_document, install
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 from example_scene import projectile_contact_frame
 
@@ -22,11 +19,6 @@ MARKERS = 3
 """Entry of the menu below the list."""
 DRAG_DISTANCE = 0.5
 """Distance by which a side of the override is dragged."""
-
-
-def write_document(driver: WindowDriver, name: str) -> None:
-    """Write the shown result to a file; the export button has a separate step."""
-    bpy.ops.collision_bounds.export_json(filepath=str(driver.folder / f"{name}.json"))
 
 
 def click_object(driver: WindowDriver, name: str) -> Steps:
@@ -83,12 +75,12 @@ def compute_bounds(driver: WindowDriver) -> Steps:
     yield from driver.note("before")
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.note("one object", plate=plate)
-    write_document(driver, "one object")
+    driver.write_document("one object")
     yield from driver.choose_from_menu("collision_bounds.scope", "VISIBLE")
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.note("computed")
     yield from take_viewport_picture(driver, "bounds")
-    write_document(driver, "computed")
+    driver.write_document("computed")
 
     yield from driver.move_to_redo_option(2)  # padding
     yield from driver.click(times=2)
@@ -96,13 +88,13 @@ def compute_bounds(driver: WindowDriver) -> Steps:
     yield from driver.note("padded")
     region = driver.region("HUD")
     driver.crop_guide_picture("padded", "options", (region.x, region.y, region.width, region.height))
-    write_document(driver, "padded")
+    driver.write_document("padded")
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("undone")
-    write_document(driver, "undone")
+    driver.write_document("undone")
     yield from driver.press_keys("ctrl+shift+z")
     yield from driver.note("redone")
-    write_document(driver, "redone")
+    driver.write_document("redone")
 
     yield from driver.press_keys("ctrl+z")
     yield from driver.click_button("collision_bounds.compute_bounds")
@@ -146,11 +138,9 @@ def find_contacts(driver: WindowDriver) -> Steps:
     yield from driver.press_keys("Escape")
     yield from driver.wait_until(lambda: len(driver.settings.rows), "the scan stops")
     yield from driver.note("stopped")
-    write_document(driver, "stopped")
+    driver.write_document("stopped")
     driver.settings.use_scene_range = True
-    partial = driver.settings.result_id
-    yield from driver.click_button("collision_bounds.find_contacts")
-    yield from driver.wait_until(lambda: driver.settings.result_id != partial, "the second scan ends")
+    yield from driver.find_contacts()
     yield from driver.note("found", timeline=timeline_pixels(driver))
 
 
@@ -202,6 +192,3 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.open_tab("Collision Bounds")
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.note("computed again")
-
-
-run(scenario)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record a comparison and an acceptance."""
-    return run_drive_script("results/drive_baseline.py", size=SMALL)
+OPTIONS = {"size": SMALL}
 
 
 def test_new_contact_is_accepted_with_a_comment(recording: Recording) -> None:

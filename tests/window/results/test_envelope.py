@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import Recording, count_pixels
@@ -11,12 +9,6 @@ from tests.window.harness import Recording, count_pixels
 pytestmark = pytest.mark.long
 
 ENVELOPE_COLOR = (0.55, 0.9, 0.35)
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record Compute Envelope."""
-    return run_drive_script("results/drive_envelope.py")
 
 
 def test_esc_stops_compute_envelope_without_result(recording: Recording) -> None:

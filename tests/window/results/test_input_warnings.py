@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record Compute Bounds and Find Contacts."""
-    return run_drive_script("results/drive_input_warnings.py", size=SMALL)
+OPTIONS = {"size": SMALL}
 
 
 @pytest.mark.parametrize("note", ["bounds", "contacts"])

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import FREE_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record common operations in random order, with the overlay on."""
-    return run_drive_script("results/drive_random_operations.py")
 
 
 def test_random_operations_raise_no_error(recording: Recording) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
@@ -11,10 +9,10 @@ from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record stopped scans and the contact list."""
-    return run_drive_script("results/drive_results.py")
+def status_bar(recording: Recording, name: str) -> list[list[list[float]]]:
+    """Return the left part of the status bar, with an operator's hints; its report appears to the right."""
+    picture = recording.screenshot(name)
+    return picture[-20:, : picture.shape[1] // 6].tolist()
 
 
 @pytest.mark.parametrize("name", ["by Esc", "by button"])
@@ -24,7 +22,15 @@ def test_stopped_scan_keeps_its_rows_and_restores_frame_and_selection(
     before, after = recording.notes["before"], recording.notes[name]
     assert (after["frame"], after["subframe"]) == (7, 0.25) == (before["frame"], before["subframe"])
     assert after["selected"] == before["selected"] == ["Crate"]
-    assert sum(not row["is_near_miss"] for row in after["rows"]) == 6
+    partial, complete = (
+        [(row["a"], row["b"]) for row in rows if not row["is_near_miss"]]
+        for rows in (after["rows"], recording.notes["found"]["rows"])
+    )
+    assert len(partial) == 6 and complete and set(complete) <= set(partial), "all contacts are early"
+    assert after["settings"] == before["settings"]
+    # Before the scan, the hint for a click was another: the scene had no contacts to click on.
+    assert status_bar(recording, name) == status_bar(recording, "found")
+    assert status_bar(recording, name) != status_bar(recording, f"{name}, scanning")
     document = recording.document(name)
     assert document["extras"]["partial"]["plannedEnd"] == 1_000_000
     assert 60 <= document["time"]["frameEnd"] < 1_000_000
@@ -33,8 +39,12 @@ def test_stopped_scan_keeps_its_rows_and_restores_frame_and_selection(
 def test_running_scan_shows_its_progress_in_viewport_and_status_bar(recording: Recording) -> None:
     # The example has a rigid body, so its frames are played.
     assert recording.notes["by Esc, scanning"]["frame"] > 7, "the viewport does not follow"
-    before, scanning = recording.screenshot("before"), recording.screenshot("by Esc, scanning")
-    assert (before[-20:] != scanning[-20:]).any(), "the status bar does not show the progress"
+    assert status_bar(recording, "by Esc, scanning") != status_bar(recording, "before"), "no progress"
+
+
+def test_scan_after_stopped_ones_restores_the_frame_too(recording: Recording) -> None:
+    note = recording.notes["found"]
+    assert (note["frame"], note["subframe"]) == (7, 0.25)
 
 
 def test_clicking_a_row_goes_to_the_contact_selects_the_pair_and_colors_it(recording: Recording) -> None:

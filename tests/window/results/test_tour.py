@@ -72,6 +72,8 @@ def test_changed_padding_recomputes_the_bounds_and_can_be_undone_and_redone(tour
     ):
         grown = after["world"]["sphere"]["radius"] - before["world"]["sphere"]["radius"]
         assert grown == pytest.approx(0.25, abs=1e-5), before["name"]
+        low, high = before["world"]["aabb"]["min"], after["world"]["aabb"]["min"]
+        assert np.subtract(low, high) == pytest.approx([0.25] * 3, abs=1e-5), before["name"]
     assert tour.document("undone") == tour.document("one object")
     assert tour.document("redone") == tour.document("padded")
     names = ("one object", "computed", "padded", "undone", "redone")

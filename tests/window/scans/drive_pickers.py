@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 EYEDROPPER = 0.865
 """Horizontal position of the eyedropper, as a fraction of the sidebar's width."""
@@ -37,10 +32,5 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click()
     chosen = driver.settings.pickers.group_a.object
     yield from driver.note("chosen", chosen=chosen.name if chosen else None)
-    before = driver.settings.result_id
-    yield from driver.click_button("collision_bounds.find_contacts")
-    yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
+    yield from driver.find_contacts()
     yield from driver.note("found")
-
-
-run(scenario)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
 import numpy as np
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver, module
 
-PACKAGE = "bl_ext.user_default.collision_bounds"
 COUNT = 1000
 INTERVAL = 0.01
 """Seconds between two calls of the timer that is observed."""
@@ -57,7 +52,7 @@ class Clock:
         self.is_running = True
         self._handle = bpy.types.SpaceView3D.draw_handler_add(self._count, (), "WINDOW", "POST_PIXEL")
         self._last = time.perf_counter()
-        self._job: Any = sys.modules[f"{PACKAGE}.ui.operators.command"].ModalJob
+        self._job: Any = module("ui.operators.command").ModalJob
         self._modal = modal = self._job.modal
         slices = self.slices
 
@@ -123,6 +118,3 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from scan(driver, "keyed")
     add_drivers()
     yield from scan(driver, "drivers")
-
-
-run(scenario)

@@ -9,17 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
-
-PACKAGE = "bl_ext.user_default.collision_bounds"
-
-
-def is_running() -> bool:
-    """Return whether a scan is running."""
-    return sys.modules[f"{PACKAGE}.ui.job_state"].running() is not None
+from window_driver import PACKAGE, Steps, WindowDriver, module
 
 
 def start_scan(window: bpy.types.Window) -> None:
@@ -67,7 +58,7 @@ def remove_what_is_played() -> None:
 
 def failing_at(call: int) -> Callable[..., Any]:
     """Return a replacement for a method that fails when it is called for the given time."""
-    scanner = sys.modules[f"{PACKAGE}.core.scan.pair_scanner"].PairScanner
+    scanner = module("core.scan.pair_scanner").PairScanner
     original, calls = scanner.add_sample, [0]
 
     def add_sample(self: Any, *given: Any) -> Any:
@@ -92,15 +83,15 @@ def interrupt(driver: WindowDriver, kind: str, rng: random.Random) -> Steps:
         bpy.ops.ed.undo_push(message="Move Mast")
     yield from driver.move_to_viewport()
     result, before = driver.settings.result_id, state()
-    scanner = sys.modules[f"{PACKAGE}.core.scan.pair_scanner"].PairScanner
+    scanner = module("core.scan.pair_scanner").PairScanner
     original = failing_at(rng.randrange(1, 6)) if kind == "error" else scanner.add_sample
     start_scan(driver.window)
-    was_running = is_running()
+    was_running = driver.scan is not None
     if kind != "error":
         yield rng.uniform(0.0, 2.0)
     if kind in ("Esc", "Esc twice"):
         yield from driver.press_keys("Escape")
-        if kind == "Esc twice" and is_running():
+        if kind == "Esc twice" and driver.scan is not None:
             yield from driver.press_keys("Escape")
     elif kind == "file":
         bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
@@ -108,7 +99,7 @@ def interrupt(driver: WindowDriver, kind: str, rng: random.Random) -> Steps:
         # On a busy machine, a random moment may be before the first result of every scan.
         yield from driver.wait_until(lambda: driver.scan.has_results, "the scan has results to keep")
         bpy.ops.collision_bounds.stop_scan()
-    yield from driver.wait_until(lambda: not is_running(), f"the scan ends after {kind}")
+    yield from driver.wait_until(lambda: driver.scan is None, f"the scan ends after {kind}")
     scanner.add_sample = original
     after, is_kept = state(), kind != "file" and driver.settings.result_id != result
     undone = []
@@ -160,7 +151,7 @@ def keep_the_playhead(driver: WindowDriver) -> Steps:
     text = driver.scan.text
     yield from driver.note("keyed, scanning", frames=frames, text=text)
     yield from driver.press_keys("Escape")
-    yield from driver.wait_until(lambda: not is_running(), "the scan stops")
+    yield from driver.wait_until(lambda: driver.scan is None, "the scan stops")
     bpy.ops.wm.open_mainfile(filepath=path)
     yield 1.0
 
@@ -189,9 +180,9 @@ def click_while_scanning(driver: WindowDriver) -> Steps:
     for _ in range(20):
         seen |= {scene.name for scene in bpy.data.scenes}
         yield 0.05
-    entry.update(clicked=sorted(seen), running=is_running())
+    entry.update(clicked=sorted(seen), running=driver.scan is not None)
     yield from driver.press_keys("Escape")
-    yield from driver.wait_until(lambda: not is_running(), "the scan stops")
+    yield from driver.wait_until(lambda: driver.scan is None, "the scan stops")
     for step in ("stopped", "undone", "undone twice"):
         if step != "stopped":
             with bpy.context.temp_override(window=driver.window):
@@ -210,10 +201,12 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from interrupt_at_random(driver, int(sys.argv[-1]))
     start_scan(driver.window)
     yield from driver.wait_until(lambda: bpy.context.scene.frame_current > 5, "the scan has started")
-    driver.notes["file opened"] = {"running": is_running()}
+    driver.notes["file opened"] = {"running": driver.scan is not None}
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     yield 1.0
-    driver.notes["file opened"].update(running_after=is_running(), frame=bpy.context.scene.frame_current)
+    driver.notes["file opened"].update(
+        running_after=driver.scan is not None, frame=bpy.context.scene.frame_current
+    )
 
     bpy.ops.wm.window_new()
     yield 1.0
@@ -221,11 +214,13 @@ def scenario(driver: WindowDriver) -> Steps:
     bpy.context.scene.frame_set(3)
     start_scan(window)
     yield from driver.wait_until(lambda: bpy.context.scene.frame_current > 5, "the scan has started")
-    driver.notes["window closed"] = {"running": is_running()}
+    driver.notes["window closed"] = {"running": driver.scan is not None}
     with bpy.context.temp_override(window=window):
         bpy.ops.wm.window_close()
     yield 1.0
-    driver.notes["window closed"].update(running_after=is_running(), frame=bpy.context.scene.frame_current)
+    driver.notes["window closed"].update(
+        running_after=driver.scan is not None, frame=bpy.context.scene.frame_current
+    )
 
     with bpy.context.temp_override(window=driver.window):
         bpy.ops.screen.animation_play()
@@ -241,6 +236,3 @@ def scenario(driver: WindowDriver) -> Steps:
     bpy.ops.preferences.addon_disable(module=PACKAGE)
     yield 1.0
     driver.notes["disabled"] = {"properties": hasattr(bpy.types.Scene, "collision_bounds")}
-
-
-run(scenario)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 PREFIX = "Conveyor_Section_With_A_Very_Long_Name"
 EXPORT, KEY = "alt+3", "alt+4"
@@ -19,19 +16,9 @@ WALL, MOVER = f"{PREFIX}.Wall", f"{PREFIX}.Mover"
 
 def add_objects() -> None:
     """Make a scene: a cube with sides of 0.8 moves through a cube with sides of 1, and out again."""
-    scene = bpy.context.scene
-    for item in bpy.data.objects[:]:
-        bpy.data.objects.remove(item)
-    scene.frame_start, scene.frame_end = 1, 100
-    bpy.ops.mesh.primitive_cube_add(size=1)
-    bpy.context.object.name = WALL
-    bpy.ops.mesh.primitive_cube_add(size=0.8, location=(-4, 0, 0))
-    mover = bpy.context.object
-    mover.name = MOVER
-    mover.keyframe_insert("location", frame=10)
-    mover.location.x = 4
-    mover.keyframe_insert("location", frame=60)
-    bpy.ops.object.select_all(action="DESELECT")
+    empty_scene(100)
+    add_box(WALL, 0)
+    move(add_box(MOVER, -4, size=0.8), (10, -4, 0, 0), (60, 4, 0, 0))
 
 
 _HEADER = 36
@@ -58,8 +45,7 @@ def export_and_key(driver: WindowDriver) -> Steps:
     yield from driver.choose_from_list_menu(KEY)
     yield from driver.note("keyed", keys=keys())
     yield from driver.move_to_redo_option(1)
-    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")  # the wheel steps through a menu's entries
-    yield from driver.wait_for_redraw()
+    yield from driver.turn_wheel()  # the wheel steps through a menu's entries
     yield from driver.note("other-object", keys=keys())
     yield from driver.move_to_viewport()
     yield from driver.press_keys("ctrl+z")
@@ -92,7 +78,6 @@ def scenario(driver: WindowDriver) -> Steps:
     from bl_ext.user_default.collision_bounds.ui.overlay.over_time import active_curve
 
     add_objects()
-    bpy.context.scene.frame_set(1)
     yield from driver.open_tab("Collision Bounds")
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: len(driver.settings.rows) > 0, "contacts are found")
@@ -115,6 +100,3 @@ def scenario(driver: WindowDriver) -> Steps:
         yield from driver.note(name, part=(x - left) / (right - left))
         yield 0.7  # not a double click
     yield from export_and_key(driver)
-
-
-run(scenario)

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 LONG = "Warehouse_Shelf_Section_North_"
 
 
 def add_objects() -> None:
     """Make a scene: a long cart moves past boxes, several of which it touches at a time."""
-    scene = bpy.context.scene
-    for item in bpy.data.objects[:]:
-        bpy.data.objects.remove(item)
-    scene.frame_start, scene.frame_end = 1, 50
+    empty_scene(50)
     for number in range(12):
-        bpy.ops.mesh.primitive_cube_add(size=1, location=(2 * number, 0, 0))
-        bpy.context.object.name = f"{LONG}Box_{number:02}"
-    bpy.ops.mesh.primitive_cube_add(size=1, location=(-10, 0.6, 0))
-    cart = bpy.context.object
-    cart.name, cart.scale.x = f"{LONG}Cart", 5
-    cart.keyframe_insert("location", frame=1)
-    cart.location.x = 22
-    cart.keyframe_insert("location", frame=50)
-    bpy.ops.object.select_all(action="DESELECT")
-    scene.frame_set(1)
+        add_box(f"{LONG}Box_{number:02}", 2 * number)
+    cart = add_box(f"{LONG}Cart", -10, 0.6)
+    cart.scale.x = 5
+    move(cart, (1, -10, 0.6, 0), (50, 22, 0.6, 0))
 
 
 def scenario(driver: WindowDriver) -> Steps:
@@ -55,6 +42,3 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.press_keys("g", "y", "9", "Return")
     yield from driver.wait_for_redraw()
     yield from driver.note("moved")
-
-
-run(scenario)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record a scan of a group that was chosen."""
-    return run_drive_script("scans/drive_pickers.py", size=SMALL)
+OPTIONS = {"size": SMALL}
 
 
 def test_eyedropper_picks_the_object_and_all_rows_are_of_it(recording: Recording) -> None:

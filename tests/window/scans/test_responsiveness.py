@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -11,12 +9,7 @@ from tests.tiers import is_full
 from tests.window.harness import Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record two scans of 1000 objects."""
-    return run_drive_script("scans/drive_responsiveness.py", seconds=1200)
+OPTIONS = {"seconds": 1200}
 
 
 @pytest.mark.parametrize("scene", ["keyed", "drivers"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.tiers import is_full
@@ -12,13 +10,8 @@ from tests.window.harness import Recording
 pytestmark = pytest.mark.long
 
 COUNT = 50 if is_full() else 10
+OPTIONS = {"more": (COUNT,), "seconds": 1200}
 """Scans that are interrupted at random moments."""
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record interrupted scans."""
-    return run_drive_script("scans/drive_scan_interruption.py", more=(COUNT,), seconds=1200)
 
 
 @pytest.mark.parametrize(("name", "frame"), [("file opened", 1), ("window closed", 3)])

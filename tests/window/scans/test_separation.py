@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 
 import pytest
 
 from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record clicks on a row and in its graph."""
-    return run_drive_script("scans/drive_separation.py")
 
 
 def test_click_on_row_shows_the_contact_in_red_in_the_sidebar(recording: Recording) -> None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record the panel at several frames."""
-    return run_drive_script("scans/drive_touching.py", size=SMALL)
+OPTIONS = {"size": SMALL}
 
 
 def test_click_on_a_pair_selects_it(recording: Recording) -> None:

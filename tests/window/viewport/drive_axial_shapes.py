@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def scenario(driver: WindowDriver) -> Steps:
@@ -18,15 +15,12 @@ def scenario(driver: WindowDriver) -> Steps:
     settings.scope = "VISIBLE"
     settings.added_shapes = {"cylinder"}
     yield from driver.note("chosen", added=sorted(settings.added_shapes), drawn=display.shapes_drawn)
-    context = {"window": driver.window, "area": driver.area, "region": driver.region("WINDOW")}
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.collision_bounds.compute_bounds("EXEC_DEFAULT", scope="VISIBLE", box_axes="smallest")
     yield from driver.move_to_viewport()
-    from bl_ext.user_default.collision_bounds.scene.jobs import result_store
 
     def shapes_of(name: str) -> list[str]:
-        bounds = result_store.get(driver.settings.result_id).bounds
-        entry = next(entry for entry in bounds.objects if entry.name == name)
+        entry = next(entry for entry in driver.result.bounds.objects if entry.name == name)
         return [type(shape).__name__ for shape in entry.world]
 
     yield from driver.note("computed", shapes=shapes_of("Plate"))
@@ -43,6 +37,3 @@ def scenario(driver: WindowDriver) -> Steps:
     bpy.ops.script.execute_preset(filepath=str(path), menu_idname="USERPREF_MT_interface_theme_presets")
     yield from driver.wait_for_redraw()
     yield from driver.note("light theme")
-
-
-run(scenario)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def scenario(driver: WindowDriver) -> Steps:
     """Find contacts, and change the overlay, the visible objects and the views."""
     view = driver.area.spaces.active
     view.show_gizmo = False
-    context = {"window": driver.window, "area": driver.area, "region": driver.region("WINDOW")}
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
     settings, display = driver.settings, driver.settings.display
     rows = [(row.a, row.b) for row in settings.rows]
@@ -37,26 +31,23 @@ def scenario(driver: WindowDriver) -> Steps:
     display.draw_as, display.show_names, display.in_front = "WIRE", False, True
     for item in bpy.context.view_layer.objects:
         item.select_set(item.name == "Plate")
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.view3d.localview(frame_selected=False)
     yield from driver.wait_for_redraw()
     from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
 
     boxes = len(find_overlay(bpy.context.scene, bpy.context.view_layer).draw_data.by_mesh["boxes"])
     yield from driver.note("local view", boxes=boxes)
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.view3d.localview(frame_selected=False)
     bpy.data.objects["Plate"].hide_set(True)
     yield from driver.wait_for_redraw()
     yield from driver.note("hidden")
     bpy.data.objects["Plate"].hide_set(False)
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.screen.region_quadview()
     yield from driver.wait_for_redraw()
     yield from driver.note("quad view")
-    with bpy.context.temp_override(**context):
+    with driver.context():
         bpy.ops.screen.region_quadview()
     yield from driver.wait_for_redraw()
-
-
-run(scenario)

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from scenes import add_box, empty_scene, move
+from window_driver import Steps, WindowDriver
 
 RED, BLUE, STATIONARY = "Red", "Blue", "Wall of a Long Name"
 
 
 def add_objects() -> None:
     """Make a scene: two balls pass a wall at frames of their own, and one passes nothing."""
-    scene = bpy.context.scene
-    for item in bpy.data.objects[:]:
-        bpy.data.objects.remove(item)
-    scene.frame_start, scene.frame_end = 1, 50
-    bpy.ops.mesh.primitive_cube_add(size=1)
-    bpy.context.object.name = STATIONARY
+    empty_scene(50)
+    add_box(STATIONARY, 0)
     for name, y, start in ((RED, 0.0, 10), (BLUE, 4.0, 10), ("Second", 0.3, 25)):
-        bpy.ops.mesh.primitive_cube_add(size=1, location=(-4, y, 0))
-        item = bpy.context.object
-        item.name = name
-        item.keyframe_insert("location", frame=start)
-        item.location.x = 4
-        item.keyframe_insert("location", frame=start + 20)
-    bpy.ops.object.select_all(action="DESELECT")
+        move(add_box(name, -4, y), (start, -4, y, 0), (start + 20, 4, y, 0))
 
 
 def locations() -> dict[str, float]:
@@ -97,12 +84,10 @@ def scenario(driver: WindowDriver) -> Steps:
     view.show_gizmo = view.overlay.show_floor = False
     driver.set_view((0, 1.5, 0), 16, (0, 0, 0))
     view.region_3d.view_perspective = "ORTHO"
-    scene = bpy.context.scene
-    scene.frame_set(1)
     yield from driver.open_tab("Collision Bounds")
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: len(driver.settings.rows) > 0, "contacts are found")
-    scene.frame_set(20)
+    bpy.context.scene.frame_set(20)
     yield from driver.wait_for_redraw()
     yield from driver.note("found", **state(driver))
 
@@ -126,6 +111,3 @@ def scenario(driver: WindowDriver) -> Steps:
 
     yield from move_apart(driver)
     yield from click_bars(driver)
-
-
-run(scenario)

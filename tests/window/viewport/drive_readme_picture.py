@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import bpy
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def scenario(driver: WindowDriver) -> Steps:
     """Maximize the viewport, find contacts of all but the floor, and go to the projectile's contact."""
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+    with driver.context():
         bpy.ops.screen.screen_full_area()
     yield from driver.wait_for_redraw()
     view = driver.area.spaces.active
@@ -26,7 +21,7 @@ def scenario(driver: WindowDriver) -> Steps:
     for item in bpy.context.view_layer.objects:
         item.select_set(item.name != "Floor")
     driver.settings.scope = "SELECTED"
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+    with driver.context():
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT")
         bpy.ops.object.select_all(action="DESELECT")
     rows = [(row.a, row.b) for row in driver.settings.rows]
@@ -37,6 +32,3 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.move_to_viewport()
     yield from driver.take_smoothed_screenshot(driver.folder / "window.png")
     yield from driver.note("picture")
-
-
-run(scenario)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
 from mathutils import Quaternion
-from window_driver import Steps, WindowDriver, run
+from window_driver import Steps, WindowDriver
 
 
 def _add_objects(scene: bpy.types.Scene, shift: float) -> None:
@@ -101,6 +97,3 @@ def scenario(driver: WindowDriver) -> Steps:
     with bpy.context.temp_override(**_viewport_context(windows[1])):
         bpy.ops.collision_bounds.clear_results()
     yield from note(driver, windows, ids, "second cleared")
-
-
-run(scenario)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
 
 from tests.window.harness import Recording
 
 STATES = ("nothing", "show_capsules", "show_cylinders")
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record the overlay with capsules and cylinders."""
-    return run_drive_script("viewport/drive_axial_shapes.py")
 
 
 def test_chosen_shapes_are_computed_and_shown(recording: Recording) -> None:

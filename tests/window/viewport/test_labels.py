@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from tests.window.harness import Mask, Recording
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record names of 36 objects, switched on by a click."""
-    return run_drive_script("viewport/drive_labels.py")
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,12 +16,6 @@ from tests.window.harness import (
 )
 
 pytestmark = pytest.mark.smoke
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record the overlay in several views."""
-    return run_drive_script("viewport/drive_overlay.py")
 
 
 def test_local_view_shows_only_bounds_of_its_objects(recording: Recording) -> None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from tests.window.harness import SMALL, Recording
 
 pytestmark = pytest.mark.long
+OPTIONS = {"size": SMALL}
 WALL = "Wall of a Long Name"
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record clicks on bounds and on bars."""
-    return run_drive_script("viewport/drive_pointing.py", size=SMALL)
 
 
 def test_click_on_free_bound_selects_its_object_as_without_the_extension(recording: Recording) -> None:

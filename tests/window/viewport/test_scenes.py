@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.window.harness import CONTACT_COLOR, FREE_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record two windows with different scenes."""
-    return run_drive_script("viewport/drive_scenes.py")
 
 
 def overlay_colors(recording: Recording, name: str) -> list[str]:
