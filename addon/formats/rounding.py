@@ -122,8 +122,8 @@ def rounded_axial(shape: Any, axis: Floats, decimals: int) -> Any:
     deviation = turn * (1 + turn) + np.abs(axis_length - 1)
     lengths = {name: getattr(shape, name) for name, tail in shape.field_shapes.items() if not tail}
     # A point moves with the center, and by the turn and the length of the axis.
-    grown = shape.grown_fields(lengths, moved + deviation * shape.arm)
-    grown = shape.grown_fields(grown, 16 * np.finfo(np.float64).eps * np.sum(list(grown.values()), axis=0))
+    grown = shape._grown(lengths, moved + deviation * shape.arm)
+    grown = shape._grown(grown, 16 * np.finfo(np.float64).eps * np.sum(list(grown.values()), axis=0))
     is_same_axis = (axis == shape.axis).all(axis=-1) | (axis == -shape.axis).all(axis=-1)
     is_unchanged = (shift == 0).all(axis=-1) & is_same_axis
     fields = {"center": center, "axis": axis}

@@ -80,7 +80,7 @@ class BoundingVolume(Batched):
         raise NotImplementedError
 
     @classmethod
-    def grown_fields(cls, fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
+    def _grown(cls, fields: dict[str, Floats], amount: Floats) -> dict[str, Floats]:
         """Return fields of shapes with their surface moved outward. Exact up to float64 rounding.
 
         fields : (..., *own axes) float64. By their names, at least those that padding changes.
@@ -115,7 +115,7 @@ class BoundingVolume(Batched):
         pad = self._broadcastable(amount, "padding")
         fields = {name: getattr(self, name) for name in self.field_shapes}
         with np.errstate(over="ignore"):  # the constructor finds infinity
-            return type(self)(*self.grown_fields(fields, pad).values())
+            return type(self)(*self._grown(fields, pad).values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ class FitColumns:
             low[is_smaller], high[is_smaller] = -2 * room[is_smaller, None], 2 * room[is_smaller, None]
             return is_smaller
         sizes = {name: self.fields[name] for name in self._sizes}
-        for size in self.kind.grown_fields(sizes, -room).values():
+        for size in self.kind._grown(sizes, -room).values():
             is_smaller |= (size.reshape(len(room), -1) < 0).any(axis=1)
         for size in sizes.values():
             size.T[..., is_smaller] = 4 * room[is_smaller]
@@ -125,13 +125,13 @@ class FitColumns:
             name: (size.T * motions.stretch + (0.0 if name in is_grown else slack)).T
             for name, size in sizes.items()
         }
-        for name, size in self.kind.grown_fields(stretched, slack).items():
+        for name, size in self.kind._grown(stretched, slack).items():
             fields[name][rows] = size
 
     def grow(self, rows: Rows, amounts: Floats) -> None:
         """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
         sizes = {name: self.fields[name][rows] for name in self._sizes}
-        for name, size in self.kind.grown_fields(sizes, amounts).items():
+        for name, size in self.kind._grown(sizes, amounts).items():
             self.fields[name][rows] = size
 
 
