@@ -37,7 +37,7 @@ from ...translations import CONTEXT
 from .. import job_state
 from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
-from ..overlay.over_time import active_curve, active_pair, record
+from ..overlay.over_time import ActivePair, active_curve, active_pair, record
 from ..overlay.state import find_overlay, object_by_uid, redraw
 from ..properties.scene import SceneSettings, contact_settings, results_of, settings_of
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
@@ -386,15 +386,8 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
         active = active_pair(settings)
         assert active is not None, "a pair is needed"
         used = result_store.get(active.result_id).scan_settings or contact_settings(settings)
-        # Its curve is kept, or the reason why there is none.
-        record(active, message("Stopped: click Compute"))
-        try:
-            curve = yield from separation_over_time(context.scene, active.result, used, active.pair)
-        except CollisionBoundsError as error:
-            record(active, error.message)
-            raise
-        record(active, curve)
-        return curve
+        # The pair is that of the click: another row may be active when the job begins.
+        return _recorded(active, separation_over_time(context.scene, active.result, used, active.pair))
 
     def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
         overlay.refresh(context)
@@ -402,6 +395,18 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
         if context.area is not None:
             context.area.tag_redraw()
         return {"FINISHED"}
+
+
+def _recorded(active: ActivePair, job: Job) -> Job:
+    """Run a job, and keep its curve, or the reason why there is none."""
+    record(active, message("Stopped: click Compute"))
+    try:
+        curve = yield from job
+    except CollisionBoundsError as error:
+        record(active, error.message)
+        raise
+    record(active, curve)
+    return curve
 
 
 class COLLISION_BOUNDS_OT_export_separation(Command, Operator, ExportHelper):

@@ -8,8 +8,10 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.progress import run_to_end
 from addon.scene.blender.animated import curves_of_action
 from addon.scene.jobs import result_store
+from addon.ui.operators.pairs import COLLISION_BOUNDS_OT_compute_separation
 from addon.ui.overlay.over_time import active_curve, request_missing
 from tests.ui import scanned_scene
 
@@ -54,6 +56,18 @@ def test_curve_is_kept_with_the_result_and_nothing_else_changes(computed):
     assert active_curve(computed) is None
     computed.active_row = scanned_scene.row_of(computed, "Slider", "Far")
     assert active_curve(computed) is curve
+
+
+@pytest.mark.parametrize("later_pair", [("Slider", "Near"), None])
+def test_separation_is_that_of_the_row_at_the_click_whichever_is_active_later(scanned, later_pair):
+    far = scanned.active_row
+    job = COLLISION_BOUNDS_OT_compute_separation._create_job(None, bpy.context)
+    scanned.active_row = -1 if later_pair is None else scanned_scene.row_of(scanned, *later_pair)
+    run_to_end(job)
+    assert active_curve(scanned) is None
+    scanned.active_row = far
+    curve = active_curve(scanned)
+    assert curve.values == pytest.approx(expected(curve.frames), abs=1e-5)
 
 
 def test_scene_that_has_changed_has_to_be_scanned_again(scanned):
