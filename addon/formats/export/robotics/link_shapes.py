@@ -186,18 +186,28 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
         )
 
 
-def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
-    """Return the center (3,) of a shape, and the quaternion (4,), (x, y, z, w), that rotates it in its link.
+def geometry_of(shape: LinkShape) -> tuple[str, Floats, Floats, Any]:
+    """Return a shape in the frame of its link as formats write it.
 
-    Capsules and cylinders are along the Z axis before that rotation.
+    Returns kind : str. "sphere", "box", "capsule", "cylinder" or "mesh".
+    Returns center : (3,) float
+    Returns quaternion : (4,) float, (x, y, z, w). Capsules and cylinders are along the Z axis before it.
+    Returns sizes : The radius (1,), half extents (3,), or radius and half length (2,); of a mesh its
+        ConvexHull around the center.
+    Raises TypeError: for other types.
     """
+    if isinstance(shape, LinkHull):
+        return "mesh", shape.center, NO_ROTATION, shape.hull
+    if isinstance(shape, Sphere):
+        return "sphere", shape.center, NO_ROTATION, shape.radius[None]
     if isinstance(shape, Obb):
-        return shape.center, unit_quaternion(shape.rotation, 0.0)
+        return "box", shape.center, unit_quaternion(shape.rotation, 0.0), shape.half_extents
     if isinstance(shape, Capsule | Cylinder):
         x, y, z = shape.axis if shape.axis[2] >= 0 else -shape.axis
         quaternion = np.array([-y, x, 0.0, 1 + z])
-        return shape.center, quaternion / _length(quaternion)
-    return shape.center, NO_ROTATION
+        sizes = np.array([shape.radius, shape.half_length])
+        return shape.name, shape.center, quaternion / _length(quaternion), sizes
+    raise TypeError(f"no geometry of {type(shape).__name__}")
 
 
 def _box_along_object(entry: dict[str, Any]) -> Obb:

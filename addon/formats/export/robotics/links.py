@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,15 @@ from ....core.messages import message
 from ....core.numeric.arrays import require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
-from .link_shapes import LinkFormat, LinkFrame, LinkHull, LinkShape, child_frame, root_frame, shapes_in_link
+from .link_shapes import (
+    LinkFormat,
+    LinkFrame,
+    LinkShape,
+    child_frame,
+    geometry_of,
+    root_frame,
+    shapes_in_link,
+)
 from .text import indented, link_names
 
 ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
@@ -70,10 +79,14 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
         raise RoboticsError(f"{label} needs a document in meters, right-handed, with Z up and -Y forward")
     objects = _objects_with_entries(document["objects"])
     entries = [each[0] for _, each in objects]
-    parents = _parents([each for _, each in objects])
+    rows = {entry["id"]: row for row, (_, of_object) in enumerate(objects) for entry in of_object}
+    parents = [rows.get(entry["parent"]) for entry in entries]
     frames: dict[int, LinkFrame] = {}
     for row in _parents_first(parents):
         transform, parent = entries[row]["transform"], parents[row]
+        while parent is not None and frames[parent].level >= MAX_LEVELS:
+            parent = parents[parent]
+        parents[row] = parent
         pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
         with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
             frames[row] = root_frame(*pose) if parent is None else child_frame(frames[parent], *pose)
@@ -161,49 +174,21 @@ def _objects_with_entries(entries: Iterable[dict[str, Any]]) -> list[tuple[str, 
     return list(groups.values())
 
 
-def _parents(objects: Sequence[Sequence[dict[str, Any]]]) -> list[int | None]:
-    """Index of the link above each object: its parent, or an ancestor of it with few enough ancestors.
-
-    objects : entries of each object
-    """
-    rows = {entry["id"]: row for row, entries in enumerate(objects) for entry in entries}
-    parents = [rows.get(entries[0]["parent"]) for entries in objects]
-    levels: dict[int, int] = {}
-    for row in _parents_first(parents):
-        parent = parents[row]
-        while parent is not None and levels[parent] >= MAX_LEVELS:
-            parent = parents[parent]
-        parents[row] = parent
-        levels[row] = 0 if parent is None else levels[parent] + 1
-    return parents
-
-
-def _parents_first(parents: list[int | None]) -> Iterator[int]:
-    """Yield all rows, each after its parent. A circle of parents, which is no valid document, is opened."""
-    finished: set[int] = set()
-    for row in range(len(parents)):
-        path: dict[int, None] = {}
-        above: int | None = row
-        while above is not None and above not in finished and above not in path:
-            path[above] = None
-            above = parents[above]
-        members = list(path)
-        if above in path:
-            parents[above] = None
-            members = members[: members.index(above) + 1]
-        for member in reversed(members):
-            finished.add(member)
-            yield member
+def _parents_first(parents: list[int | None]) -> list[int]:
+    """Return all rows, each after its parent. A circle of parents, which is no valid document, is opened."""
+    while True:
+        above = {row: [] if parent is None else [parent] for row, parent in enumerate(parents)}
+        try:
+            return list(TopologicalSorter(above).static_order())
+        except CycleError as error:
+            parents[error.args[1][0]] = None
 
 
 def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:
     """Raise NonFiniteGeometryError if a number overflows."""
     numbers = [frame.offset, frame.quaternion]
     for shape in shapes:
-        numbers += (
-            [shape.center, shape.hull.vertices]
-            if isinstance(shape, LinkHull)
-            else [getattr(shape, name) for name in shape.field_shapes]
-        )
+        kind, *pose, sizes = geometry_of(shape)
+        numbers += [*pose, sizes.vertices if kind == "mesh" else sizes]
     for values in numbers:
         require_finite(values, "link")

@@ -11,12 +11,12 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ....core import Capsule, Obb, Sphere
+from ....core import Sphere
 from ....core.messages import message
 from ....core.numeric.arrays import Floats
 from ...document.conversion import read_armature_roots
 from ...shape_members import EXPORTED_SHAPES
-from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, shape_pose
+from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, geometry_of
 from .links import Link, RoboticsError, groups_that_meet, nested_text
 from .text import comment_text, decimals_text, generator_text, identifier_from
 
@@ -111,8 +111,10 @@ def _body_lines(link: Link, free_joints: bool, meeting: dict[int, int]) -> Itera
         mask = response.mask & meeting.get(response.group, 0)
         contact_bits = f' contype="{1 << response.group - 1}" conaffinity="{mask}"'
     for name, shape in zip(_geom_names(link), map(_without_small_offset, link.shapes), strict=True):
-        geometry = f"{_geometry(name, shape)}{_pose(*shape_pose(shape))}"
-        yield f"  <geom name={quoteattr(name)} {geometry}{contact_bits}/>"
+        kind, center, quaternion, sizes = geometry_of(shape)
+        size = f"mesh={quoteattr(name)}" if kind == "mesh" else f'size="{decimals_text(sizes)}"'
+        attributes = f'type="{kind}" {size}{_pose(center, quaternion)}{contact_bits}'
+        yield f"  <geom name={quoteattr(name)} {attributes}/>"
 
 
 def _inertia_of_small_spheres(shapes: Sequence[LinkShape]) -> Iterator[str]:
@@ -145,18 +147,6 @@ def _without_small_offset(shape: LinkShape) -> LinkShape:
     grown = shape.padded(offset)
     _, *sizes = (getattr(grown, name) for name in grown.field_shapes)
     return type(grown).unchecked(np.zeros(3), *sizes)
-
-
-def _geometry(name: str, shape: LinkShape) -> str:
-    """Attributes of a geom but its pose."""
-    if isinstance(shape, LinkHull):
-        return f'type="mesh" mesh={quoteattr(name)}'
-    if isinstance(shape, Sphere):
-        return f'type="sphere" size="{decimals_text([shape.radius])}"'
-    if isinstance(shape, Obb):
-        return f'type="box" size="{decimals_text(shape.half_extents)}"'
-    kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
-    return f'type="{kind}" size="{decimals_text([shape.radius, shape.half_length])}"'
 
 
 def _mesh(name: str, shape: LinkHull) -> str:

@@ -70,21 +70,19 @@ def link_names(names: Iterable[str]) -> list[str]:
     """
     originals = list(names)
     plain = [identifier_from(name) for name in originals]
-    used = set(RESERVED_NAMES)
-    unique: dict[int, str] = {}
+    valid = {name for name, identifier in zip(originals, plain, strict=True) if name == identifier}
+    kept, used = valid - RESERVED_NAMES, valid | RESERVED_NAMES
+    unique = []
     numbers: dict[str, int] = {}
-    for row, name in enumerate(originals):
-        if name == plain[row] and name not in used:
-            used.add(name)
-            unique[row] = name
-    for row in (row for row in range(len(plain)) if row not in unique):
-        name = plain[row]
-        while name in used:
-            numbers[plain[row]] = numbers.get(plain[row], 1) + 1
-            name = f"{plain[row]}_{numbers[plain[row]]}"
+    for original, identifier in zip(originals, plain, strict=True):
+        name = identifier
+        while name in used and (name != original or name not in kept):
+            numbers[identifier] = numbers.get(identifier, 1) + 1
+            name = f"{identifier}_{numbers[identifier]}"
+        kept.discard(name)
         used.add(name)
-        unique[row] = name
-    return [unique[row] for row in range(len(originals))]
+        unique.append(name)
+    return unique
 
 
 def identifier_from(name: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from ....core import Capsule, Cylinder, Obb, Sphere
+from ....core import Capsule
 from ....core.numeric.arrays import Floats
 from ...shape_members import EXPORTED_SHAPES
 from ...spaces import matrix_from_quaternion
-from .link_shapes import NO_ROTATION, LinkFormat, LinkShape, roll_pitch_yaw, shape_pose
+from .link_shapes import NO_ROTATION, LinkFormat, LinkShape, geometry_of, roll_pitch_yaw
 from .links import Link
 from .text import comment_text, decimals_text, generator_text, identifier_from, indented
 
@@ -44,7 +44,7 @@ def _link_lines(link: Link) -> Iterator[str]:
         return
     yield f"<link name={quoteattr(link.name)}>"
     for shape in link.shapes:
-        for center, quaternion, geometry in _geometries(shape):
+        for geometry, center, quaternion in _geometries(shape):
             yield "  <collision>"
             yield f"    {_origin(center, quaternion)}"
             yield f"    <geometry>{geometry}</geometry>"
@@ -60,24 +60,19 @@ def _joint_lines(link: Link, above: str) -> Iterator[str]:
     yield "</joint>"
 
 
-def _geometries(shape: LinkShape) -> Iterator[tuple[Floats, Floats, str]]:
-    """Center (3,), quaternion (4,) and element of each geometry of a shape."""
-    center, quaternion = shape_pose(shape)
-    if isinstance(shape, Sphere):
-        yield center, quaternion, _sphere(shape.radius)
-    elif isinstance(shape, Obb):
-        yield center, quaternion, f'<box size="{decimals_text(2 * shape.half_extents)}"/>'
+def _geometries(shape: LinkShape) -> Iterator[tuple[str, Floats, Floats]]:
+    """Element, center (3,) and quaternion (4,) of each geometry of a shape."""
+    kind, center, quaternion, sizes = geometry_of(shape)
+    radius = f'radius="{decimals_text(sizes[:1])}"'
+    if kind == "box":
+        yield f'<box size="{decimals_text(2 * sizes)}"/>', center, quaternion
+    elif kind == "sphere":
+        yield f"<sphere {radius}/>", center, quaternion
     else:
-        assert isinstance(shape, Capsule | Cylinder), "URDF has no hulls"
-        sizes = decimals_text([2 * shape.half_length]), decimals_text([shape.radius])
-        yield center, quaternion, f'<cylinder length="{sizes[0]}" radius="{sizes[1]}"/>'
+        yield f'<cylinder length="{decimals_text(2 * sizes[1:])}" {radius}/>', center, quaternion
         if isinstance(shape, Capsule):
             for end in (shape.start, shape.end):
-                yield end, NO_ROTATION, _sphere(shape.radius)
-
-
-def _sphere(radius: Floats) -> str:
-    return f'<sphere radius="{decimals_text([radius])}"/>'
+                yield f"<sphere {radius}/>", end, NO_ROTATION
 
 
 def _origin(center: Floats, quaternion: Floats) -> str:

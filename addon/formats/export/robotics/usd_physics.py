@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
 from ....core.numeric.floating_point import float32_at_least, float32_at_most
 from ...document.model import CollisionResponse
 from ...shape_members import EXPORTED_SHAPES
 from ...spaces import matrix_from_quaternion
-from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, roll_pitch_yaw, shape_pose
+from .link_shapes import NO_ROTATION, LinkFormat, LinkShape, geometry_of, roll_pitch_yaw
 from .links import ROBOTICS_SPACE, Link, groups_that_meet, nested_text
 from .text import decimals_text, generator_text, identifier_from, indented, link_names
 
@@ -125,8 +124,9 @@ def _link_lines(link: Link, materials: dict[str, str]) -> Iterator[str]:
 def _collider_lines(
     name: str, shape: LinkShape, response: CollisionResponse, materials: dict[str, str]
 ) -> Iterator[str]:
-    kind, *content = _geometry_lines(shape)
-    schemas = ["PhysicsCollisionAPI", *(["PhysicsMeshCollisionAPI"] if isinstance(shape, LinkHull) else [])]
+    kind, center, quaternion, sizes = geometry_of(shape)
+    content = list(_geometry_lines(kind, sizes))
+    schemas = ["PhysicsCollisionAPI", *(["PhysicsMeshCollisionAPI"] if kind == "mesh" else [])]
     metadata = []
     if response.response == "solid":
         if (material := materials.get(response.material or "")) is not None:
@@ -139,29 +139,26 @@ def _collider_lines(
     metadata.append(f"prepend apiSchemas = {_tokens(schemas)}")
     # Colliders are not rendered, like those of other programs.
     content.append('uniform token purpose = "guide"')
-    scale = shape.half_extents if isinstance(shape, Obb) else None
-    yield from _prim(kind, name, metadata, chain(content, _transform_lines(*shape_pose(shape), scale)))
+    # USD has a cube only; its scale makes it a box.
+    kind, scale = ("cube", sizes) if kind == "box" else (kind, None)
+    transform = _transform_lines(center, quaternion, scale)
+    yield from _prim(kind.capitalize(), name, metadata, chain(content, transform))
 
 
-def _geometry_lines(shape: LinkShape) -> Iterator[str]:
-    """Type of the prim of a shape, then its attributes."""
-    if isinstance(shape, Obb):
-        # USD has a cube only; its scale makes it a box.
-        yield from ("Cube", _extent(np.ones(3)), "double size = 2")
-    elif isinstance(shape, Sphere):
-        radius = float(shape.radius)
-        yield from ("Sphere", _extent(np.full(3, radius)), f"double radius = {decimals_text([radius])}")
-    elif isinstance(shape, Capsule | Cylinder):
-        radius, half = float(shape.radius), float(shape.half_length)
-        is_capsule = isinstance(shape, Capsule)
-        yield "Capsule" if is_capsule else "Cylinder"
+def _geometry_lines(kind: str, sizes: Any) -> Iterator[str]:
+    """Attributes of the prim of a shape but its pose, see `geometry_of`."""
+    if kind == "box":
+        yield from (_extent(np.ones(3)), "double size = 2")
+    elif kind == "sphere":
+        yield from (_extent(np.repeat(sizes, 3)), f"double radius = {decimals_text(sizes)}")
+    elif kind in ("capsule", "cylinder"):
+        radius, half = sizes
         yield 'uniform token axis = "Z"'
-        yield _extent(np.array([radius, radius, half + radius if is_capsule else half]))
+        yield _extent(np.array([radius, radius, half + radius if kind == "capsule" else half]))
         yield f"double height = {decimals_text([2 * half])}"
         yield f"double radius = {decimals_text([radius])}"
     else:
-        vertices, faces = shape.hull
-        yield "Mesh"
+        vertices, faces = sizes
         yield f"float3[] extent = {_tuples(np.array([vertices.min(axis=0), vertices.max(axis=0)]))}"
         yield f"int[] faceVertexCounts = {[3] * len(faces)}"
         yield f"int[] faceVertexIndices = {faces.reshape(-1).tolist()}"
@@ -201,11 +198,14 @@ def _tuples(rows: Floats) -> str:
     return "[" + ", ".join(f"({decimals_text(row, ', ')})" for row in rows) + "]"
 
 
+_ESCAPES = str.maketrans(
+    {
+        **{chr(code): f"\\x{code:02x}" for code in range(32)},
+        **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"},
+    }
+)
+
+
 def string_text(text: str) -> str:
     r"""Return a text as a string of USD, in quotes, with escapes such as \x1b for control characters."""
-    marks = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    escaped = (
-        marks.get(character) or (f"\\x{ord(character):02x}" if ord(character) < 32 else character)
-        for character in text
-    )
-    return '"' + "".join(escaped) + '"'
+    return f'"{text.translate(_ESCAPES)}"'

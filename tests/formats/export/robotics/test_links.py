@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from addon.core import CollisionBoundsError
+from addon.core import Aabb, CollisionBoundsError
 from addon.formats import space_for, write_text
 from addon.formats.export.robotics.link_shapes import LinkFormat
 from addon.formats.export.robotics.links import MAX_LEVELS, ROBOTICS_SPACE, RoboticsError, links_from_document
@@ -67,6 +67,16 @@ def test_object_without_shape_of_the_format_keeps_its_children_in_place(name):
         assert list(read_spheres(text)) == ["B"]
     else:
         assert text.index('def Xform "A"') < text.index('def Xform "B"') < text.index("def Sphere")
+
+
+@pytest.mark.parametrize("name", ["urdf", "mjcf", "usd"])
+def test_unknown_kind_of_shape_is_refused(name, monkeypatch):
+    document, part = document_of_parts([box_part("A")], "obb"), Aabb([-1, -1, -1], [1, 1, 1])
+    of_links = "addon.formats.export.robotics.links"
+    monkeypatch.setattr(f"{of_links}.shapes_in_link", lambda *_: (part,))
+    monkeypatch.setattr(f"{of_links}._require_finite", lambda *_: None)
+    with pytest.raises(TypeError, match="no geometry of Aabb"):
+        text_of(document, name)
 
 
 def test_override_sphere_is_written_before_tighter_shapes():
