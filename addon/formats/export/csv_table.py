@@ -8,7 +8,7 @@ removes one leading apostrophe of a text gets the name in each case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..document.conversion import read_skipped_pairs
 from ..document.model import NotVerified, SkippedPairs
 from ..document.objects import object_names
 from ..rounding import json_number, rounded_down
+from ..shape_members import MEMBERS, SHAPE_TYPES
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """First characters of texts that get an apostrophe, with full-width forms that spreadsheets convert."""
@@ -25,27 +26,22 @@ _SECONDS_DECIMALS = 6
 
 _NEEDS_QUOTES = re.compile('[",\r\n]')
 
+
+def _shape_columns(key: str) -> dict[str, list[str]]:
+    """Columns of the cells of a shape, by its members."""
+    prefix, columns = "" if key == "aabb" else f"{key}_", {}
+    for name, tail in SHAPE_TYPES[key].field_shapes.items():
+        part = {"center": "", "half_extents": "half_"}.get(name, f"{name}_")
+        axes = "xyzw" if name == "rotation" else "xyz" if tail else ""
+        columns[MEMBERS[name]] = [f"{prefix}{part}{axis}" for axis in axes] or [f"{prefix}{name}"]
+    return columns
+
+
+_SHAPE_COLUMNS = {key: _shape_columns(key) for key in ("sphere", "aabb", "obb", "capsule", "cylinder")}
 _BOUNDS_COLUMNS = (
     *("id", "name", "type", "parent"),
-    *("sphere_x", "sphere_y", "sphere_z", "sphere_radius"),
-    *("min_x", "min_y", "min_z", "max_x", "max_y", "max_z"),
-    *("obb_x", "obb_y", "obb_z", "obb_half_x", "obb_half_y", "obb_half_z"),
-    *("obb_rotation_x", "obb_rotation_y", "obb_rotation_z", "obb_rotation_w"),
-    *("capsule_x", "capsule_y", "capsule_z", "capsule_axis_x", "capsule_axis_y", "capsule_axis_z"),
-    *("capsule_half_length", "capsule_radius"),
-    *("cylinder_x", "cylinder_y", "cylinder_z", "cylinder_axis_x", "cylinder_axis_y", "cylinder_axis_z"),
-    *("cylinder_half_length", "cylinder_radius"),
+    *(name for members in _SHAPE_COLUMNS.values() for names in members.values() for name in names),
 )
-
-_AXIAL_MEMBERS = {"center": 3, "axis": 3, "halfLength": 1, "radius": 1}
-_SHAPE_MEMBERS: Mapping[str, Mapping[str, int]] = {
-    "sphere": {"center": 3, "radius": 1},
-    "aabb": {"min": 3, "max": 3},
-    "obb": {"center": 3, "halfExtents": 3, "rotation": 4},
-    "capsule": _AXIAL_MEMBERS,
-    "cylinder": _AXIAL_MEMBERS,
-}
-"""Members of shapes in the order of the columns, and how many cells each has."""
 
 _CONTACT_COLUMNS = (
     *("a", "b", "a_id", "b_id", "kind", "frame", "seconds", "uncertainty", "until", "at_start", "tunnelling"),
@@ -104,9 +100,9 @@ def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], uni
 
 def _bounds_row(entry: dict[str, Any]) -> list[Any]:
     row = [entry["id"], entry["name"], entry["type"], entry["parent"]]
-    for key, members in _SHAPE_MEMBERS.items():
-        for member, count in members.items():
-            value = entry["world"][key][member] if key in entry["world"] else [None] * count
+    for key, members in _SHAPE_COLUMNS.items():
+        for member, names in members.items():
+            value = entry["world"][key][member] if key in entry["world"] else [None] * len(names)
             row += value if isinstance(value, list) else [value]
     return row
 

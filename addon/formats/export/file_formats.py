@@ -52,6 +52,9 @@ class ExportOptions:
     free_joints: bool = False
 
 
+Parts: TypeAlias = Callable[[dict[str, Any], ExportOptions], Iterable[str]]
+
+
 @dataclass(frozen=True)
 class FileFormat:
     """Definition of a file format.
@@ -71,7 +74,7 @@ class FileFormat:
     label: str
     purpose: str
     suffix: str
-    parts: Callable[[dict[str, Any], ExportOptions], Iterable[str]]
+    parts: Parts
     shapes: frozenset[str]
     contents: frozenset[str] = frozenset()
     convention: Convention | None = None
@@ -123,6 +126,18 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     return chosen.parts(document, options)
 
 
+def _json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> Parts:
+    return lambda document, _: json_parts(convert(document))
+
+
+def _csv(document: dict[str, Any], options: ExportOptions) -> Iterator[str]:
+    return contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
+
+
+def _gltf(document: dict[str, Any], options: ExportOptions) -> Iterator[str]:
+    return json_parts(gltf(document, options.gltf_extensions))
+
+
 def _robot_text(
     format: LinkFormat, write: Callable[..., Iterator[str]], document: dict[str, Any], options: ExportOptions
 ) -> Iterator[str]:
@@ -131,68 +146,30 @@ def _robot_text(
     return write(document, links, options.free_joints) if format is MJCF else write(document, links)
 
 
+_ENVELOPE, _CONTACTS = frozenset({"envelope"}), frozenset({"contacts"})
 _BOXES_AND_SPHERES = frozenset({"sphere", "aabb"})
-_WITHOUT_TREES_AND_HULLS = _BOXES_AND_SPHERES | {"obb", "capsule", "cylinder"}
+_VOLUMES = _BOXES_AND_SPHERES | {"obb", "capsule", "cylinder"}
 
 FILE_FORMATS = (
     FileFormat(
-        name="json",
-        label="a document",
-        purpose="",
-        suffix=".json",
-        parts=lambda document, _: json_parts(document),
-        shapes=frozenset(SHAPE_TYPES),
-        contents=frozenset({"envelope", "tracks", "contacts"}),
+        *("json", "a document", "", ".json", lambda document, _: json_parts(document)),
+        *(frozenset(SHAPE_TYPES), _ENVELOPE | _CONTACTS | {"tracks"}),
+    ),
+    FileFormat("csv", "a table", "for a spreadsheet", ".csv", _csv, _VOLUMES, _CONTACTS),
+    FileFormat(
+        *("3dtiles", "a tileset", "for a 3D Tiles tileset", ".json", _json(tileset)),
+        *(_VOLUMES, frozenset(), TILES_SPACE),
     ),
     FileFormat(
-        name="csv",
-        label="a table",
-        purpose="for a spreadsheet",
-        suffix=".csv",
-        parts=lambda document, options: (
-            contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
-        ),
-        shapes=_WITHOUT_TREES_AND_HULLS,
-        contents=frozenset({"contacts"}),
+        *("gltf", "a glTF file", "for colliders", ".gltf", _gltf),
+        *(_VOLUMES | {"hull", "compound"}, _ENVELOPE, CONVENTIONS["gltf"]),
     ),
-    FileFormat(
-        name="3dtiles",
-        label="a tileset",
-        purpose="for a 3D Tiles tileset",
-        suffix=".json",
-        parts=lambda document, _: json_parts(tileset(document)),
-        shapes=_WITHOUT_TREES_AND_HULLS,
-        convention=TILES_SPACE,
-    ),
-    FileFormat(
-        name="gltf",
-        label="a glTF file",
-        purpose="for colliders",
-        suffix=".gltf",
-        parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
-        shapes=_WITHOUT_TREES_AND_HULLS | {"hull", "compound"},
-        contents=frozenset({"envelope"}),
-        convention=CONVENTIONS["gltf"],
-    ),
-    FileFormat(
-        name="unity",
-        label="a file for Unity",
-        purpose="for bounds in the form of these engines",
-        suffix=".json",
-        parts=lambda document, _: json_parts(unity_bounds(document)),
-        shapes=_BOXES_AND_SPHERES,
-        contents=frozenset({"envelope"}),
-        convention=CONVENTIONS["unity"],
-    ),
-    FileFormat(
-        name="unreal",
-        label="a file for Unreal",
-        purpose="for bounds in the form of these engines",
-        suffix=".json",
-        parts=lambda document, _: json_parts(unreal_bounds(document)),
-        shapes=_BOXES_AND_SPHERES,
-        contents=frozenset({"envelope"}),
-        convention=CONVENTIONS["unreal"],
+    *(
+        FileFormat(
+            *(preset, f"a file for {preset.title()}", "for bounds in the form of these engines", ".json"),
+            *(_json(convert), _BOXES_AND_SPHERES, _ENVELOPE, CONVENTIONS[preset]),
+        )
+        for preset, convert in (("unity", unity_bounds), ("unreal", unreal_bounds))
     ),
     *(
         FileFormat(
