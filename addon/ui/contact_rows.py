@@ -5,6 +5,7 @@ Rows stay in the order of the result, so that sorting the list does not change t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -118,36 +119,21 @@ def _columns_of(result_id: str) -> _Columns:
     )
 
 
-def _columns(settings: SceneSettings) -> _Columns | None:
-    """Return the columns of the rows; None if the session no longer has the result."""
-    results = results_of(settings)
-    if results.contacts is None or results.contacts.report is None:
-        return None
-    columns = _columns_of(settings.result_id)
-    return columns if len(columns.names) == len(settings.rows) else None
-
-
 def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
     """Return what the names of all objects in the list begin with."""
-    columns = _columns(settings)
-    return {} if columns is None else columns.prefixes
+    return _columns_of(settings.result_id).prefixes
 
 
 def counts_of_rows(settings: SceneSettings) -> RowCounts:
     """Count the rows of each kind, hidden ones included."""
-    columns, hidden = _columns(settings), int(copied(settings.rows, "hidden", np.bool_).sum())
-    if columns is None:
-        return RowCounts(len(settings.rows), 0, 0, hidden)
+    columns, hidden = _columns_of(settings.result_id), int(copied(settings.rows, "hidden", np.bool_).sum())
     near = int(columns.is_near.sum())
     return RowCounts(len(columns.names) - near, int(columns.tunnelling.sum()), near, hidden)
 
 
 def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
-    rows: Any = settings.rows
-    columns, contact_list = _columns(settings), settings.contact_list
-    if columns is None:
-        return np.arange(len(rows)), np.ones(len(rows), dtype=bool)
+    columns, contact_list = _columns_of(settings.result_id), settings.contact_list
     order = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}[
         contact_list.sort_by
     ]
@@ -168,14 +154,27 @@ def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     return (order[::-1] if contact_list.reverse else order), shown
 
 
+def has_rows(settings: SceneSettings) -> bool:
+    """Return whether the list has rows. Those of a file whose result this session lacks do not count."""
+    return len(settings.rows) > 0 and results_of(settings).contacts is not None
+
+
 def active_row(settings: SceneSettings) -> ContactRow | None:
     """Return the active row, or None."""
-    return settings.rows[settings.active_row] if 0 <= settings.active_row < len(settings.rows) else None
+    is_valid = has_rows(settings) and 0 <= settings.active_row < len(settings.rows)
+    return settings.rows[settings.active_row] if is_valid else None
 
 
-def entry_of_row(settings: SceneSettings, row: ContactRow | None) -> Contact | Clearance | None:
-    """Return the contact or near miss of a row; None without one, or if the session has lost its result."""
-    result = results_of(settings).contacts
-    if row is None or result is None or result.report is None:
-        return None
-    return (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
+def entry_of_row(settings: SceneSettings, row: ContactRow) -> Contact | Clearance:
+    """Return the contact or near miss of a row."""
+    result: Any = results_of(settings).contacts
+    entries: Sequence[Contact | Clearance] = (
+        result.report.clearances if row.is_near_miss else result.report.contacts
+    )
+    return entries[row.index]
+
+
+def active_entry(settings: SceneSettings) -> Contact | Clearance | None:
+    """Return the contact or near miss of the active row, or None."""
+    row = active_row(settings)
+    return None if row is None else entry_of_row(settings, row)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 
 from ..core import CollisionBoundsError
 from ..scene.blender.depsgraph_updates import edited_object_uids
 from ..scene.blender.instances import MESH_LIKE, full_name_of
-from ..scene.blender.object_settings import is_collider
+from ..scene.blender.object_settings import SETTINGS_PROPERTY, is_collider
 from ..scene.colliders.check import ColliderCheck
 from ..scene.fitting.quality import FitQuality, measure_fit
 from ..scene.settings import BoundShape, FitSettings
@@ -55,6 +56,12 @@ def active_with_geometry(context: bpy.types.Context) -> bpy.types.Object | None:
     """Return the active object if its type has geometry, else None."""
     item = context.object
     return item if item is not None and item.type in MESH_LIKE else None
+
+
+def settings_of_active(context: bpy.types.Context) -> Any:
+    """Return the settings of the active object, or None if it has no geometry. Undo invalidates them."""
+    item = active_with_geometry(context)
+    return None if item is None else getattr(item, SETTINGS_PROPERTY)
 
 
 def measure_active(context: bpy.types.Context) -> None:

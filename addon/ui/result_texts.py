@@ -10,9 +10,11 @@ import numpy as np
 from bpy.types import Operator
 
 from ..core import Clearance, Contact
+from ..core.messages import message
 from ..formats import Comparison, NotVerified, Skipped, SkippedPairs
 from ..formats.wording import single_line
 from ..scene.colliders.make import CreatedColliders
+from ..scene.errors import SceneError
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.settings import Selection
@@ -123,15 +125,16 @@ def _note(names: Sequence[str], short: str, one: str, many: str, **values: str) 
     return [Note(iface_(short, count=count), iface_count(count, one, many, names=shown, **values))]
 
 
-def empty_result_error(count: int, skipped: Sequence[Skipped], selection: Selection) -> str | None:
-    """Return an error text with the remedy if `count` objects is none, else None."""
+def check_not_empty(count: int, skipped: Sequence[Skipped], selection: Selection) -> None:
+    """Raise SceneError, with the remedy, if `count` objects is none."""
     if count:
-        return None
+        return
     if skipped:
-        return rpt_("{name}: {reason}", name=skipped[0].name, reason=translated(skipped[0].reason))
+        raise SceneError(message("{name}: {reason}", name=skipped[0].name, reason=skipped[0].reason))
     if selection.selected_only:
-        return rpt_("No object with geometry is selected: select a mesh, or set Objects to All Visible")
-    return rpt_("The scene has no visible objects with geometry")
+        text = message("No object with geometry is selected: select a mesh, or set Objects to All Visible")
+        raise SceneError(text)
+    raise SceneError(message("The scene has no visible objects with geometry"))
 
 
 def bounds_counted(result: Result) -> tuple[str, str]:

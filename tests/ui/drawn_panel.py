@@ -92,5 +92,6 @@ class Page:
         panel.draw(self, bpy.context)
 
     def __getattr__(self, name):
-        """Return a method of the panel, which draws here."""
-        return MethodType(getattr(self.panel, name), self)
+        """Return a value of the panel, or a method, which draws here."""
+        value = getattr(self.panel, name)
+        return MethodType(value, self) if callable(value) else value

@@ -25,6 +25,7 @@ TRANSLATORS = {
     "n_": (0,),
     "meaning_": (0,),
     "message": (0,),
+    "refusal": (0,),
     "template": (0,),
     "counted": (1, 2),
     "iface_count": (1, 2),

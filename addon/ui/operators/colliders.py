@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from bpy.props import IntProperty, StringProperty
-from bpy.types import Context, Operator, UILayout
+from bpy.types import Context, Operator
 
 from ...formats.wording import valid_text
 from ...scene.blender.instances import full_name_of, name_of
@@ -18,11 +18,23 @@ from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..kept_checks import store_check, stored_check
 from ..overlay import handlers as overlay
-from ..properties.options import CHOSEN_GROUP, HasOptions, draw_vertex_group, option_property
+from ..properties.options import CHOSEN_GROUP, option_property
 from ..properties.scene import COLLIDER_OPTIONS, fit_settings, settings_of
-from ..result_texts import empty_result_error, input_warning_texts, skipped_texts
+from ..result_texts import check_not_empty, input_warning_texts, skipped_texts
 from ..texts import joined, n_, rpt_, rpt_count, sentences, tip_, translated
-from .command import Command, Job, ModalJob, needs_edit_mode, needs_object_mode, reads_all_frames, shares
+from .command import (
+    Command,
+    DrawsOptions,
+    Job,
+    ModalJob,
+    need,
+    needs_edit_mode,
+    needs_idle,
+    needs_object_mode,
+    reads_all_frames,
+    refusal,
+    shares,
+)
 from .rows import select_only
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
@@ -44,11 +56,11 @@ def _collider_settings(operator: Command, context: Context) -> ColliderSettings:
 
 @shares("scope", "padding")
 @shares(*COLLIDER_OPTIONS, group="colliders")
-class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
+class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
     bl_label = "Create Colliders"
-    needs = (needs_object_mode,)
+    needs = (needs_idle, needs_object_mode)
 
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
@@ -58,14 +70,6 @@ class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
         parts = self.parts if is_given else settings_of(context).colliders.parts
         return parts > 1 or reads_all_frames(context)
 
-    def draw(self, context: Context) -> None:
-        """Draw the options, unless the job takes long. Pattern and vertex limit only where they apply."""
-        if reads_all_frames(context):
-            ModalJob.draw(self, context)
-            return
-        self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_options(self.layout, self, ("scope", "padding", *COLLIDER_OPTIONS))
-
     def _create_job(self, context: Context) -> Job:
         settings = _collider_settings(self, context)
         if self.parts == 1:
@@ -73,28 +77,18 @@ class COLLISION_BOUNDS_OT_create_colliders(HasOptions, ModalJob, Operator):
         splits = split_meshes(context.scene, self.selection, settings.fit, of_bones=True)
         return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, settings))
 
-    def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> set[str]:
-        if problem := empty_result_error(result.sources, result.skipped, self.selection):
-            return self.refuse(problem)
-        overlay.refresh(context)
-        is_incomplete = result.skipped or result.warnings
-        text = sentences([created_summary(result), *input_warning_texts(result)])
-        self.report({"WARNING" if is_incomplete else "INFO"}, text)
-        return {"FINISHED"}
+    def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> None:
+        check_not_empty(result.sources, result.skipped, self.selection)
+        _show_created(self, context, result)
 
 
 @shares("padding")
 @shares(*_VERTEX_OPTIONS, group="colliders")
-class COLLISION_BOUNDS_OT_colliders_from_selection(HasOptions, Command, Operator):
+class COLLISION_BOUNDS_OT_colliders_from_selection(DrawsOptions, Command, Operator):
     """Add a collider around the selected vertices, edges or faces of each mesh in Edit Mode"""
 
     bl_label = "Colliders from Selection"
-    needs = (needs_edit_mode,)
-
-    def draw(self, _context: Context) -> None:
-        """Draw the options."""
-        self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_options(self.layout, self, ("padding", *_VERTEX_OPTIONS))
+    needs = (needs_idle, needs_edit_mode)
 
     def run(self, context: Context) -> None:
         """Create the colliders."""
@@ -104,20 +98,15 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(HasOptions, Command, Operator
 
 @shares("scope", "padding")
 @shares(*_VERTEX_OPTIONS, group="colliders")
-class COLLISION_BOUNDS_OT_colliders_from_group(HasOptions, Command, Operator):
+class COLLISION_BOUNDS_OT_colliders_from_group(DrawsOptions, Command, Operator):
     """Add a collider around the vertices of a vertex group of each object"""
 
     bl_label = "Colliders from Vertex Group"
-    needs = (needs_object_mode,)  # where weights are up to date
+    needs = (needs_idle, needs_object_mode)  # where weights are up to date
 
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
-
-    def draw(self, context: Context) -> None:
-        """Draw the options, with the groups of the active object to choose from."""
-        self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_vertex_group(self.layout, self, context.object)
-        draw_options(self.layout, self, ("threshold", "scope", "padding", *_VERTEX_OPTIONS))
+    drawn = ("group", "threshold")
 
     def run(self, context: Context) -> None:
         """Create the colliders."""
@@ -127,27 +116,29 @@ class COLLISION_BOUNDS_OT_colliders_from_group(HasOptions, Command, Operator):
 
 
 def _show_created(operator: Operator, context: Context, created: CreatedColliders) -> None:
-    """Draw and report colliders around chosen vertices."""
+    """Draw and report colliders."""
     overlay.refresh(context)
-    operator.report({"WARNING" if created.skipped else "INFO"}, created_summary(created))
+    text = sentences([created_summary(created), *input_warning_texts(created)])
+    operator.report({"WARNING" if created.skipped or created.warnings else "INFO"}, text)
 
 
-def _needs_colliders(context: Context) -> str:
-    text = n_("No colliders created by Collision Bounds in this scene")
-    return "" if has_colliders(context.scene) else text
+_needs_colliders = need(
+    lambda context: has_colliders(context.scene),
+    n_("No colliders created by Collision Bounds in this scene"),
+)
 
 
 class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
     """Remove all colliders that Collision Bounds created in this scene"""
 
     bl_label = "Remove Colliders"
-    needs = (needs_object_mode, _needs_colliders)
+    needs = (needs_idle, needs_object_mode, _needs_colliders)
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Remove the colliders."""
         count = remove_colliders(context.scene)
         overlay.refresh(context)
-        self.report({"INFO"}, rpt_count(count, "{count} collider removed", "{count} colliders removed"))
+        return rpt_count(count, "{count} collider removed", "{count} colliders removed")
 
 
 class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
@@ -155,7 +146,7 @@ class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
 
     bl_label = "Check Colliders"
     bl_options: ClassVar = {"REGISTER"}
-    needs = (needs_object_mode,)  # meshes in Edit Mode are not up to date
+    needs = (needs_idle, needs_object_mode)  # meshes in Edit Mode are not up to date
 
     def run(self, context: Context) -> None:
         """Check the colliders, and store the result for the panel."""
@@ -198,20 +189,19 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
             return tip_("Select the object")
         return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> None:
         """Select the object, or all objects of a collection that is treated as one."""
         problem = _finding(context, self.index)
         if problem is None:
-            return self.refuse(rpt_("The list is out of date: check the colliders again"))
+            raise refusal("The list is out of date: check the colliders again")
         items = [item for item in context.scene.objects if full_name_of(item) == problem.id]
         if not items:
             homes = context.scene.collection.children_recursive
             items = [item for home in homes if name_of(home) == problem.id for item in home.all_objects]
         if not items:
-            return self.refuse(rpt_("This object no longer exists: check the colliders again"))
+            raise refusal("This object no longer exists: check the colliders again")
         if not select_only(context, items):
-            return self.refuse(rpt_("This object cannot be selected: it is hidden, or not in Object Mode"))
-        return None
+            raise refusal("This object cannot be selected: it is hidden, or not in Object Mode")
 
 
 def check_summary(check: ColliderCheck) -> str:
@@ -224,19 +214,6 @@ def check_summary(check: ColliderCheck) -> str:
         problems = rpt_count(len(check.problems), "{count} problem", "{count} problems")
     notes = [rpt_count(len(check.notes), "{count} note", "{count} notes")] if check.notes else []
     return joined([colliders, problems, *notes])
-
-
-def draw_options(layout: UILayout, settings: Any, names: tuple[str, ...]) -> None:
-    """Draw options of a scene or an operator, without those that do not apply."""
-    for name in names:
-        if name == "pattern" and settings.naming != "custom":
-            continue
-        if name == "max_vertices" and settings.kind != "hull":
-            continue
-        row = layout.row()
-        # Greyed out instead of hidden, so that rows stay in place while the number of parts is dragged.
-        row.active = name != "parts_tolerance" or settings.parts > 1
-        row.prop(settings, name)
 
 
 def created_summary(created: CreatedColliders) -> str:

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import bpy
@@ -20,20 +21,24 @@ from ...formats.wording import message_line
 from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.object_settings import may_sweep
 from ...scene.blender.private_scene import end_step, keeping_open, scenes_away
+from ...scene.errors import SceneError
 from ...scene.settings import Selection
 from .. import job_state
-from ..contact_rows import active_row
+from ..contact_rows import active_row, has_rows
 from ..kept_checks import active_with_geometry
 from ..overlay import handlers as overlay
 from ..overlay.state import redraw
 from ..properties.contact_list import ContactRow
-from ..properties.options import option_property, with_properties
+from ..properties.options import HasOptions, draw_options, option_property, with_properties
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, collider_property, fit_settings, results_of, settings_of
-from ..texts import error_text, iface_, n_, tip_
+from ..texts import error_text, iface_, n_, rpt_, tip_
 
 Need = Callable[[Context], str]
 """Returns why an operator cannot run now, not translated; an empty text if it can."""
+
+Outcome: TypeAlias = set[str] | str | None
+"""What to report of work that is finished, or how it ended if it is not."""
 
 _Class = TypeVar("_Class", bound="type[Command]")
 
@@ -69,18 +74,25 @@ class Command(Named):
 
     def execute(self, context: Context) -> set[str]:
         """Run; errors are reported in the words of the user."""
-        try:
-            return self.run(context) or {"FINISHED"}
-        except CollisionBoundsError as error:
-            return self.refuse(error_text(error))
+        return self.attempt(lambda: self.run(context))
 
-    def run(self, context: Context) -> set[str] | None:
-        """Do the work. Returns None if it is finished."""
+    def run(self, context: Context) -> Outcome:
+        """Do the work. Raises CollisionBoundsError, such as a `refusal`, if nothing was done."""
         raise NotImplementedError
 
-    def refuse(self, reason: str) -> set[str]:
-        """Report why nothing was done; the text is translated already."""
-        self.report({"ERROR"}, message_line(reason))
+    def attempt(self, work: Callable[[], Outcome]) -> set[str]:
+        """Do a work, and report its text or its error."""
+        try:
+            outcome = work()
+        except CollisionBoundsError as error:
+            return self.refuse(error)
+        if isinstance(outcome, str):
+            self.report({"INFO"}, outcome)
+        return outcome if isinstance(outcome, set) else {"FINISHED"}
+
+    def refuse(self, error: CollisionBoundsError) -> set[str]:
+        """Report why nothing was done."""
+        self.report({"ERROR"}, message_line(error_text(error)))
         return {"CANCELLED"}
 
     def take_options(self, context: Context) -> SceneSettings:
@@ -131,51 +143,37 @@ def shares(*names: str, group: str = "") -> Callable[[_Class], _Class]:
     return add
 
 
+def refusal(text: str, /, **values: Any) -> SceneError:
+    """Return the error to raise where an operator does nothing: the text is translated here."""
+    return SceneError(rpt_(text, **values))
+
+
 def needs_idle(_context: Context) -> str:
     """Need that no job runs."""
     job = job_state.running()
     return "" if job is None else job.busy
 
 
-def needs_object_mode(context: Context) -> str:
-    """Need that no job runs, and Blender is in Object Mode: other modes have undo steps of their own."""
-    return needs_idle(context) or ("" if context.mode == "OBJECT" else n_("Go to Object Mode first"))
+def need(condition: Callable[[Context], Any], reason: str) -> Need:
+    """Return a need that has one reason."""
+    return lambda context: "" if condition(context) else reason
 
 
-def needs_edit_mode(context: Context) -> str:
-    """Need that no job runs, and Blender is in Edit Mode of meshes."""
-    text = n_("Go to Edit Mode of a mesh, and select vertices, edges or faces")
-    return needs_idle(context) or ("" if context.mode == "EDIT_MESH" else text)
+_NO_CONTACTS = n_("There are no contacts: find contacts or load a report first")
+LINKED = n_("Linked from another file: make a library override first")
 
-
-def needs_row(context: Context) -> str:
-    """Need that a row of the contact list is active."""
-    return n_("Click a row first") if active_row(settings_of(context)) is None else ""
-
-
-def needs_rows(context: Context) -> str:
-    """Need that the contact list has rows."""
-    text = n_("There are no contacts: find contacts or load a report first")
-    return "" if settings_of(context).rows else text
-
-
-def needs_contacts(context: Context) -> str:
-    """Need that the session has contacts of the scene."""
-    text = n_("There are no contacts: find contacts or load a report first")
-    return text if results_of(settings_of(context)).contacts is None else ""
-
-
-def needs_geometry(context: Context) -> str:
-    """Need that the active object has geometry."""
-    text = n_("The active object has no geometry: click a mesh")
-    return text if active_with_geometry(context) is None else ""
-
-
-def needs_editable(context: Context) -> str:
-    """Need that the active object has geometry, and is stored in this file."""
-    active: Any = active_with_geometry(context)
-    text = n_("Linked from another file: make a library override first")
-    return needs_geometry(context) or (text if active.library else "")
+needs_object_mode = need(lambda context: context.mode == "OBJECT", n_("Go to Object Mode first"))
+"""Other modes have undo steps of their own."""
+needs_edit_mode = need(
+    lambda context: context.mode == "EDIT_MESH",
+    n_("Go to Edit Mode of a mesh, and select vertices, edges or faces"),
+)
+needs_row = need(lambda context: active_row(settings_of(context)), n_("Click a row first"))
+needs_rows = need(lambda context: has_rows(settings_of(context)), _NO_CONTACTS)
+needs_contacts = need(lambda context: results_of(settings_of(context)).contacts, _NO_CONTACTS)
+needs_geometry = need(active_with_geometry, n_("The active object has no geometry: click a mesh"))
+needs_editable = need(lambda context: not context.object.library, LINKED)
+"""Only after `needs_geometry`."""
 
 
 def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
@@ -246,7 +244,7 @@ class ModalJob(Command):
         """Return the job for the operator's settings."""
         raise NotImplementedError
 
-    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
+    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> Outcome:
         """Store and show the result; `is_stale` if the scene was edited during the job."""
         raise NotImplementedError
 
@@ -269,7 +267,7 @@ class ModalJob(Command):
         getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", **given)
         return {"CANCELLED"}
 
-    def run(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> Outcome:
         """Run the job in one piece."""
         job = self._create_job(context)
         with overlay.paused(), keeping_open():
@@ -283,10 +281,10 @@ class ModalJob(Command):
         """Start the job in slices."""
         if not self._runs_in_slices(context):
             return self.execute(context)
-        try:
-            self._job = self._create_job(context)
-        except CollisionBoundsError as error:
-            return self.refuse(error_text(error))
+        return self.attempt(lambda: self._start(context))
+
+    def _start(self, context: Context) -> set[str]:
+        self._job = self._create_job(context)
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         running = job_state.begin()
@@ -344,10 +342,11 @@ class ModalJob(Command):
                         break
         except StopIteration as stop:
             self.cancel(context)
-            return self._apply_result(context, stop.value, running.was_scene_edited)
+            result = stop.value
+            return self.attempt(lambda: self._apply_result(context, result, running.was_scene_edited))
         except CollisionBoundsError as error:
             self.cancel(context)
-            return self.refuse(error_text(error))
+            return self.refuse(error)
         except Exception:
             self.cancel(context)
             # If it were raised here, Blender would add a step of undo.
@@ -374,6 +373,21 @@ class ModalJob(Command):
         if self._job is not None:
             _end_slices(context, self._job, self._timer)
         self._job = self._timer = None
+
+
+class DrawsOptions(HasOptions):
+    """Mixin of commands that draw their options that apply: those of `drawn`, then shared ones."""
+
+    drawn: ClassVar[tuple[str, ...]] = ()
+
+    def draw(self: Any, context: Context) -> None:
+        """Draw the options, unless the job takes long."""
+        if hasattr(self, "modal") and reads_all_frames(context):
+            ModalJob.draw(self, context)
+            return
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        shared = chain.from_iterable(reversed(self.shared.values()))
+        draw_options(self.layout, self, (*self.drawn, *shared), context.object)
 
 
 def _end_slices(context: Context, job: Job, timer: bpy.types.Timer | None) -> None:

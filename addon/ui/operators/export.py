@@ -16,7 +16,7 @@ from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
 from ..properties.scene import envelopes_on, exported_result, has_results, results_of, settings_of
 from ..texts import n_, rpt_
-from .command import Command, needs_idle
+from .command import Command, DrawsOptions, Outcome, need, needs_idle
 
 _SPACE_ITEMS = (
     ("blender", "Blender", "Z up, right-handed, Blender units"),
@@ -33,33 +33,49 @@ _last_paths: dict[tuple[str, str], str] = {}
 """Path that was last chosen in a file browser for each operator and blend file, in this session."""
 
 
-def _suggested_path(source: str, name: str) -> str:
+def suggested_path(source: str, name: str) -> str:
     """Return a path in the folder of the blend file. In `name`, {file} is the blend file's own name."""
     file = Path(source or "untitled.blend")
     return str(file.with_name(name.format(file=file.stem)))
 
 
-def _needs_results(context: Context) -> str:
-    return "" if has_results(context) else n_("Compute bounds or find contacts first")
+class FileExport(Command, ExportHelper):
+    """Base of the operators that export a file, with a suggestion for its path."""
+
+    bl_options: ClassVar = {"REGISTER"}
+    filename_ext: ClassVar[str]
+    filter_glob: StringProperty(options={"HIDDEN"})
+    # Not kept by Blender, which would suggest the path of another blend file.
+    filepath: StringProperty(
+        name="File Path", description="File to write", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
+
+    def suggest(self, context: Context) -> str:
+        """Return the path to suggest."""
+        raise NotImplementedError
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Open the file browser, with a suggestion unless a path was passed."""
+        self.filter_glob = f"*{self.filename_ext}"
+        self.filepath = self.filepath or self.suggest(context)
+        invoked: Any = super().invoke(context, event)  # the type stubs return literals
+        return set(invoked)
+
+
+_needs_results = need(has_results, n_("Compute bounds or find contacts first"))
 
 
 EXPORTS: list[Any] = []
 """All export operators, in the order of the panel and the menus. The first one writes the whole document."""
 
 
-class _Export(Command, ExportHelper):
-    """Base of the operators that export a file."""
+class _Export(FileExport):
+    """Base of the operators that export results."""
 
-    bl_options: ClassVar = {"REGISTER"}
     needs = (needs_idle, _needs_results)
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = n_("Export JSON...")
     suggested_name: ClassVar[str] = "{file}.json"
-    filter_glob: StringProperty(options={"HIDDEN"})
-    # Not kept by Blender, which would suggest the path of another blend file.
-    filepath: StringProperty(
-        name="File Path", description="File to write", subtype="FILE_PATH", options={"SKIP_SAVE"}
-    )
     decimals: IntProperty(
         name="Decimals",
         description="Decimals of lengths. Shapes are rounded outward",
@@ -68,7 +84,6 @@ class _Export(Command, ExportHelper):
         max=formats.MOST_DECIMALS,
     )
     _was_suggested = False
-    filename_ext: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -76,22 +91,16 @@ class _Export(Command, ExportHelper):
         if not cls.__name__.startswith("_"):
             EXPORTS.append(cls)
 
-    def invoke(self, context: Context, event: Event) -> set[str]:
-        """Suggest the path of the last export from this blend file, or a new one next to it."""
-        self.filter_glob = f"*{self.filename_ext}"
-        if not self.filepath:
-            source = context.blend_data.filepath
-            last = _last_paths.get((self.bl_idname, source))
-            self.filepath = last or _suggested_path(source, self.suggested_name)
-            self._was_suggested = True
-        invoked: Any = super().invoke(context, event)  # the type stubs return literals
-        return set(invoked)
+    def suggest(self, context: Context) -> str:
+        """Return the path of the last export from this blend file, or a new one next to it."""
+        self._was_suggested, source = True, context.blend_data.filepath
+        return _last_paths.get((self.bl_idname, source)) or suggested_path(source, self.suggested_name)
 
     def convention(self) -> formats.Convention:
         """Return the convention of the file's space."""
         return formats.CONVENTIONS["blender"]
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> Outcome:
         """Export the displayed results."""
         results = results_of(settings_of(context))
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
@@ -119,11 +128,14 @@ class _Export(Command, ExportHelper):
                 text = n_("Exported {file} without swept bounds: they are out of date")
             self.report({"WARNING"}, rpt_(text, file=name))
         else:
-            self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))
+            return rpt_("Exported {path}", path=message_line(str(path)))
+        return None
 
 
-class _ExportInAnySpace(_Export):
+class _ExportInAnySpace(DrawsOptions, _Export):
     """Base of the operators that export a file in a space of the user's choice."""
+
+    drawn: ClassVar[tuple[str, ...]] = ("preset", "up", "forward", "handedness", "units", "decimals")
 
     preset: EnumProperty(name="Axes", description="Axes and unit of the file", items=_SPACE_ITEMS)
     up: EnumProperty(
@@ -159,16 +171,6 @@ class _ExportInAnySpace(_Export):
             "custom", self.up, self.forward, self.handedness, decimal_from_float32(self.units)
         )
 
-    def draw(self, _context: Context) -> None:
-        """Draw the options; custom axes only where they apply."""
-        layout = self.layout
-        layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(self, "preset")
-        if self.preset == "custom":
-            for name in ("up", "forward", "handedness", "units"):
-                layout.prop(self, name)
-        layout.prop(self, "decimals")
-
 
 class COLLISION_BOUNDS_OT_export_json(_ExportInAnySpace, Operator):
     """Export the displayed bounds and contacts as a JSON report"""
@@ -190,11 +192,7 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
             ("contacts", "Contacts", "One row per contact or near miss"),
         ),
     )
-
-    def draw(self, context: Context) -> None:
-        """Draw the options of the space and the kind of rows."""
-        super().draw(context)
-        self.layout.prop(self, "table")
+    drawn = (*_ExportInAnySpace.drawn, "table")
 
 
 class COLLISION_BOUNDS_OT_export_tiles(_Export, Operator):

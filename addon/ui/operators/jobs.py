@@ -31,13 +31,13 @@ from ..properties.scene import (
     settings_of,
 )
 from ..texts import joined, n_, rpt_, rpt_count, sentences
-from .command import Command, Job, ModalJob, needs_idle, reads_all_frames, shares
+from .command import Command, DrawsOptions, Job, ModalJob, Outcome, need, needs_idle, reads_all_frames, shares
 from .reports import compared
 from .rows import renew_markers
 
 
 @shares("scope", *options.BOUNDS_OPTIONS)
-class COLLISION_BOUNDS_OT_compute_bounds(options.HasOptions, ModalJob, Operator):
+class COLLISION_BOUNDS_OT_compute_bounds(DrawsOptions, ModalJob, Operator):
     """Fit a bounding sphere and box to each object, and the shapes chosen below, and show them"""
 
     bl_label = "Compute Bounds"
@@ -50,21 +50,6 @@ class COLLISION_BOUNDS_OT_compute_bounds(options.HasOptions, ModalJob, Operator)
         added = self.added_shapes if is_given else settings_of(context).added_shapes
         return "compound" in added or reads_all_frames(context)
 
-    def draw(self, context: Context) -> None:
-        """Draw the options, unless bones take long; those of parts and of a group only where they apply."""
-        if reads_all_frames(context):
-            ModalJob.draw(self, context)
-            return
-        self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        hidden = set() if "compound" in self.added_shapes else set(options.PART_OPTIONS)
-        if not self.vertex_group:
-            hidden.add("group_threshold")
-        for name in ("scope", *options.BOUNDS_OPTIONS):
-            if name == "vertex_group":
-                options.draw_vertex_group(self.layout, self, context.object, name)
-            elif name not in hidden:
-                self.layout.prop(self, name)
-
     def _create_job(self, context: Context) -> Job:
         settings = self.take_options(context)
         wanted = BoundsSettings(self.selection, bound_shapes(settings), bounds_fit_settings(settings))
@@ -73,23 +58,15 @@ class COLLISION_BOUNDS_OT_compute_bounds(options.HasOptions, ModalJob, Operator)
         splits = split_meshes(context.scene, self.selection, wanted.fit)
         return after_splits(context.scene, splits, lambda scene: bounds_in_parts(scene, wanted, True))
 
-    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
         settings = settings_of(context)
-        if problem := result_texts.empty_result_error(len(result.objects), result.skipped, self.selection):
-            return self.refuse(problem)
-        # New bounds invalidate the contacts: they may be of other objects or settings.
-        settings.rows.clear()
-        before = results_of(settings)
+        result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
         found = result_store.Results(bounds=result, stale=is_stale)
-        settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
-        measure_active(context)
-        overlay.refresh(context)
         one, many = result_texts.bounds_counted(result)
         text = rpt_count(result.object_count, one, many, bounds=len(result.objects))
-        result_texts.report_result(
-            self, result, joined([text, *result_texts.cleared_contacts_text(before.contacts)])
-        )
-        return {"FINISHED"}
+        # New bounds invalidate the contacts: they may be of other objects or settings.
+        after = found.keeping_envelopes(results_of(settings), fit_settings(settings))
+        _show_bounds(self, context, after, result, text)
 
 
 class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
@@ -121,26 +98,30 @@ class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operato
         self._fit = fit_settings(self.take_options(context))
         return play_bounds(context.scene, BoundsSettings(self.selection, fit=self._fit, envelope=True))
 
-    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
         settings = settings_of(context)
-        if problem := result_texts.empty_result_error(len(result.objects), result.skipped, self.selection):
-            return self.refuse(problem)
-        before = results_of(settings)
-        after = before.with_envelopes(result, self._fit, is_stale)
-        if after.contacts is None:
-            settings.rows.clear()
-        settings.result_id = result_store.put(after)
-        measure_active(context)
-        overlay.refresh(context)
+        result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
         time, (one, many) = result.time, result_texts.swept_counted()
         text = rpt_count(result.envelope_count, one, many, start=time.start, end=time.end)
-        cleared = result_texts.cleared_contacts_text(before.contacts) if after.contacts is None else []
-        result_texts.report_result(self, result, joined([text, *cleared]))
-        return {"FINISHED"}
+        after = results_of(settings).with_envelopes(result, self._fit, is_stale)
+        _show_bounds(self, context, after, result, text)
 
 
-def _needs_results(context: Context) -> str:
-    return "" if has_results(context) else n_("There are no results to clear")
+def _show_bounds(
+    operator: Operator, context: Context, after: result_store.Results, result: Result, text: str
+) -> None:
+    """Replace the results of the scene, and report the bounds that were computed, and cleared contacts."""
+    settings, parts = settings_of(context), [text]
+    if after.contacts is None:
+        parts += result_texts.cleared_contacts_text(results_of(settings).contacts)
+        settings.rows.clear()
+    settings.result_id = result_store.put(after)
+    measure_active(context)
+    overlay.refresh(context)
+    result_texts.report_result(operator, result, joined(parts))
+
+
+_needs_results = need(has_results, n_("There are no results to clear"))
 
 
 class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
@@ -186,10 +167,9 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
         job_settings = replace(self._settings, selection=self.selection)
         return find_contacts(context.scene, job_settings, job_state.is_stopping, job_state.drops_unsolved)
 
-    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> Outcome:
         settings = settings_of(context)
-        if problem := result_texts.empty_result_error(len(result.objects), result.skipped, self.selection):
-            return self.refuse(problem)
+        result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
         assert result.report is not None, "this job always reports"
         before = results_of(settings)
         if self.selection.selected_only and not result.has_pairs and before.contacts is not None:
@@ -209,14 +189,7 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
         result_texts.report_result(self, result, _summary(result, results.comparison))
         if problem:
             self.report({"WARNING"}, problem)
-        return {"FINISHED"}
-
-
-def _needs_job(_context: Context) -> str:
-    scan = job_state.running()
-    if scan is None:
-        return n_("No job is running")
-    return n_("The job is stopping already") if scan.is_stopping else ""
+        return None
 
 
 class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
@@ -224,13 +197,15 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
 
     bl_label = "Stop"
     bl_options: ClassVar = {"INTERNAL"}
-    needs = (_needs_job,)
+    needs = (
+        need(lambda _context: job_state.running(), n_("No job is running")),
+        need(lambda _context: not job_state.is_stopping(), n_("The job is stopping already")),
+    )
 
     def run(self, _context: Context) -> None:
         """Stop the running job."""
-        scan = job_state.running()
-        assert scan is not None, "a job is needed"
-        scan.stop()
+        if scan := job_state.running():
+            scan.stop()
 
 
 def _summary(result: Result, comparison: Comparison | None) -> str:

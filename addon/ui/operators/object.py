@@ -27,25 +27,31 @@ from ...scene.blender.parts.weights import (
 from ...scene.errors import SceneError, describe_error
 from ...scene.settings import FitSettings
 from ...translations import CONTEXT
-from ..kept_checks import active_with_geometry, measure, measure_active
+from ..kept_checks import measure, measure_active, settings_of_active
 from ..overlay import handlers as overlay
-from ..properties.options import CHOSEN_GROUP, draw_vertex_group, option_property
+from ..properties.options import CHOSEN_GROUP, option_property
 from ..properties.scene import fit_settings, settings_of
-from ..texts import joined, n_, rpt_, rpt_count, translated
+from ..texts import error_text, joined, n_, rpt_, rpt_count
 from .command import (
+    LINKED,
     Command,
+    DrawsOptions,
     OfItem,
+    Outcome,
+    need,
     needs_edit_mode,
     needs_editable,
     needs_geometry,
+    needs_idle,
     needs_object_mode,
+    refusal,
     selected_with_geometry,
 )
 
-
-def _needs_several(context: Context) -> str:
-    is_several = len(selected_with_geometry(context)) > 1
-    return "" if is_several else n_("Select at least one other object with geometry")
+_needs_several = need(
+    lambda context: len(selected_with_geometry(context)) > 1,
+    n_("Select at least one other object with geometry"),
+)
 
 
 class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
@@ -60,7 +66,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
         name="Collision Response", description="Copy response, group, mask and physics material"
     )
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Copy the settings."""
         source, *targets = selected_with_geometry(context)
         names = (
@@ -82,9 +88,8 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
         one = n_("Settings of {name} copied to {count} object")
         many = n_("Settings of {name} copied to {count} objects")
         text = rpt_count(len(editable), one, many, name=name_of(source))
-        if skipped:
-            text = joined([text, rpt_("{count} skipped (linked from other files)", count=skipped)])
-        self.report({"INFO"}, text)
+        linked = [rpt_("{count} skipped (linked from other files)", count=skipped)] if skipped else []
+        return joined([text, *linked])
 
 
 class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
@@ -96,8 +101,7 @@ class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
 
     def run(self, context: Context) -> None:
         """Measure the fit for the panel."""
-        item: Any = active_with_geometry(context)
-        measure(item, settings_of(context))
+        measure(settings_of_active(context).id_data, settings_of(context))
 
 
 class COLLISION_BOUNDS_OT_copy_value(Command, Operator):
@@ -108,10 +112,10 @@ class COLLISION_BOUNDS_OT_copy_value(Command, Operator):
 
     value: StringProperty(name="Value", description="Text to copy")
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Copy the text."""
         context.window_manager.clipboard = self.value
-        self.report({"INFO"}, rpt_("Copied {value}", value=self.value))
+        return rpt_("Copied {value}", value=self.value)
 
 
 def add_to_undo_step(context: Context) -> None:
@@ -137,9 +141,9 @@ _FITTED_SHAPE = {
 _ADD = {"name": "Add", "translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
 
 
-def _needs_any_editable(context: Context) -> str:
-    text = n_("Linked from another file: make a library override first")
-    return text if all(item.library for item in selected_with_geometry(context)) else ""
+_needs_any_editable = need(
+    lambda context: any(item.library is None for item in selected_with_geometry(context)), LINKED
+)
 
 
 class _FitCommand(Command):
@@ -148,17 +152,16 @@ class _FitCommand(Command):
     shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
 
     def _fit_selected(
-        self, context: Context, fit_one: Callable[[bpy.types.Object, FitSettings], Override]
+        self, context: Context, fit_one: Callable[..., Override]
     ) -> list[tuple[bpy.types.Object, Override]]:
-        """Fit each selected object, as it is evaluated, with the settings of the scene; report problems."""
-        fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
+        """Fit each selected object with the settings of the scene; report problems."""
         fitted = []
         for item in selected_with_geometry(context):
             try:
                 if item.library is None:
-                    fitted.append((item, fit_one(item.evaluated_get(depsgraph), fit)))
+                    fitted.append((item, _fitted(item, context, fit_one)))
             except CollisionBoundsError as error:
-                self.report({"WARNING"}, _problem(item, error))
+                self.report({"WARNING"}, error_text(error))
         return fitted
 
 
@@ -167,8 +170,8 @@ class _LikeActive(_FitCommand):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Set the kind of shape to that of the active object, unless it was passed to the operator."""
-        active: Any = active_with_geometry(context)
-        current = "none" if active is None else getattr(active, SETTINGS_PROPERTY).override
+        settings = settings_of_active(context)
+        current = "none" if settings is None else settings.override
         if current != "none" and not self.properties.is_property_set("shape"):
             self.shape = current
         return self.execute(context)
@@ -190,43 +193,36 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     """Set the custom shape of each mesh in Edit Mode to bounds of its selected vertices, or add one"""
 
     bl_label = "Custom Shape from Selection"
-    needs = (needs_edit_mode,)
+    needs = (needs_idle, needs_edit_mode)
 
     add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
 
     def run(self, context: Context) -> set[str]:
         """Fit the shapes to the selected vertices, and set them."""
-        scene_fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
-        fitted = []
-        for item in objects_in_edit_mode():
-            fit = object_fit_settings(item, scene_fit)
-            points = selected_vertices(item.evaluated_get(depsgraph), fit.modifiers)
-            try:
-                if len(points):
-                    fitted.append((item, override_around(points, self.shape)))
-            except CollisionBoundsError as error:
-                return self.refuse(_problem(item, error))
+
+        def fit_selection(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override | None:
+            fit = object_fit_settings(evaluated.original, scene_fit)
+            points = selected_vertices(evaluated, fit.modifiers)
+            return override_around(points, self.shape) if len(points) else None
+
+        found = ((item, _fitted(item, context, fit_selection)) for item in objects_in_edit_mode())
+        fitted = [(item, override) for item, override in found if override is not None]
         if not fitted:
-            return self.refuse(rpt_(NOTHING_SELECTED))
+            raise refusal(NOTHING_SELECTED)
         return _set_overrides(context, fitted, keeps_shapes=self.add)
 
 
-class COLLISION_BOUNDS_OT_override_from_group(_FitCommand, Operator):
+class COLLISION_BOUNDS_OT_override_from_group(DrawsOptions, _FitCommand, Operator):
     """Set the custom shape of all selected objects to bounds of a vertex group, or add one"""
 
     bl_label = "Custom Shape from Vertex Group"
-    needs = (needs_object_mode, needs_editable)
+    needs = (needs_idle, needs_object_mode, needs_geometry, needs_editable)
 
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
     add: BoolProperty(**_ADD, description="Keep the custom shapes that the objects have, and add one")
 
-    def draw(self, context: Context) -> None:
-        """Draw the options, with the groups of the active object to choose from."""
-        self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_vertex_group(self.layout, self, context.object)
-        for name in ("threshold", "shape", "add"):
-            self.layout.prop(self, name)
+    drawn = ("group", "threshold", "shape", "add")
 
     def run(self, context: Context) -> set[str]:
         """Fit the shapes to the vertices of the group, and set them."""
@@ -244,7 +240,10 @@ class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
 
     bl_label = "Set Custom Shape"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
-    needs = (needs_editable,)
+    needs = (
+        needs_geometry,
+        needs_editable,
+    )
 
     shape: EnumProperty(
         name="Shape",
@@ -259,17 +258,16 @@ class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
     )
     option = "shape"
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> Outcome:
         """Set the kind of shape; another kind than before is fitted."""
-        active: Any = active_with_geometry(context)
-        settings = getattr(active, SETTINGS_PROPERTY)
+        settings = settings_of_active(context)
         if settings.override == self.shape:
             return {"CANCELLED"}
         if self.shape == "none":
             settings.more_shapes.clear()
             settings.override = "none"
         else:
-            _set_shape(settings, "override", _fitted_to_active(self.shape, context))
+            _set_shape(settings, "override", _fitted_to_active(context, self.shape))
         _show_overrides(context)
         return None
 
@@ -278,20 +276,22 @@ class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
     """Add a custom shape to the active object, which starts as the fitted one. Each shape gets bounds"""
 
     bl_label = "Add Custom Shape"
-    needs = (needs_editable,)
+    needs = (
+        needs_geometry,
+        needs_editable,
+    )
 
     shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> set[str]:
         """Fit the shape and add it."""
-        active: Any = active_with_geometry(context)
-        fitted = _fitted_to_active(self.shape, context)
-        return _set_overrides(context, [(active, fitted)], keeps_shapes=True)
+        fitted = _fitted_to_active(context, self.shape)
+        return _set_overrides(context, [(context.object, fitted)], keeps_shapes=True)
 
 
-def _needs_custom_shape(context: Context) -> str:
-    active: Any = active_with_geometry(context)
-    return n_("The active object has no custom shape") if read_override(active) is None else ""
+_needs_custom_shape = need(
+    lambda context: read_override(context.object) is not None, n_("The active object has no custom shape")
+)
 
 
 class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
@@ -299,46 +299,42 @@ class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
 
     bl_label = "Remove Custom Shape"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
-    needs = (needs_editable, _needs_custom_shape)
+    needs = (needs_geometry, needs_editable, _needs_custom_shape)
 
     index: IntProperty(name="Index", description="Number of the shape, from 0", min=0, options={"SKIP_SAVE"})
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> None:
         """Remove the shape; the next one takes the place of the first."""
-        active: Any = active_with_geometry(context)
-        overrides = read_overrides(active)
+        settings = settings_of_active(context)
+        overrides, name = read_overrides(settings.id_data), name_of(settings.id_data)
         if self.index >= len(overrides):
-            text = rpt_("{name}: has no custom shape {index}", name=name_of(active), index=self.index)
-            return self.refuse(text)
-        settings = getattr(active, SETTINGS_PROPERTY)
+            raise refusal("{name}: has no custom shape {index}", name=name, index=self.index)
         if len(overrides) > 1:
             try:
                 settings.more_shapes.remove(max(self.index - 1, 0))
             except TypeError:  # shapes of a library override are those of its file, but for added ones
                 text = n_("{name}: this shape is from a linked file, and cannot be removed here")
-                return self.refuse(rpt_(text, name=name_of(active)))
+                raise refusal(text, name=name) from None
             if self.index == 0:
                 _set_shape(settings, "override", overrides[1])
         else:
             settings.override = "none"
         _show_overrides(context)
-        return None
 
 
-def _problem(item: bpy.types.Object, error: CollisionBoundsError) -> str:
-    """Return the name of an object, and why it has no shape."""
-    return rpt_("{name}: {reason}", name=name_of(item), reason=translated(describe_error(error)))
-
-
-def _fitted_to_active(shape: Literal["box", "sphere"], context: Context) -> Override:
-    """Return a shape that is fitted to the active object. Raises SceneError, with its name, if none fits."""
-    active: Any = active_with_geometry(context)
-    evaluated = active.evaluated_get(context.evaluated_depsgraph_get())
+def _fitted(item: bpy.types.Object, context: Context, fit_one: Callable[..., Any]) -> Any:
+    """Fit an object as it is evaluated, with the settings of the scene. Errors begin with its name."""
+    evaluated = item.evaluated_get(context.evaluated_depsgraph_get())
     try:
-        return fit_override(evaluated, shape, fit_settings(settings_of(context)))
+        return fit_one(evaluated, fit_settings(settings_of(context)))
     except CollisionBoundsError as error:
         reason = describe_error(error)
-        raise SceneError(message("{name}: {reason}", name=name_of(active), reason=reason)) from error
+        raise SceneError(message("{name}: {reason}", name=name_of(item), reason=reason)) from error
+
+
+def _fitted_to_active(context: Context, shape: Literal["box", "sphere"]) -> Override:
+    active: Any = context.object
+    return _fitted(active, context, lambda item, fit: fit_override(item, shape, fit))
 
 
 def _set_overrides(

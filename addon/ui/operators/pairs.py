@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import bpy
 import numpy as np
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
-from bpy_extras.io_utils import ExportHelper
 from mathutils import Matrix
 
 from ...core import CollisionBoundsError
@@ -39,9 +38,21 @@ from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
 from ..overlay.over_time import ActivePair, active_curve, active_pair, record
 from ..overlay.state import find_overlay, object_by_uid, redraw
-from ..properties.scene import SceneSettings, contact_settings, results_of, settings_of
+from ..properties.scene import contact_settings, results_of, settings_of
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
-from .command import Command, Job, ModalJob, needs_contacts, needs_idle, needs_row, row_of
+from .command import (
+    Command,
+    Job,
+    ModalJob,
+    Outcome,
+    need,
+    needs_contacts,
+    needs_idle,
+    needs_row,
+    refusal,
+    row_of,
+)
+from .export import FileExport, suggested_path
 from .reports import compared, show_changed_results
 from .rows import pair_of_row, select_only
 
@@ -100,7 +111,6 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     return cached.result.subjects, _Cache.pairs
 
 
-_LOST = n_("Find contacts again: this session has lost their result")
 _SIDES = (
     ("FIRST", "First Object", "The first object of the row"),
     ("SECOND", "Second Object", "The second object of the row"),
@@ -115,30 +125,24 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
     bl_label = "Ignore This Pair"
     needs = (needs_idle, needs_row)
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> str:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
-        settings, row = row_of(context)
+        settings = settings_of(context)
         before = results_of(settings)
-        if before.contacts is None:
-            return self.refuse(rpt_(_LOST))
-        (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
-        names = {"a": valid_text(name_a), "b": valid_text(name_b)}
+        assert before.contacts is not None, "rows have a result"
+        names, a, b = _pair_to_set(context)
         if a is None or b is None:
             text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
-            return self.refuse(rpt_(text, name=names["a" if a is None else "b"]))
-        owner, partner = (b, a) if a.library is not None else (a, b)
-        if owner.library is not None:
-            text = n_("{a} and {b} are linked: make a library override of one of them")
-            return self.refuse(rpt_(text, **names))
-        _settings_of_object(owner).ignored.add().name = full_name_of(partner)
+            raise refusal(text, name=names["a" if a is None else "b"])
+        if a.library is not None:
+            raise refusal("{a} and {b} are linked: make a library override of one of them", **names)
+        _settings_of_object(a).ignored.add().name = full_name_of(b)
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
         show_changed_results(context, settings, replace(before, contacts=contacts))
-        self.report({"INFO"}, rpt_("Contacts of {a} and {b} are ignored in this file", **names))
-        return None
+        return rpt_("Contacts of {a} and {b} are ignored in this file", **names)
 
 
-def _needs_ignored_pairs(_context: Context) -> str:
-    return "" if entries_of("ignored") else n_("No pair is ignored in this file")
+_needs_ignored_pairs = need(lambda _context: entries_of("ignored"), n_("No pair is ignored in this file"))
 
 
 class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
@@ -152,21 +156,14 @@ class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
     )
     b: StringProperty(name="B", description="Second object", options={"SKIP_SAVE"})
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
-        count = 0
-        for item in bpy.data.objects:
-            ignored = _settings_of_object(item).ignored
-            for index in reversed(range(len(ignored))):
-                pair = {valid_text(full_name_of(item)), valid_text(ignored[index].name)}
-                if item.library is None and (not self.a or pair == {self.a, self.b}):
-                    ignored.remove(index)
-                    count += 1
+        count = _remove_pairs("ignored", *((self.a, self.b) if self.a else ()))
         settings = settings_of(context)
         before = results_of(settings)
         if count and before.contacts is not None:
             show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
-        self.report({"INFO"}, rpt_count(count, "{count} pair restored", "{count} pairs restored"))
+        return rpt_count(count, "{count} pair restored", "{count} pairs restored")
 
 
 class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
@@ -197,26 +194,21 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
         layout.activate_init = True
         layout.prop(self, "comment")
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> str:
         """Add the pair and the comment to the settings of one of its objects."""
-        settings, row = row_of(context)
-        (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
-        names = {"a": valid_text(name_a), "b": valid_text(name_b)}
-        owner, partner = (b, a) if a is not None and a.library is not None else (a, b)
-        if owner is None or partner is None or owner.library is not None:
-            text = n_("{a} and {b}: only pairs with an object of this file can be accepted")
-            return self.refuse(rpt_(text, **names))
-        _remove_accepted(owner, partner)
-        entry = _settings_of_object(owner).accepted.add()
-        entry.name, entry.comment = full_name_of(partner), self.comment
-        _show_accepted(context, settings)
-        self.report({"INFO"}, rpt_("Contacts of {a} and {b} are accepted in this file", **names))
-        return None
+        names, a, b = _pair_to_set(context)
+        if a is None or b is None or a.library is not None:
+            raise refusal("{a} and {b}: only pairs with an object of this file can be accepted", **names)
+        _remove_pairs("accepted", full_name_of(a), full_name_of(b))
+        entry = _settings_of_object(a).accepted.add()
+        entry.name, entry.comment = full_name_of(b), self.comment
+        _show_accepted(context)
+        return rpt_("Contacts of {a} and {b} are accepted in this file", **names)
 
 
-def _needs_accepted_row(context: Context) -> str:
-    row = active_row(settings_of(context))
-    return "" if row is not None and row.accepted else n_("Contacts of this pair are not accepted")
+_needs_accepted_row = need(
+    lambda context: row_of(context)[1].accepted, n_("Contacts of this pair are not accepted")
+)
 
 
 class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
@@ -227,28 +219,42 @@ class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
 
     def run(self, context: Context) -> None:
         """Remove the pair from the settings of its objects."""
-        settings, row = row_of(context)
-        (_, a), (_, b) = pair_of_row(context.view_layer, settings, row)
+        _, a, b = _pair_to_set(context)
         if a is not None and b is not None:
-            _remove_accepted(a, b)
-        _show_accepted(context, settings)
+            _remove_pairs("accepted", full_name_of(a), full_name_of(b))
+        _show_accepted(context)
 
 
 def _settings_of_object(item: bpy.types.Object) -> Any:
     return getattr(item, SETTINGS_PROPERTY)
 
 
-def _remove_accepted(a: bpy.types.Object, b: bpy.types.Object) -> None:
-    """Remove a pair from the accepted ones of both of its objects, unless they are linked."""
-    for owner, partner in ((a, b), (b, a)):
-        accepted = _settings_of_object(owner).accepted
-        for index in reversed(range(len(accepted))):
-            if owner.library is None and accepted[index].name == full_name_of(partner):
-                accepted.remove(index)
+def _pair_to_set(context: Context) -> tuple[dict[str, str], Any, Any]:
+    """Return the names of the active row's pair, and its objects, first that whose settings get the pair.
+
+    This is the first one, unless it is linked. An object that is missing is None.
+    """
+    (name_a, a), (name_b, b) = pair_of_row(context.view_layer, *row_of(context))
+    names = {"a": valid_text(name_a), "b": valid_text(name_b)}
+    return (names, b, a) if a and b and a.library is not None else (names, a, b)
 
 
-def _show_accepted(context: Context, settings: SceneSettings) -> None:
+def _remove_pairs(kind: str, *pair: str) -> int:
+    """Remove a pair of names, or all without one, from those that objects of this file store; count them."""
+    wanted, count = set(map(valid_text, pair)), 0
+    for item in bpy.data.objects:
+        stored = getattr(_settings_of_object(item), kind)
+        for index in reversed(range(len(stored))):
+            names = {valid_text(full_name_of(item)), valid_text(stored[index].name)}
+            if item.library is None and (not pair or names == wanted):
+                stored.remove(index)
+                count += 1
+    return count
+
+
+def _show_accepted(context: Context) -> None:
     """Show the results of the scene with what is accepted now, compared again. The active row stays."""
+    settings = settings_of(context)
     results, active = results_of(settings), settings.active_row
     assert results.contacts is not None, "contacts are needed"
     results = replace(results, contacts=results.contacts.with_accepted_pairs())
@@ -271,12 +277,11 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
         options={"SKIP_SAVE"},
     )
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> Outcome:
         """Move the object, and say how far."""
         settings, row = row_of(context)
         pair, result = entry_of_row(settings, row), results_of(settings).contacts
-        if pair is None or result is None:
-            return self.refuse(rpt_(_LOST))
+        assert result is not None, "rows have a result"
         objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
         second = self.moved == "SECOND" or (
             self.moved == "ACTIVE" and context.view_layer.objects.active != objects[0]
@@ -284,11 +289,9 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
         subjects = (pair.b, pair.a) if second else (pair.a, pair.b)
         item, name = objects[int(second)], valid_text(result.subjects[subjects[0]].name)
         if item is None or result.subjects[subjects[0]].key[2]:
-            return self.refuse(rpt_("{name} is not an object of this scene: move the other one", name=name))
+            raise refusal("{name} is not an object of this scene: move the other one", name=name)
         if item.library is not None:
-            return self.refuse(
-                rpt_("{name} is linked: make a library override, or move the other one", name=name)
-            )
+            raise refusal("{name} is linked: make a library override, or move the other one", name=name)
         distance = _move(context, item, subjects)
         if distance == 0:
             self.report({"INFO"}, "They do not overlap at this frame")
@@ -296,11 +299,10 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
         length = length_text(distance, context.scene.unit_settings)
         text = rpt_("{name} moved by {distance}", name=name, distance=length)
         data: Any = item.animation_data
-        if data is not None and (data.action is not None or data.nla_tracks or data.drivers):
-            warning = rpt_("It is animated: insert a key, or the next frame moves it back")
-            self.report({"WARNING"}, sentences([text, warning]))
-        else:
-            self.report({"INFO"}, text)
+        if data is None or not (data.action is not None or data.nla_tracks or data.drivers):
+            return text
+        warning = rpt_("It is animated: insert a key, or the next frame moves it back")
+        self.report({"WARNING"}, sentences([text, warning]))
         return None
 
 
@@ -322,10 +324,8 @@ def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -
         distance = (item.matrix_world.translation - before.translation).length
     item.matrix_world = before
     context.view_layer.update()
-    name = valid_text(item.name)
-    raise SceneError(
-        message("{name} cannot be moved apart: a constraint, a driver or its parent holds it", name=name)
-    )
+    text = n_("{name} cannot be moved apart: a constraint, a driver or its parent holds it")
+    raise refusal(text, name=valid_text(item.name))
 
 
 class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
@@ -347,27 +347,23 @@ class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
         except (SceneError, IndexError):
             return tip_("Select both objects")
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> None:
         """Select the pair; of an instance, the object that creates it."""
         cached = find_overlay(context.scene, context.view_layer)
         if cached is None or max(self.a, self.b) >= len(cached.subjects.owners):
-            return self.refuse(rpt_("The list is out of date: click the pair again"))
+            raise refusal("The list is out of date: click the pair again")
         uids = cached.subjects.owners[[self.a, self.b]].tolist()
         if not select_only(context, [object_by_uid(uid) for uid in uids]):
-            text = n_("These objects cannot be selected: they are hidden, or not in Object Mode")
-            return self.refuse(rpt_(text))
-        return None
+            raise refusal("These objects cannot be selected: they are hidden, or not in Object Mode")
 
 
-def _needs_fresh_result(context: Context) -> str:
-    active = active_pair(settings_of(context))
-    is_fresh = active is not None and not result_store.get(active.result_id).stale
-    return "" if is_fresh else n_("The scene changed since the scan: find contacts again")
-
-
-def _needs_curve(context: Context) -> str:
-    curve = active_curve(settings_of(context))
-    return n_("Compute the separation of this pair first") if curve is None else ""
+_needs_fresh_result = need(
+    lambda context: not results_of(settings_of(context)).stale,
+    n_("The scene changed since the scan: find contacts again"),
+)
+_needs_curve = need(
+    lambda context: active_curve(settings_of(context)), n_("Compute the separation of this pair first")
+)
 
 
 class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
@@ -389,12 +385,11 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
         # The pair is that of the click: another row may be active when the job begins.
         return _recorded(active, separation_over_time(context.scene, active.result, used, active.pair))
 
-    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
+    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> None:
         overlay.refresh(context)
         redraw()
         if context.area is not None:
             context.area.tag_redraw()
-        return {"FINISHED"}
 
 
 def _recorded(active: ActivePair, job: Job) -> Job:
@@ -409,29 +404,22 @@ def _recorded(active: ActivePair, job: Job) -> Job:
     return curve
 
 
-class COLLISION_BOUNDS_OT_export_separation(Command, Operator, ExportHelper):
+class COLLISION_BOUNDS_OT_export_separation(FileExport, Operator):
     """Export the separation of this pair over time as CSV: frame, separation and unit"""
 
     bl_label = "Export Separation"
-    bl_options: ClassVar = {"REGISTER"}
     needs = (needs_idle, needs_row, _needs_curve)
 
     filename_ext = ".csv"
-    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
-    if TYPE_CHECKING:
-        filepath: str  # ExportHelper declares it as a property
 
-    def invoke(self, context: Context, event: Event) -> set[str]:
-        """Suggest a file next to the blend file, named after the pair."""
+    def suggest(self, context: Context) -> str:
+        """Return a path next to the blend file, named after the pair."""
         curve = active_curve(settings_of(context))
-        if curve is not None:
-            names = "_".join(valid_text(name) for name in curve.names)
-            file = bpy.path.clean_name(f"separation_{names}")[:200] + ".csv"
-            self.filepath = str(Path(context.blend_data.filepath or "untitled.blend").with_name(file))
-        invoked: Any = super().invoke(context, event)  # the type stubs return literals
-        return set(invoked)
+        names = "_".join(map(valid_text, curve.names if curve else ()))
+        file = bpy.path.clean_name(f"separation_{names}")[:200] + ".csv"
+        return suggested_path(context.blend_data.filepath, file)
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Write the file."""
         curve = active_curve(settings_of(context))
         assert curve is not None, "a curve is needed"
@@ -440,7 +428,7 @@ class COLLISION_BOUNDS_OT_export_separation(Command, Operator, ExportHelper):
         lengths = curve.values * (units.scale_length if has_units else 1.0)
         cells = [None if np.isnan(length) else length for length in lengths.tolist()]
         write_text(path, separation_csv(curve.frames.tolist(), cells, "m" if has_units else "units"))
-        self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))
+        return rpt_("Exported {path}", path=message_line(str(path)))
 
 
 class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
@@ -461,7 +449,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
         maxlen=MAX_NAME,
     )
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> str:
         """Write the keys."""
         settings, row = row_of(context)
         curve = active_curve(settings)
@@ -469,7 +457,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
         name, item = pair_of_row(context.view_layer, settings, row)[int(self.target == "SECOND")]
         if item is None:
             text = n_("{name} is no longer in the scene: choose the other object")
-            return self.refuse(rpt_(text, name=valid_text(name)))
+            raise refusal(text, name=valid_text(name))
         with overlay.paused():
             # A property that only this operator has set makes no contact out of date.
             count = key_separation(context.scene, item, self.property_name, curve)
@@ -477,6 +465,4 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
         overlay.refresh(context)
         one, many = n_("{count} key of {property!r} on {name}"), n_("{count} keys of {property!r} on {name}")
         values = {"property": self.property_name, "name": valid_text(item.name)}
-        text = rpt_count(count, one, many, **values)
-        self.report({"INFO"}, message_line(text))
-        return None
+        return message_line(rpt_count(count, one, many, **values))

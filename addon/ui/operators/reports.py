@@ -17,6 +17,7 @@ from ...core.messages import message
 from ...formats import compare_contacts, file_text, load_document, parse_document, read_document, read_file
 from ...formats.wording import message_line
 from ...scene.blender.instances import name_of
+from ...scene.errors import SceneError
 from ...scene.jobs import result_store
 from ...scene.jobs.result import LoadedReport, loaded_report
 from ..contact_rows import fill_rows
@@ -24,7 +25,7 @@ from ..overlay import handlers as overlay
 from ..properties.scene import SceneSettings, fit_settings, results_of, settings_of, settings_on
 from ..result_texts import baseline_counts, first_and_count
 from ..texts import error_text, n_, rpt_, rpt_count
-from .command import Command, needs_contacts, needs_idle
+from .command import Command, Outcome, need, needs_contacts, needs_idle
 from .rows import playhead_stays, renew_markers
 
 
@@ -75,22 +76,20 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
     bl_label = "Load Baseline"
     needs = (needs_idle, needs_contacts)
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> str:
         """Compare, and keep the path of the report in the scene."""
         settings, before = settings_of(context), settings_of(context).baseline
         settings.baseline = self.filepath
         results, problem = compared(settings, results_of(settings))
         if problem:
             settings.baseline = before
-            return self.refuse(problem)
+            raise SceneError(problem)
         show_changed_results(context, settings, results)
         assert results.comparison is not None, "compared without a problem"
-        self.report({"INFO"}, baseline_counts(results.comparison))
-        return None
+        return baseline_counts(results.comparison)
 
 
-def _needs_baseline(context: Context) -> str:
-    return "" if settings_of(context).baseline else n_("There is no baseline")
+_needs_baseline = need(lambda context: settings_of(context).baseline, n_("There is no baseline"))
 
 
 class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
@@ -122,7 +121,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     bl_label = "Load Report"
     needs = (needs_idle,)
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> Outcome:
         """Read the report and fill the list."""
         path = Path(bpy.path.abspath(self.filepath))
         loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
@@ -136,10 +135,9 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
         if loaded.missing:
             names = first_and_count(loaded.missing, _NAMED)
             self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
-        else:
-            count = len(settings_of(context).rows)
-            text = rpt_count(count, "{file}: {count} row", "{file}: {count} rows", file=file)
-            self.report({"INFO"}, text)
+            return None
+        count = len(settings_of(context).rows)
+        return rpt_count(count, "{file}: {count} row", "{file}: {count} rows", file=file)
 
 
 def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale: bool = False) -> None:

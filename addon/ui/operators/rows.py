@@ -23,13 +23,14 @@ from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.instances import full_name_of
 from ...scene.blender.mesh_data import copied
+from ...scene.errors import SceneError
 from ...translations import CONTEXT
-from ..contact_rows import active_row, entry_of_row, sorted_and_filtered
+from ..contact_rows import active_row, entry_of_row, has_rows, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
 from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
 from ..texts import n_, rpt_, rpt_count
-from .command import Command, OfItem, needs_contacts, needs_row, needs_rows, row_of
+from .command import Command, OfItem, Outcome, need, needs_contacts, needs_row, needs_rows, row_of
 
 _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
@@ -68,7 +69,7 @@ def go_to_active_row(settings: SceneSettings, context: Context) -> None:
 
 def frame_selected(context: Context) -> None:
     """Frame the selected objects in the 3D viewport of the context; without one, do nothing."""
-    if context.area is None or context.area.type != "VIEW_3D":
+    if not _is_viewport(context):
         return
     region = next(region for region in context.area.regions if region.type == "WINDOW")
     overridable: Any = context  # the type stubs lack temp_override
@@ -77,27 +78,15 @@ def frame_selected(context: Context) -> None:
 
 
 def frame_of_row(settings: SceneSettings, row: ContactRow) -> float:
-    """Return the frame of a row's first contact or closest approach.
-
-    The result has it in double precision, the row only in single precision. The row is used if the session no
-    longer has the result.
-    """
+    """Return the frame of a row's first contact or closest approach, in double precision."""
     entry = entry_of_row(settings, row)
-    if entry is None:
-        return row.frame
     return entry.first.frame if isinstance(entry, Contact) else entry.frame
 
 
-def contact_of_row(settings: SceneSettings, row: ContactRow) -> Contact | None:
-    """Return the contact of a row; None for a near miss, or if the session no longer has the result."""
-    entry = entry_of_row(settings, row)
-    return entry if isinstance(entry, Contact) else None
-
-
 def starts_of_row(settings: SceneSettings, row: ContactRow) -> list[float]:
-    """Return the frames at which the intervals of a contact begin; the first alone without the result."""
-    contact = contact_of_row(settings, row)
-    return [row.frame] if contact is None else [span.start for span in contact.intervals]
+    """Return the frames at which the intervals of a contact begin, or that of a near miss."""
+    entry = entry_of_row(settings, row)
+    return [span.start for span in entry.intervals] if isinstance(entry, Contact) else [entry.frame]
 
 
 def interval_at(starts: Sequence[float], frame: float) -> int:
@@ -110,8 +99,7 @@ def pair_of_row(
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
     pair, result = entry_of_row(settings, row), results_of(settings).contacts
-    if pair is None or result is None:
-        return [(name, _find_object(layer, name)) for name in (row.a, row.b)]
+    assert result is not None, "rows have a result"
     known = subject_identities(settings.result_id, result)
     names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
     # By session_uid, because objects may have been renamed since the scan.
@@ -189,7 +177,7 @@ class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
         "Jump to the previous row of the list, and select its pair",
     )
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> Outcome:
         """Make the next or previous row active, which jumps to it."""
         settings = settings_of(context)
         order, shown = sorted_and_filtered(settings)
@@ -207,12 +195,9 @@ class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
         return None
 
 
-def _touches_again(context: Context) -> str:
-    """Need a pair that touches several times."""
-    settings = settings_of(context)
-    row = active_row(settings)
-    is_several = row is not None and len(starts_of_row(settings, row)) > 1
-    return "" if is_several else n_("This pair touches at most once")
+_touches_again = need(
+    lambda context: len(starts_of_row(*row_of(context))) > 1, n_("This pair touches at most once")
+)
 
 
 class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
@@ -226,7 +211,7 @@ class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
         "Jump to the previous time that this pair begins to touch",
     )
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> Outcome:
         """Jump to the start of the next or previous interval."""
         settings, row = row_of(context)
         starts, now, is_next = starts_of_row(settings, row), playhead(context.scene), self.direction == "NEXT"
@@ -257,25 +242,22 @@ class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
         contact_list.sort_by = self.column
 
 
-def _in_viewport(context: Context) -> str:
-    """Need a 3D viewport."""
-    is_there = context.area is not None and context.area.type == "VIEW_3D"
-    return "" if is_there else n_("Only available in a 3D viewport")
+def _is_viewport(context: Context) -> bool:
+    return context.area is not None and context.area.type == "VIEW_3D"
 
 
 class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
     """Select the pair of the active row and frame it in the view"""
 
     bl_label = "Frame Pair"
-    needs = (needs_rows, needs_row, _in_viewport)
+    needs = (needs_rows, needs_row, need(_is_viewport, n_("Only available in a 3D viewport")))
 
-    def run(self, context: Context) -> set[str] | None:
+    def run(self, context: Context) -> None:
         """Select the pair and frame it."""
         settings, row = row_of(context)
         if not select_pair(context, settings, row):
-            return self.refuse("; ".join(selection_problems(context, settings, row)))
+            raise SceneError("; ".join(selection_problems(context, settings, row)))
         frame_selected(context)
-        return None
 
 
 class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
@@ -297,12 +279,12 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
     bl_options: ClassVar = {"REGISTER"}
     needs = (needs_contacts,)
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Copy the table to the clipboard."""
         result = results_of(settings_of(context)).contacts
         assert result is not None, "contacts are needed"
         context.window_manager.clipboard = result.contacts_table(result.document())
-        self.report({"INFO"}, "Contacts copied as text")
+        return rpt_("Contacts copied as text")
 
 
 def has_markers(scene: Scene) -> bool:
@@ -371,19 +353,17 @@ def renew_markers(scene: Scene) -> None:
         add_markers(scene, settings_on(scene).contact_list.marks_all_intervals)
 
 
-def _needs_contacts_or_markers(context: Context) -> str:
-    rows = settings_of(context).rows
+def _has_contacts_or_markers(context: Context) -> bool:
+    settings = settings_of(context)
     # Contacts come before near misses, so the first row shows whether there are contacts.
-    if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
-        return ""
-    return n_("There are no contacts to mark: find contacts first")
+    return (has_rows(settings) and not settings.rows[0].is_near_miss) or has_markers(context.scene)
 
 
 class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     """Add timeline markers for the listed contacts, or remove them"""
 
     bl_label = "Contact Markers"
-    needs = (_needs_contacts_or_markers,)
+    needs = (need(_has_contacts_or_markers, n_("There are no contacts to mark: find contacts first")),)
 
     action: EnumProperty(
         name="Action",
@@ -402,12 +382,10 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
         options={"SKIP_SAVE"},
     )
 
-    def run(self, context: Context) -> None:
+    def run(self, context: Context) -> str:
         """Add the markers, or remove them."""
         scene: Scene = context.scene
         if self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene)):
-            text = rpt_count(remove_markers(scene), "{count} marker removed", "{count} markers removed")
-        else:
-            added = add_markers(scene, self.all_intervals)
-            text = rpt_count(added, "{count} marker added", "{count} markers added")
-        self.report({"INFO"}, text)
+            return rpt_count(remove_markers(scene), "{count} marker removed", "{count} markers removed")
+        added = add_markers(scene, self.all_intervals)
+        return rpt_count(added, "{count} marker added", "{count} markers added")

@@ -23,7 +23,7 @@ from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from .. import job_state
-from ..contact_rows import active_row, entry_of_row
+from ..contact_rows import active_entry
 from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, results_of, settings_on
@@ -246,7 +246,7 @@ def _build_draw_data(
     cached: CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
 ) -> draw_data.DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
-    display, pair = settings.display, entry_of_row(settings, active_row(settings))
+    display, pair = settings.display, active_entry(settings)
     contact = pair if isinstance(pair, Contact) else None
     active = () if pair is None else (pair.a, pair.b)
     bounds = draw_data.draw_data_from_shapes(live, display.shapes_drawn, settings.shape, active)

@@ -25,7 +25,7 @@ from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import SeparationCurve
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_row, entry_of_row
+from ..contact_rows import active_entry
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, results_of, settings_on
 from ..texts import iface_, length_text, n_, shortened, translated
@@ -157,7 +157,6 @@ hovered = _Hovered()
 
 
 _STALE = n_("The scene changed: find contacts again")
-_LOST = n_("Find contacts again to see it")
 
 
 class ActivePair(NamedTuple):
@@ -176,8 +175,8 @@ class _State:
 
 
 def active_pair(settings: SceneSettings) -> ActivePair | None:
-    """Return the pair of the active row; None without one, or if the session has lost its result."""
-    entry = entry_of_row(settings, active_row(settings))
+    """Return the pair of the active row; None without one."""
+    entry = active_entry(settings)
     result = results_of(settings).contacts
     if entry is None or result is None:
         return None
@@ -196,7 +195,7 @@ def request_missing(settings: SceneSettings) -> str:
     if job_state.running():
         return iface_("Computing")
     if active is None:
-        return iface_("Click a row" if active_row(settings) is None else _LOST)
+        return iface_("Click a row")
     if result_store.get(active.result_id).stale:
         return iface_(_STALE)
     if problem := _State.problems.get((active.result_id, active.pair)):

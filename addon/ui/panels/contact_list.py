@@ -16,10 +16,9 @@ from ...formats.document.model import ScannedContacts
 from ...scene.blender.frames import playhead
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_row, counts_of_rows, prefixes_of_names, sorted_and_filtered
+from ..contact_rows import active_row, counts_of_rows, entry_of_row, prefixes_of_names, sorted_and_filtered
 from ..operators.rows import (
     COLLISION_BOUNDS_OT_go_to_interval,
-    contact_of_row,
     interval_at,
     selection_problems,
 )
@@ -249,8 +248,8 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
         distance = length_text(row.value, context.scene.unit_settings)
         texts = iface_(time, frame=frame_text(row.frame)), iface_(gap, distance=distance)
         return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
-    result, contact = results_of(settings).contacts, contact_of_row(settings, row)
-    assert result and result.scanned and contact, "only drawn with contacts"
+    result, contact = results_of(settings).contacts, entry_of_row(settings, row)
+    assert result and result.scanned and isinstance(contact, Contact), "only drawn with contacts"
     lines = names + _lines_of_interval(context, result, contact)
     lines += _lines_of_meshes(context, result.scanned, row)
     if row.accepted:

@@ -19,8 +19,9 @@ from ...scene.colliders.check import ColliderCheck
 from ...scene.gltf_export.nodes import ExportSettings, add_colliders
 from ..kept_checks import is_outdated, stored_check
 from ..operators import export
-from ..operators.colliders import check_summary, draw_options
+from ..operators.colliders import check_summary
 from ..overlay.state import after_export, before_export
+from ..properties.options import draw_options
 from ..properties.preferences import PACKAGE
 from ..properties.scene import COLLIDER_OPTIONS, fit_settings, selected_count, settings_of, settings_on
 from ..texts import iface_, iface_count, most_that_fit, n_, translated

@@ -14,7 +14,7 @@ from bpy.types import Context, Panel, UILayout
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ...scene.fitting.quality import FitQuality
-from ..kept_checks import active_with_geometry, find_measurement
+from ..kept_checks import active_with_geometry, find_measurement, settings_of_active
 from ..properties.scene import settings_of
 from ..texts import iface_, iface_count, length_text, meaning_, n_
 from .sidebar import BoundsTab, draw_note
@@ -31,7 +31,7 @@ class _OfActive:
 
     def draw(self, context: Context) -> None:
         """Draw the settings, or the reason why there are none or they cannot be changed."""
-        layout, settings = self.layout, _settings_of_active(context)
+        layout, settings = self.layout, settings_of_active(context)
         layout.use_property_split, layout.use_property_decorate = True, False
         if settings is None:
             _draw_reason(layout, context)
@@ -43,12 +43,6 @@ class _OfActive:
     def draw_settings(self, context: Context, settings: Any) -> None:
         """Draw the settings of an object with geometry."""
         raise NotImplementedError
-
-
-def _settings_of_active(context: Context) -> Any:
-    """Return the settings of the active object, or None if it has no geometry."""
-    item = active_with_geometry(context)
-    return None if item is None else getattr(item, SETTINGS_PROPERTY)
 
 
 def _draw_reason(layout: UILayout, context: Context) -> None:
@@ -73,7 +67,7 @@ class _ObjectSettings(_OfActive):
 
     def draw_header(self, context: Context) -> None:
         """Draw the switch."""
-        settings = _settings_of_active(context)
+        settings = settings_of_active(context)
         row = self.layout.row()
         row.enabled = settings is not None
         if settings is None:

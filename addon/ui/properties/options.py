@@ -6,7 +6,7 @@ import the modules that read them, which would be a cycle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpy.props import EnumProperty
@@ -164,9 +164,30 @@ def _typed(option: Option, value: Any) -> Any:
     return value
 
 
-def draw_vertex_group(layout: UILayout, properties: Any, item: Any, name: str = "group") -> None:
-    """Draw the name of a vertex group, to choose from those of an object; None for no object."""
-    if item is not None and len(item.vertex_groups):
-        layout.prop_search(properties, name, item, "vertex_groups")
-    else:
-        layout.prop(properties, name)
+def _has_parts(settings: Any) -> bool:
+    """Return whether parts are computed: bounds have them only if the shape is chosen, colliders always."""
+    return "compound" in getattr(settings, "added_shapes", ("compound",))
+
+
+_APPLIES: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(PART_OPTIONS, _has_parts),
+    **dict.fromkeys(("up", "forward", "handedness", "units"), lambda export: export.preset == "custom"),
+    "pattern": lambda colliders: colliders.naming == "custom",
+    "max_vertices": lambda colliders: colliders.kind == "hull",
+    "group_threshold": lambda bounds: bool(bounds.vertex_group),
+}
+"""Whether options apply that do so only with certain values of others."""
+
+
+def draw_options(layout: UILayout, settings: Any, names: Iterable[str], item: Any = None) -> None:
+    """Draw those options of a scene or an operator that apply. Vertex groups are those of an object."""
+    for name in names:
+        if not _APPLIES.get(name, bool)(settings):
+            continue
+        column = layout.column()
+        # Greyed out instead of hidden, so that rows stay in place while the number of parts is dragged.
+        column.active = name != "parts_tolerance" or settings.parts > 1
+        if name in ("group", "vertex_group") and item is not None and len(item.vertex_groups):
+            column.prop_search(settings, name, item, "vertex_groups")
+        else:
+            column.prop(settings, name)

@@ -52,9 +52,9 @@ def test_f9_has_no_options_that_would_read_all_frames_again(character, operator)
 def test_f9_has_options_of_bounds_of_one_frame(character, monkeypatch):
     bpy.data.objects["Tube"].collision_bounds.bone_frames = "current"
     properties = bpy.ops.collision_bounds.compute_bounds.get_rna_type()
-    monkeypatch.setattr(Page, "bl_rna", properties, raising=False)
-    monkeypatch.setattr(Page, "added_shapes", {"compound"}, raising=False)
-    monkeypatch.setattr(Page, "vertex_group", "", raising=False)
+    values = {"bl_rna": properties, "added_shapes": {"compound"}, "vertex_group": "", "parts": 8}
+    for name, value in values.items():
+        monkeypatch.setattr(Page, name, value, raising=False)
     page = Page(COLLISION_BOUNDS_OT_compute_bounds)
     assert {"scope", "added_shapes", "box_axes", "padding"} <= set(page.options)
 

@@ -154,12 +154,12 @@ def test_export_is_refused_without_results(settings, operator):
 )
 def test_suggested_names_of_formats_differ(operator, name):
     cls = next(cls for cls in export.EXPORTS if cls.bl_idname == f"collision_bounds.{operator}")
-    path = Path(export._suggested_path("/work/level.blend", cls.suggested_name))
+    path = Path(export.suggested_path("/work/level.blend", cls.suggested_name))
     assert path == Path("/work", name) and path.suffix == cls.filename_ext
 
 
 def test_file_that_was_never_saved_is_suggested_as_untitled():
-    assert Path(export._suggested_path("", "{file}.unity.json")) == Path("untitled.unity.json")
+    assert Path(export.suggested_path("", "{file}.unity.json")) == Path("untitled.unity.json")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import bpy
 import pytest
 
 from addon.formats import Skipped
+from addon.scene.errors import SceneError
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import HIDDEN
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
-from addon.ui.result_texts import empty_result_error, skipped_texts
+from addon.ui.result_texts import check_not_empty, skipped_texts
 from tests.ui.drawn_panel import Page
 
 FENCE = Skipped("Fence", "no vertices")
@@ -24,10 +25,15 @@ def test_skipped_objects_are_grouped_by_reason_with_first_name():
 
 def test_empty_result_has_reason_and_remedy():
     selected = Selection(selected_only=True)
-    assert empty_result_error(1, [FENCE], selected) is None
-    assert empty_result_error(0, [FENCE], selected) == "Fence: no vertices"
-    assert "select a mesh" in empty_result_error(0, [], selected)
-    assert "no visible objects" in empty_result_error(0, [], Selection())
+    check_not_empty(1, [FENCE], selected)
+    cases = (
+        ([FENCE], selected, "^Fence: no vertices$"),
+        ([], selected, "select a mesh"),
+        ([], Selection(), "no visible"),
+    )
+    for skipped, selection, text in cases:
+        with pytest.raises(SceneError, match=text):
+            check_not_empty(0, skipped, selection)
 
 
 @pytest.mark.smoke

@@ -172,7 +172,7 @@ def test_f9_of_compute_bounds_has_all_options_that_apply(settings, added, group,
     """Another option is applied at once, because convex parts are remembered."""
 
     class Options(Page):
-        added_shapes, vertex_group = added, group
+        added_shapes, vertex_group, parts = added, group, 8
         bl_rna = bpy.ops.collision_bounds.compute_bounds.get_rna_type()
 
     assert {*Options(COLLISION_BOUNDS_OT_compute_bounds).options} == {"scope", *BOUNDS_OPTIONS} - missing
