@@ -9,7 +9,7 @@ import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrices
 from addon.scene.fitting.fit import PartVertices, fit_around_origins, plain_shapes
-from addon.scene.fitting.local_and_world import PlacedGeometry, fit_in_world
+from addon.scene.fitting.local_and_world import PlacedGeometry, fit_many
 from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.settings import (
     BOUND_SHAPES,
@@ -46,7 +46,7 @@ def test_fit_raises_for_kind_that_is_not_plain(shape):
     piece = SubjectGeometry.of(0, Geometry(CUBE, np.eye(4)), FitSettings())
     placements, _ = decompose_matrices(np.eye(4)[None])
     with pytest.raises(KeyError, match=shape):
-        fit_in_world([PlacedGeometry(piece, placements)], (shape,))
+        fit_many([PlacedGeometry(piece, placements)], (shape,))
 
 
 @pytest.mark.parametrize("shape", ["ball", "hull"])

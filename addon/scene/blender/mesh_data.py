@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, distinct_rows
-from ..errors import SceneError
 from ..settings import Modifiers
 from .instances import VisibleInstance
 
@@ -73,14 +72,6 @@ def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]
     is_finite: Bools = np.isfinite(np.concatenate([rotation, scale], axis=1)).all(axis=1)
     is_valid: Bools = is_finite[inverse] & np.isfinite(translation).all(axis=1)
     return Placement(translation, written[inverse], scale[inverse]), is_valid
-
-
-def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
-    """Decompose one world matrix (4, 4). Raises SceneError if it is not finite or too large."""
-    placements, is_valid = decompose_matrices(matrix[None])
-    if not is_valid[0]:
-        raise SceneError(UNPLACED)
-    return Placement(*(values[0] for values in placements))
 
 
 def world_matrix(item: VisibleInstance) -> NDArray[np.float64]:

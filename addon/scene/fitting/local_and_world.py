@@ -60,17 +60,6 @@ class FittedRows(NamedTuple):
     world: tuple[Shape, ...]
 
 
-def fit_in_world(
-    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
-) -> list[tuple[Shape, ...] | CollisionBoundsError]:
-    """Fit shapes in world space to one subject of each source, or return why it cannot be fitted."""
-    fits, errors = fit_many(sources, shapes)
-    found: dict[int, tuple[Shape, ...] | CollisionBoundsError] = dict(errors)
-    for rows, _, world in fits:
-        found |= {row: tuple(shape[k] for shape in world) for k, row in enumerate(rows.tolist())}
-    return [found[row] for row in range(len(sources))]
-
-
 def fit_many(
     sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
+from ...core import Aabb, Capsule, Cylinder, InvalidShapeError, Obb, Sphere
 from ...core.fitting.quickhull import is_closed_surface
 from ...core.messages import message, template
-from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
-from ...core.shapes.axial import axial_coordinates, distance_from_segment
+from ...core.numeric.arrays import Floats, cross, dot, length, transform_points
 from ..blender.instances import name_of
-from ..blender.mesh_data import Geometry, Placement, decompose_matrix
+from ..blender.mesh_data import Geometry
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_overrides
 from ..blender.parts.weights import reason_without_vertices
 from ..errors import SceneError, describe_error
-from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
-from ..subjects.reader import SubjectGeometry, read_vertices_of_fit
+from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, FitSettings
+from ..subjects.reader import read_vertices_of_fit
 from .fit import plain_shapes
-from .local_and_world import PlacedGeometry, fit_in_world
 from .moved_fits import new_fits
 
 _TOUCHES = 1e-5
@@ -90,33 +88,24 @@ def measure_fit(
         geometry = Geometry(overrides[0].points, matrix, overrides[0].radius)
     elif overrides:
         geometry = Geometry(np.concatenate([each.enclosing_points for each in overrides]), matrix)
-    try:
-        placed = Placement(*(values[None] for values in decompose_matrix(matrix)))
-        source = PlacedGeometry(SubjectGeometry.of(0, geometry, settings), placed)
-        (fitted,) = fit_in_world([source], plain_shapes(shapes, settings))
-        axial = [_fit_axial(geometry, name, settings) for name in AXIAL_SHAPES if name in shapes]
-    except CollisionBoundsError as error:
-        fitted = error
-    if isinstance(fitted, CollisionBoundsError):
-        raise SceneError(message("{name}: {reason}", name=name_of(original), reason=describe_error(fitted)))
+    fitted = []
+    for name in (*plain_shapes(shapes, settings), *(name for name in AXIAL_SHAPES if name in shapes)):
+        fits = new_fits(1, name, settings, None, np.empty(0, dtype=np.int64))
+        errors = fits.fit([0], [geometry])
+        if not errors:
+            shape, errors = fits.shapes_at(np.array([0]), matrix[None])
+        for error in errors.values():
+            raise SceneError(
+                message("{name}: {reason}", name=name_of(original), reason=describe_error(error))
+            )
+        fitted.append(shape[0])
     world = transform_points(matrix, points)
     return FitQuality(
         closed_volume(world, triangles),
         len(points),
         int(points_outside(overrides, points).sum()) if overrides else 0,
-        tuple(_QUALITIES[type(shape)](shape, world) for shape in (*fitted, *axial)),
+        tuple(_shape_quality(shape, world) for shape in fitted),
     )
-
-
-def _fit_axial(geometry: Geometry, shape: DrawnShape, settings: FitSettings) -> Shape:
-    """Fit a capsule or cylinder in world space. Raises CollisionBoundsError."""
-    fits = new_fits(1, shape, settings, None, np.empty(0, dtype=np.int64))
-    errors = fits.fit([0], [geometry])
-    if not errors:
-        shapes, errors = fits.shapes_at(np.array([0]), geometry.matrix[None])
-    for error in errors.values():
-        raise error
-    return shapes[0]
 
 
 def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
@@ -133,47 +122,27 @@ def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
     return abs(float(dot(corners[:, 0], cross(corners[:, 1], corners[:, 2])).sum())) / 6
 
 
-def _sphere_quality(shape: Sphere, points: Floats) -> ShapeQuality:
-    radius = float(shape.radius)
-    gap = radius - length(points - shape.center)
-    volume = 4 / 3 * math.pi * radius**3
-    return ShapeQuality("Sphere", shape.center, radius, volume, _touching(gap, radius))
-
-
-def _box_quality(label: str, shape: Aabb | Obb, points: Floats) -> ShapeQuality:
-    box = shape.oriented()
-    gap = (box.half_extents - np.abs(box.to_local(points))).min(axis=1)
-    size = 2 * box.half_extents
-    volume = float(np.prod(size))
-    return ShapeQuality(label, box.center, size, volume, _touching(gap, float(length(box.half_extents))))
-
-
-def _capsule_quality(shape: Capsule, points: Floats) -> ShapeQuality:
-    radius = float(shape.radius)
-    gap, whole = radius - distance_from_segment(shape, points), 2 * float(shape.half_length) + 2 * radius
-    touching = _touching(gap, max(radius, whole / 2))
-    return ShapeQuality(template("Capsule"), shape.center, radius, float(shape.volume), touching, whole)
-
-
-def _cylinder_quality(shape: Cylinder, points: Floats) -> ShapeQuality:
-    radius, whole = float(shape.radius), 2 * float(shape.half_length)
-    along, across = axial_coordinates(shape, points)
-    gap = np.minimum(shape.half_length - np.abs(along), radius - across)
-    touching = _touching(gap, max(radius, whole / 2))
-    return ShapeQuality(template("Cylinder"), shape.center, radius, float(shape.volume), touching, whole)
-
-
-_QUALITIES: dict[type[Shape], Callable[[Any, Floats], ShapeQuality]] = {
-    Sphere: _sphere_quality,
-    Aabb: partial(_box_quality, template("Box")),
-    Obb: partial(_box_quality, template("Own Box")),
-    Capsule: _capsule_quality,
-    Cylinder: _cylinder_quality,
+_LABELS: dict[type[Any], str] = {
+    Sphere: "Sphere",
+    Aabb: template("Box"),
+    Obb: template("Own Box"),
+    Capsule: template("Capsule"),
+    Cylinder: template("Cylinder"),
 }
-"""Statistics of a shape around points (n, 3) in the same space, by its class."""
 
 
-def _touching(gap: Floats, size: float) -> int:
-    """Count the distances (n,) to a surface that are small for a bound of this size."""
-    touches: Ints = np.flatnonzero(np.abs(gap) <= _TOUCHES * size)
-    return len(touches)
+def _shape_quality(shape: Any, points: Floats) -> ShapeQuality:
+    """Statistics of a shape around points (n, 3) in the same space."""
+    tolerance = _TOUCHES * float(length(shape.aabb().half_extents))
+    is_touching = shape.padded(tolerance).contains(points)
+    with suppress(InvalidShapeError):  # nothing is left of a flat box: all points touch it
+        is_touching &= ~shape.padded(-tolerance).contains(points)
+    size = 2 * shape.half_extents if isinstance(shape, (Aabb, Obb)) else float(shape.radius)
+    whole = None
+    if isinstance(shape, (Capsule, Cylinder)):
+        ends = size if isinstance(shape, Capsule) else 0.0
+        whole, volume = 2 * (float(shape.half_length) + ends), float(shape.volume)
+    else:
+        volume = 4 / 3 * math.pi * size**3 if isinstance(shape, Sphere) else float(np.prod(size))
+    touching = int(np.count_nonzero(is_touching))
+    return ShapeQuality(_LABELS[type(shape)], shape.center, size, volume, touching, whole)

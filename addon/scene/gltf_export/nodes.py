@@ -45,7 +45,7 @@ from ..blender.object_settings import (
 )
 from ..blender.overrides import read_overrides
 from ..errors import describe_error
-from ..fitting.local_and_world import PlacedGeometry, fit_in_world
+from ..fitting.local_and_world import PlacedGeometry, fit_many
 from ..settings import FitSettings
 from ..subjects.reader import SubjectGeometry
 from .exporter_meshes import ExportedPart, HullCache, exported_parts
@@ -227,11 +227,13 @@ def _primitives(
     margin = max((part.rounding for part in groups), default=0.0)
     own_axes = replace(fit, axes="object", padding=fit.padding + margin)
     pieces = (SubjectGeometry.of(0, Geometry(part.points, matrix, radius), own_axes) for part in groups)
-    for fitted in fit_in_world([PlacedGeometry(piece, placed) for piece in pieces], (shape,)):
-        if isinstance(fitted, CollisionBoundsError):
-            yield fitted
+    fits, errors = fit_many([PlacedGeometry(piece, placed) for piece in pieces], (shape,))
+    found = {row: world[k] for rows, _, (world,) in fits for k, row in enumerate(rows.tolist())}
+    for number in range(len(groups)):
+        if number in errors:
+            yield errors[number]
             continue
-        (volume,) = fitted
+        volume = found[number]
         assert isinstance(volume, (Obb, Sphere))
         try:
             yield _NodeCollider(fit_collider(matrix, frame, volume), None)

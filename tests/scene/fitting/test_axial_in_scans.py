@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.fitting.convex_hull import run_hull_steps
-from addon.scene.blender.mesh_data import Geometry, decompose_matrix
+from addon.scene.blender.mesh_data import Geometry, Placement, decompose_matrices
 from addon.scene.fitting.fit_cache import PosedVertices
 from addon.scene.fitting.moved_fits import AxialFits
 from addon.scene.jobs.detailed_shapes import detailed_shapes
@@ -27,7 +27,7 @@ def test_shapes_of_scans_are_those_of_documents(shape, seed):
     fits = AxialFits(shape)
     found = fits.fit(PosedVertices(np.array([0]), [points], matrix[None, :3, :3]), np.zeros(1))
     piece = SubjectGeometry.of(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
-    placed = decompose_matrix(matrix)
+    placed = Placement(*(values[0] for values in decompose_matrices(matrix[None])[0]))
     _, (expected,) = run_hull_steps(detailed_shapes(piece, placed, (shape,)))
     assert found.radius[0] == pytest.approx(expected.radius, rel=1e-9)
     assert found.half_length[0] == pytest.approx(expected.half_length, rel=1e-9, abs=1e-9)
