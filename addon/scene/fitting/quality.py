@@ -137,7 +137,7 @@ def _shape_quality(shape: Any, points: Floats) -> ShapeQuality:
     is_touching = shape.padded(tolerance).contains(points)
     with suppress(InvalidShapeError):  # nothing is left of a flat box: all points touch it
         is_touching &= ~shape.padded(-tolerance).contains(points)
-    size = 2 * shape.half_extents if isinstance(shape, (Aabb, Obb)) else float(shape.radius)
+    size: Any = 2 * shape.half_extents if isinstance(shape, (Aabb, Obb)) else float(shape.radius)
     whole = None
     if isinstance(shape, (Capsule, Cylinder)):
         ends = size if isinstance(shape, Capsule) else 0.0

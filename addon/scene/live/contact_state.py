@@ -39,21 +39,6 @@ class OwnedShapes(NamedTuple):
     owners: Ints
 
 
-class MovedParts(NamedTuple):
-    """Convex parts of subjects as Compute Bounds has fitted them.
-
-    is_shown : (n,) bool. Whether the parts of each subject are these, instead of boxes.
-    shapes : Boxes, spheres and capsules.
-    edges : (k, 2, 3) float. Ends of the edges of hulls, in world space.
-    edge_owners : (k,) int. Subject of each edge.
-    """
-
-    is_shown: Bools
-    shapes: tuple[OwnedShapes, ...]
-    edges: Floats
-    edge_owners: Ints
-
-
 class LiveShapes(NamedTuple):
     """Shapes and flags of n subjects at the current frame.
 
@@ -61,7 +46,8 @@ class LiveShapes(NamedTuple):
         oriented ones where the box of any subject lies along the axes of its object.
     in_contact, selected, visible : (n,) bool
     moved : Whether any subject has another matrix, or other vertices, than at the update before.
-    parts : Convex parts to show instead of boxes of these. None where the boxes are tested, or without parts.
+    parts : Convex parts as Compute Bounds has fitted them, of hulls the edges. Subjects with these have no
+        box of a part. None where the boxes are tested.
     """
 
     shapes: Mapping[DrawnShape, OwnedShapes]
@@ -69,7 +55,7 @@ class LiveShapes(NamedTuple):
     selected: Bools
     visible: Bools
     moved: bool = False
-    parts: MovedParts | None = None
+    parts: tuple[OwnedShapes, ...] = ()
 
 
 class LiveReading(NamedTuple):

@@ -18,11 +18,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Capsule, Obb, Shape, Sphere, stacked
+from ...core import Segment
 from ...core.compound.convex_parts import Compound
 from ...core.fitting.convex_hull import ConvexHull
 from ...core.fitting.quickhull import face_planes
 from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix, transform_vectors
+from ...core.shapes import concatenated
 from ..blender.animated import may_deform
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
@@ -43,7 +44,6 @@ from .contact_state import (
     FrameSnapshot,
     LiveReading,
     LiveShapes,
-    MovedParts,
     OwnedShapes,
     overlapping_subjects,
 )
@@ -71,24 +71,23 @@ class LiveParts:
             if (compound := _compound_of(result, index)) is not None:
                 self._scales[index] = result.objects[index].scale
                 for part in compound.parts:
-                    parts[type(part)].append((part, index))
-        hulls = parts.pop(ConvexHull, [])
+                    shapes = _sharp_edges(part) if isinstance(part, ConvexHull) else part[None]
+                    parts[type(shapes)].append((shapes, index))
         self._shapes = [
-            OwnedShapes(stacked([shape for shape, _ in pairs]), np.array([index for _, index in pairs]))
+            OwnedShapes(
+                concatenated(*(shapes for shapes, _ in pairs)),
+                np.repeat([index for _, index in pairs], [shapes.shape[0] for shapes, _ in pairs]),
+            )
             for pairs in parts.values()
         ]
-        ends = [_sharp_edges(hull) for hull, _ in hulls]
-        self._edges = np.concatenate([np.empty((0, 2, 3)), *ends])
-        owners = np.array([index for _, index in hulls], dtype=np.int64)
-        self._edge_owners: Ints = np.repeat(owners, [len(each) for each in ends])
 
     @property
     def has_parts(self) -> bool:
         """True if the result has convex parts."""
         return bool(np.isfinite(self._scales).any())
 
-    def moved(self, is_shown: Bools, matrices: Floats) -> MovedParts:
-        """Return the parts of subjects at their world matrices.
+    def moved(self, is_shown: Bools, matrices: Floats) -> tuple[Bools, tuple[OwnedShapes, ...]]:
+        """Return which subjects (n,) the parts of the result are right for, and these at world matrices.
 
         is_shown : (n,) bool. Subjects that are present, and have the vertices of the result.
         matrices : (n, 4, 4) float64. World matrices.
@@ -100,12 +99,17 @@ class LiveParts:
         shapes = []
         for shape, owners in self._shapes:
             keep = is_shown[owners]
-            kept = owners[keep]
-            shapes.append(OwnedShapes(_moved(shape[keep], turns[kept], offsets[kept]), kept))
-        keep = is_shown[self._edge_owners]
-        owners = self._edge_owners[keep]
-        ends = transform_vectors(turns[owners][:, None], self._edges[keep]) + offsets[owners][:, None]
-        return MovedParts(is_shown, tuple(shapes), ends, owners)
+            shape, owners = shape[keep], owners[keep]
+            turn, fields = turns[owners], {name: getattr(shape, name) for name in shape.field_shapes}
+            # Far faster than `transformed`, which encloses the images under any map.
+            for name in fields.keys() & {"center", "start", "end"}:
+                fields[name] = transform_vectors(turn, fields[name]) + offsets[owners]
+            if "axis" in fields:
+                fields["axis"] = transform_vectors(turn, fields["axis"])
+            if "rotation" in fields:
+                fields["rotation"] = turn @ fields["rotation"]
+            shapes.append(OwnedShapes(shape.unchecked(*fields.values()), owners))
+        return is_shown, tuple(shapes)
 
 
 def _compound_of(result: Result, index: int) -> Compound | None:
@@ -114,21 +118,8 @@ def _compound_of(result: Result, index: int) -> Compound | None:
     return next((shape for shape in local if isinstance(shape, Compound)), None)
 
 
-def _moved(shape: Shape, turns: Floats, offsets: Floats) -> Shape:
-    """Rotate shapes (k,) by matrices (k, 3, 3), and move them by offsets (k, 3)."""
-    center = transform_vectors(turns, shape.center) + offsets
-    if isinstance(shape, Sphere):
-        return Sphere.unchecked(center, shape.radius)
-    if isinstance(shape, Capsule):
-        return Capsule.unchecked(
-            center, transform_vectors(turns, shape.axis), shape.half_length, shape.radius
-        )
-    assert isinstance(shape, Obb), "a compound has no other shapes"
-    return Obb.unchecked(center, shape.half_extents, turns @ shape.rotation)
-
-
-def _sharp_edges(hull: ConvexHull) -> Floats:
-    """Return the ends (k, 2, 3) of the edges of a hull between faces that are not in one plane."""
+def _sharp_edges(hull: ConvexHull) -> Segment:
+    """Return the edges (k,) of a hull between faces that are not in one plane."""
     normals, _ = face_planes(hull.vertices, hull.faces)
     directed = np.concatenate([hull.faces[:, [0, 1]], hull.faces[:, [1, 2]], hull.faces[:, [2, 0]]])
     face = np.tile(np.arange(len(hull.faces)), 3)
@@ -136,8 +127,8 @@ def _sharp_edges(hull: ConvexHull) -> Floats:
     # Each edge has a face on both sides, so equal edges come in pairs.
     first, second = order[::2], order[1::2]
     is_sharp = np.abs(normals[face[first]] - normals[face[second]]).max(axis=1) > _FLAT
-    found: Floats = hull.vertices[directed[first[is_sharp]]]
-    return found
+    start, end = directed[first[is_sharp]].T
+    return Segment(hull.vertices[start], hull.vertices[end])
 
 
 _MAX_COORDINATE = 1e15
@@ -239,28 +230,33 @@ class LiveSubjects:
         edited = self._read(depsgraph, slots, present, matrices, changed_uids)
         moved = edited or not np.array_equal(matrices, self._matrices)
         self._matrices = matrices
-        shapes = {name: self._fitted_shapes(name, present, matrices) for name in names}
+        if self._fitted_with is None:
+            self._fitted_with, self._fitted_readings = fit, dict(self._known)
+        has_boxes: Bools = present
+        parts: tuple[OwnedShapes, ...] = ()
+        # A scan tests the boxes of parts, whatever their shape is.
+        if "compound" in drawn and checked != "compound" and self._result_parts.has_parts:
+            are_parts, parts = self._result_parts.moved(self._have_parts(fit, present), matrices)
+            has_boxes = present & ~are_parts
+        shapes = {
+            name: self._fitted_shapes(name, has_boxes if name == "compound" else present, matrices)
+            for name in names
+        }
         times = self._times if use_report else None
         in_contact = None if times is None else times.in_contact_at(playhead(depsgraph.scene))
         if in_contact is None:
             in_contact = overlapping_subjects(shapes[checked], self._objects)
-        if self._fitted_with is None:
-            self._fitted_with, self._fitted_readings = fit, dict(self._known)
-        # A scan tests the boxes of parts, whatever their shape is.
-        parts = self._moved_parts(fit, present) if "compound" in drawn and checked != "compound" else None
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
 
-    def _moved_parts(self, fit: FitSettings, present: Bools) -> MovedParts | None:
-        """Return the convex parts of the result, of subjects that are as they were at the first update."""
-        if not self._result_parts.has_parts or fit != self._fitted_with:
-            return None
-        is_shown = present & ~(self._is_assembled | self._has_settings)
-        for index in np.flatnonzero(is_shown).tolist():
+    def _have_parts(self, fit: FitSettings, present: Bools) -> Bools:
+        """Return which of the subjects that are present (n,) are as they were at the first update."""
+        are_same = present & ~(self._is_assembled | self._has_settings) & (fit == self._fitted_with)
+        for index in np.flatnonzero(are_same).tolist():
             now, fitted = self._known.get(index), self._fitted_readings.get(index)
-            is_shown[index] = now is fitted or (
+            are_same[index] = now is fitted or (
                 now is not None and fitted is not None and now.has_shape_of(fitted)
             )
-        return self._result_parts.moved(is_shown, self._matrices)
+        return np.asarray(are_same)
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
         """Drop the vertices and fits that do not fit the settings."""

@@ -6,7 +6,7 @@ without a graphics card.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Contact, Shape, Sphere, stacked
+from ...core import Aabb, Contact, Segment, Shape, Sphere, stacked
 from ...core.numeric.arrays import Bools, Floats, Ints, Table, length, perpendicular
 from ...scene.jobs.result import Result
-from ...scene.live.contact_state import LiveShapes, OwnedShapes
+from ...scene.live.contact_state import LiveShapes
 from ...scene.settings import DrawnShape, ShapeName
 from ..properties.preferences import preferences
 from .unit_meshes import LINES, PARTS, UnitMesh
@@ -148,12 +148,6 @@ def instances_of(shape: Shape, owners: Ints) -> Instances:
     return Instances.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
-def segment_instances(starts: Floats, directions: Floats, owners: Ints) -> Instances:
-    """Return lines from points (n, 3) along directions (n, 3), in black."""
-    half = directions / 2
-    return Instances.of("edges", starts + half, half[:, :, None] * (0, 0, 1), owners)
-
-
 def subject_colors(in_contact: Bools, active: Sequence[int] = ()) -> NDArray[np.float32]:
     """Return the color (n, 4) of each subject, by whether it is in contact (n,).
 
@@ -188,23 +182,12 @@ def draw_data_from_shapes(
     parts = [Instances()]
     for name in drawn[::-1]:
         colors = bright if name == checked else faint
-        for part in _drawn_as(live, name):
+        # Convex parts can be of several kinds.
+        for owned in (*(live.parts if name == "compound" else ()), live.shapes[name]):
+            part = instances_of(*owned)
             part.rows[:, 3] = colors[part.owners]
             parts.append(part)
     return DrawData(Instances.concatenate(parts), strong=strong)
-
-
-def _drawn_as(live: LiveShapes, name: DrawnShape) -> Iterator[Instances]:
-    """Yield the instances of the shapes of one name; convex parts can be of several kinds."""
-    shapes = [live.shapes[name]]
-    if name == "compound" and live.parts is not None:
-        (shape, owners), parts = shapes[0], live.parts
-        is_box = ~parts.is_shown[owners]
-        shapes = [*reversed(parts.shapes), OwnedShapes(shape[is_box], owners[is_box])]
-        starts, stops = parts.edges[:, 0], parts.edges[:, 1]
-        yield segment_instances(starts, stops - starts, parts.edge_owners)
-    for shape, owners in shapes:
-        yield instances_of(shape, owners)
 
 
 _SWEPT: dict[DrawnShape, type[Shape]] = {"sphere": Sphere, "aabb": Aabb}
@@ -268,7 +251,7 @@ def contact_marker(contact: Contact, instances: Instances) -> Instances:
         for across in (side, -side):
             lines.append((point + shaft, _ARROW_HEAD * size * (0.5 * across - normal)))
     starts, directions = (np.array(column) for column in zip(*lines, strict=True))
-    marker = segment_instances(starts, directions, np.full(len(lines), contact.a))
+    marker = instances_of(Segment(starts, starts + directions), np.full(len(lines), contact.a))
     return marker.with_color(preferences().marker_color)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Capsule, Cylinder, Obb, Sphere
+from ...core import Aabb, Capsule, Cylinder, Obb, Segment, Sphere
 from ...core.numeric.arrays import Floats, Ints, cross, perpendicular
 
 UnitMesh: TypeAlias = str
@@ -238,6 +238,9 @@ PARTS: dict[type, Callable[[Any], tuple[_Part, ...]]] = {
     Aabb: lambda shape: (("boxes", shape.center, shape.half_extents),),
     Obb: lambda shape: (("boxes", shape.center, shape.rotation * shape.half_extents[:, None]),),
     Capsule: _capsule_parts,
+    Segment: lambda shape: (
+        ("edges", (shape.start + shape.end) / 2, ((shape.end - shape.start) / 2)[:, :, None] * (0, 0, 1)),
+    ),
     Cylinder: lambda shape: (("cylinders", shape.center, _along_axis(shape, shape.half_length)),),
 }
 """Instances that make up shapes (n,) of each class."""

@@ -510,20 +510,19 @@ def test_parts_of_the_result_are_shown_in_their_shape_and_follow_their_object(ad
     update = make_updater(result, fit=fit, drawn=("compound",), checked="aabb")
 
     def assert_parts_hold_corners(**options) -> None:
-        parts = update(**options).parts
-        assert parts.is_shown.tolist() == [True]
+        shown = update(**options)
+        assert not len(shown.shapes["compound"].owners)
+        ((shape, owners),) = shown.parts
         corners = np.array([item.matrix_world @ vertex.co for vertex in item.data.vertices])
         if part_shape == "hull":
             # Two boxes have 24 edges; a split across the corner makes a prism of five sides.
-            assert parts.shapes == () and 24 <= len(parts.edges) <= 30
-            assert set(parts.edge_owners.tolist()) == {0}
+            assert 24 <= shape.shape[0] <= 30 and set(owners.tolist()) == {0}
             # Each corner of the mesh is an end of edges.
-            ends = parts.edges.reshape(-1, 3)
+            ends = np.concatenate([shape.start, shape.end])
             gaps = np.linalg.norm(corners[:, None] - ends, axis=-1).min(axis=1)
             assert gaps.max() < 1e-4
             return
-        ((shape, owners),) = parts.shapes
-        assert owners.tolist() == [0, 0] and not len(parts.edges)
+        assert owners.tolist() == [0, 0]
         assert shape.padded(1e-5).contains(corners[:, None]).any(axis=1).all()
 
     assert_parts_hold_corners()
@@ -533,17 +532,19 @@ def test_parts_of_the_result_are_shown_in_their_shape_and_follow_their_object(ad
     # Parts are not fitted again: with another scale, or another vertex, boxes stand for them.
     item.scale.x = 3
     bpy.context.view_layer.update()
-    assert update(changed=()).parts.is_shown.tolist() == [False]
+    shown = update(changed=())
+    assert shown.shapes["compound"].owners.tolist() == [0, 0] and not len(shown.parts[0].owners)
     item.scale.x = 2
     item.data.vertices[0].co.x -= 1
     item.data.update()
     bpy.context.view_layer.update()
-    assert update().parts.is_shown.tolist() == [False]
+    shown = update()
+    assert set(shown.shapes["compound"].owners.tolist()) == {0} and not len(shown.parts[0].owners)
 
 
 def test_parts_that_a_scan_tests_are_shown_as_boxes(add_mesh):
     add_mesh("Cube", CUBE)
     fit = FitSettings(parts=2)
     result = compute_bounds(bpy.context.scene, BoundsSettings(shapes=("compound",), fit=fit))
-    assert make_updater(result, fit=fit, drawn=("compound",), checked="compound")().parts is None
-    assert make_updater(bounds(), fit=fit, drawn=("compound",), checked="aabb")().parts is None
+    assert make_updater(result, fit=fit, drawn=("compound",), checked="compound")().parts == ()
+    assert make_updater(bounds(), fit=fit, drawn=("compound",), checked="aabb")().parts == ()

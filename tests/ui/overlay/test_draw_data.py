@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Capsule, Contact, ContactInterval, FirstContact, Obb, Segment, Sphere
-from addon.scene.live.contact_state import LiveShapes, MovedParts, OwnedShapes
+from addon.core import Aabb, Capsule, Contact, ContactInterval, FirstContact, Obb, Segment, Sphere, Triangle
+from addon.scene.live.contact_state import LiveShapes, OwnedShapes
 from addon.ui.overlay.draw_data import (
     contact_marker,
     draw_data_from_shapes,
@@ -30,11 +30,11 @@ BOXES = Aabb([[0, 0, 0], [5, 0, 0]], [[2, 2, 2], [7, 2, 2]])
 
 
 def test_unknown_shape_raises_and_is_not_drawn_as_box():
-    segments = Segment([[0, 0, 0], [5, 0, 0]], [[1, 0, 0], [6, 0, 0]])
-    with pytest.raises(TypeError, match="cannot draw Segment"):
-        instances_of(segments, np.arange(2))
-    with pytest.raises(TypeError, match="cannot draw Segment"):
-        draw_data_from_shapes(live_shapes(segments), ["aabb"], "aabb")
+    triangles = Triangle(*np.random.default_rng(1).normal(size=(3, 2, 3)))
+    with pytest.raises(TypeError, match="cannot draw Triangle"):
+        instances_of(triangles, np.arange(2))
+    with pytest.raises(TypeError, match="cannot draw Triangle"):
+        draw_data_from_shapes(live_shapes(triangles), ["aabb"], "aabb")
 
 
 def test_free_subject_is_blue_and_subject_in_contact_red():
@@ -93,12 +93,18 @@ def test_free_bounds_of_many_subjects_are_fainter_and_contacts_are_not(count, op
     assert colors[7, 3] == CONTACT[3]
 
 
-def test_parts_of_one_subject_replace_its_boxes_alone():
+def with_parts(live, *parts):
+    """Return live shapes whose second subject has convex parts instead of its box."""
+    shape, owners = live.shapes["compound"]
+    shapes = {"compound": OwnedShapes(shape[:1], owners[:1])}
+    return live._replace(shapes=shapes, parts=tuple(OwnedShapes(*part) for part in parts))
+
+
+def test_parts_of_one_subject_are_drawn_as_their_kinds():
     live = live_shapes(Obb([[0, 0, 0], [5, 0, 0]], [[1, 1, 1]] * 2, [np.eye(3)] * 2), "compound")
-    spheres = OwnedShapes(Sphere([[5, 0, 0]], [2]), np.array([1]))
     edges = np.array([[[5.0, 0, 0], [5, 0, 3]]])
-    parts = MovedParts(np.array([False, True]), (spheres,), edges, np.array([1]))
-    data = draw_data_from_shapes(live._replace(parts=parts), ["compound"], "compound")
+    parts = [(Sphere([[5, 0, 0]], [2]), np.array([1])), (Segment(edges[:, 0], edges[:, 1]), np.array([1]))]
+    data = draw_data_from_shapes(with_parts(live, *parts), ["compound"], "compound")
     assert data.by_mesh["boxes"].owners.tolist() == [0]
     drawn = data.by_mesh["edges"]
     assert data.by_mesh["spheres"].owners.tolist() == drawn.owners.tolist() == [1]
@@ -111,8 +117,8 @@ def test_parts_of_one_subject_replace_its_boxes_alone():
 def test_label_of_a_hull_is_about_the_box_around_its_edges():
     live = live_shapes(Obb([[0, 0, 0], [5, 0, 0]], [[1, 1, 1]] * 2, [np.eye(3)] * 2), "compound")
     edges = np.array([[[5.0, 0, 0], [5, 0, 3]], [[5, 0, 3], [5, 2, 3]]])
-    parts = MovedParts(np.array([False, True]), (), edges, np.array([1, 1]))
-    data = draw_data_from_shapes(live._replace(parts=parts), ["compound"], "compound")
+    edges = Segment(edges[:, 0], edges[:, 1]), np.array([1, 1])
+    data = draw_data_from_shapes(with_parts(live, edges), ["compound"], "compound")
     labels = with_labels(data, ("A", "B"), np.zeros(2, dtype=np.int64)).labels
     np.testing.assert_allclose(labels.positions[1], [5, 1, 1.5])
     np.testing.assert_allclose(labels.sizes[1], [0, 1, 1.5])
