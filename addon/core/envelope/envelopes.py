@@ -10,9 +10,9 @@ number of frames.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from ..fitting.enclosing import spheres_from_groups
 from ..interval.pair_motion import interval_deviations, parabola_overshoot
 from ..numeric.arguments import as_mask, as_times, require_methods
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, as_array, length, transform_vectors
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, Table, as_array, length, transform_vectors
 from ..numeric.geodesic import geodesic_directions
 from ..numeric.tolerances import GAP_ROUNDING
 from ..progress import Progress
@@ -43,50 +43,39 @@ _CORNER_SOLVERS = np.asarray(np.linalg.inv(DIRECTIONS.vectors[DIRECTIONS.triangl
 """Matrices (t, 3, 3) that map three supports to the corner where their planes meet."""
 
 
-class _Sample(NamedTuple):
-    """Bounds of some subjects at a time.
+class _Samples(Table):
+    """Bounds of some subjects (m,) at successive times (k,).
 
-    numbers : (m, 10) float64. Both corners of the boxes, then center and radius of the spheres.
-    present : (m,) bool
+    numbers : (k, m, 10) float64. Both corners of the boxes, then center and radius of the spheres.
+    present : (k, m) bool
     """
 
-    time: float
+    times: Floats
     numbers: Floats
     present: Bools
 
     @classmethod
-    def of(cls, time: float, returned: BoundsSample, count: int) -> _Sample:
-        """Check and convert what a motion returned for `count` subjects."""
+    def of(cls, time: float, returned: BoundsSample, count: int) -> _Samples:
+        """Check and convert what a motion returned for `count` subjects at one time."""
         sample = as_bounds_sample(returned, f"sample at {time}", count)
         boxes, spheres = sample.boxes, sample.spheres
         columns = boxes.min, boxes.max, spheres.center, spheres.radius[:, None]
-        return cls(time, np.concatenate(columns, axis=1), sample.present)
+        return cls(np.array([time]), np.concatenate(columns, axis=1)[None], sample.present[None])
 
-    def take(self, subjects: Bools) -> _Sample:
+    def of_subjects(self, columns: Ints | Bools) -> _Samples:
         """Select subjects."""
-        return _Sample(self.time, self.numbers[subjects], self.present[subjects])
+        return _Samples(self.times, self.numbers[:, columns], self.present[:, columns])
 
+    def deviations(self, values: Floats, span: slice) -> Floats:
+        """Estimate deviations (i, m, c) of values (k, m, c) from linear interpolation in a span of intervals.
 
-class SampleArrays(NamedTuple):
-    """Successive samples of some subjects.
-
-    rows : (m,) int. The subjects.
-    times : (k,) float
-    boxes : (k, m, 6) float. Both corners.
-    spheres : (k, m, 4) float. Center and radius.
-    present : (k, m) bool
-    begin, end : Range of the intervals to add; samples outside serve to estimate deviations.
-    depth : Number of halvings; after the last one, intervals are added however much that adds.
-    """
-
-    rows: Ints
-    times: Floats
-    boxes: Floats
-    spheres: Floats
-    present: Bools
-    begin: int
-    end: int
-    depth: int
+        Approximate: see `interval.pair_motion`. 0 where unknown.
+        """
+        steps = np.diff(self.times)[:, None, None]
+        speeds = np.diff(values, axis=0) / steps
+        is_known = self.present[:-2] & self.present[1:-1] & self.present[2:]
+        changes = np.where(is_known[..., None], np.abs(np.diff(speeds, axis=0)), 0.0)
+        return interval_deviations(changes, steps, 0.0)[span]
 
 
 class SweptBounds:
@@ -108,48 +97,38 @@ class SweptBounds:
         """Mask (n,) of subjects that were present at some sample."""
         return np.asarray(np.isfinite(self.radius))
 
-    def add_resting(self, arrays: SampleArrays, columns: Ints) -> None:
-        """Add subjects in columns (c,) of the arrays that do not change: one sample is enough."""
-        rows, spheres = arrays.rows[columns], arrays.spheres[:1, columns]
-        supports = supports_of(arrays.boxes[:1, columns], spheres)[0]
-        self._sampled[rows] = np.maximum(self._sampled[rows], supports)
-        self.merge_spheres(rows, spheres[0])
+    def add_supports(self, rows: Ints, samples: _Samples, span: slice, depth: int) -> Bools:
+        """Add supports of subjects (r,), and of a span of intervals, those that do not add too much.
 
-    def add_moving(self, arrays: SampleArrays, columns: Ints) -> Bools:
-        """Add supports of columns (c,), and of intervals between samples that do not add too much.
-
-        Returns a mask (intervals, c) of the intervals that were added.
+        Returns a mask (intervals, r) of the intervals that were added.
         """
-        rows, begin, end = arrays.rows[columns], arrays.begin, arrays.end
-        supports = supports_of(arrays.boxes[:, columns], arrays.spheres[:, columns])
-        present = arrays.present[:, columns]
+        supports, present = supports_of(samples.numbers), samples.present
         at_samples = np.where(present[..., None], supports, -np.inf).max(axis=0)
         self._sampled[rows] = np.maximum(self._sampled[rows], at_samples)
-        if end <= begin:
-            return np.zeros((0, len(columns)), dtype=bool)
-        both = present[begin:end] & present[begin + 1 : end + 1]
-        deviation = deviations_from_linear(supports, arrays.times, present)[begin:end]
+        both = (present[:-1] & present[1:])[span]
+        if not len(both):
+            return both
+        deviation = samples.deviations(supports, span)
         deviation[:, ~self._refinable[rows]] = 0.0
-        first, last = supports[begin:end], supports[begin + 1 : end + 1]
+        first, last = supports[:-1][span], supports[1:][span]
         highest = np.maximum(first, last) + parabola_overshoot(np.abs(last - first), deviation)
         added = highest - self._sampled[rows]
         added = np.maximum(added[..., :6].max(axis=2), added[..., 6:].max(axis=2) / _SLANTED)
-        accepted = both & ((added <= self._tolerance(rows)) | (arrays.depth == _MOST_HALVINGS))
+        accepted = both & ((added <= self._tolerance(rows)) | (depth == _MOST_HALVINGS))
         largest = np.where(accepted[..., None], highest, -np.inf).max(axis=0)
         self._supports[rows] = np.maximum(self._supports[rows], largest)
         return np.asarray(accepted)
 
-    def merge_spheres_between(self, arrays: SampleArrays, accepted: Bools) -> None:
-        """Merge the spheres at both ends of accepted intervals (i, m), padded by the deviation in between."""
-        begin, end = arrays.begin, arrays.end
-        each = deviations_from_linear(arrays.spheres, arrays.times, arrays.present)[begin:end]
-        deviation = (length(each[..., :3]) + each[..., 3]) * self._refinable[arrays.rows]
-        for interval in range(end - begin):
-            columns = np.flatnonzero(accepted[interval] & (deviation[interval] > 0))
-            for k in (begin + interval, begin + interval + 1):
-                padded = arrays.spheres[k, columns]
+    def merge_spheres_between(self, rows: Ints, samples: _Samples, span: slice, accepted: Bools) -> None:
+        """Merge the spheres at both ends of accepted intervals (i, r), padded by the deviation in between."""
+        each = samples.deviations(samples.numbers[..., 6:], span)
+        deviation = (length(each[..., :3]) + each[..., 3]) * self._refinable[rows]
+        for interval, is_merged in enumerate(accepted & (deviation > 0)):
+            columns = np.flatnonzero(is_merged)
+            for k in (span.start + interval, span.start + interval + 1):
+                padded = samples.numbers[k, columns, 6:]
                 padded[:, 3] += deviation[interval, columns]
-                self.merge_spheres(arrays.rows[columns], padded)
+                self.merge_spheres(rows[columns], padded)
 
     def boxes(self) -> Aabb:
         """Boxes (n,) around everything so far; zero for subjects that were never present."""
@@ -185,19 +164,18 @@ class SweptBounds:
             self.center[rows], self.radius[rows] = merged.center, merged.radius
 
 
-def supports_of(boxes: Floats, spheres: Floats) -> Floats:
+def supports_of(numbers: Floats) -> Floats:
     """Compute support distances of the intersections of boxes and spheres. Conservative: rounded up.
 
-    boxes : (k, m, 6) float64. Both corners, at k times.
-    spheres : (k, m, 4) float64. Center and radius.
+    numbers : (k, m, 10) float64. As those of samples.
     Returns supports : (k, m, SUPPORT_COUNT) float64. Along the axes, of the box alone.
     """
-    low, high = boxes[..., :3], boxes[..., 3:]
+    low, high, center, radius = np.split(numbers, (3, 6, 9), axis=-1)
     middle, half = (low + high) / 2, (high - low) / 2
     # Rounded up by the error of the sums.
     lost = GAP_ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=-1)[..., None]
     box = _along(middle) + _along(half, np.abs(DIRECTIONS.vectors))
-    sphere = _along(spheres[..., :3]) + spheres[..., 3:]
+    sphere = _along(center) + radius
     return np.concatenate([high, -low, np.minimum(box, sphere) + lost], axis=-1)
 
 
@@ -207,21 +185,6 @@ def _along(points: Floats, directions: Floats = DIRECTIONS.vectors) -> Floats:
     x, y, z = points[..., 0:1], points[..., 1:2], points[..., 2:3]
     result: Floats = x * directions[:, 0] + y * directions[:, 1] + z * directions[:, 2]
     return result
-
-
-def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Floats:
-    """Estimate deviations of values from linear interpolation. Approximate: see `interval.pair_motion`.
-
-    values : (k, m, c) float64. At k times.
-    times : (k,) float64. Increasing, in frames.
-    present : (k, m) bool. Whether the subject of the values is present.
-    Returns deviations : (k - 1, m, c) float64. 0 where unknown.
-    """
-    steps = np.diff(times)[:, None, None]
-    speeds = np.diff(values, axis=0) / steps
-    is_known = present[:-2] & present[1:-1] & present[2:]
-    changes = np.where(is_known[..., None], np.abs(np.diff(speeds, axis=0)), 0.0)
-    return interval_deviations(changes, steps, 0.0)
 
 
 def spheres_around(supports: Floats) -> Sphere:
@@ -308,10 +271,10 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
     refinable = as_array(motion.refinable, "refinable")
     refinable = as_mask(refinable, "refinable", (refinable.size,))
     swept = SweptBounds(len(refinable), refinable)
-    samples: list[_Sample] = []
+    samples: list[_Samples] = []
     begin = 0
     for index, time in enumerate(times.tolist()):
-        sample = _Sample.of(time, motion.sample(time), len(refinable))
+        sample = _Samples.of(time, motion.sample(time), len(refinable))
         if samples and refinable.any():
             yield Progress(index, len(times), time)
             samples.append(_probe_sample(motion, samples[-1], sample, refinable))
@@ -321,8 +284,8 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
         is_last = index == len(times) - 1
         if is_last or len(samples) > _FRAMES_PER_BLOCK:
             # The last interval waits for the sample after it.
-            end = len(samples) - 1 if is_last else len(samples) - 2
-            for _ in _add_block(swept, motion, samples, begin, end):
+            span = slice(begin, len(samples) - 1 if is_last else len(samples) - 2)
+            for _ in _add_block(swept, motion, _Samples.concatenate(samples), span):
                 yield progress
             samples, begin = samples[-3:], 1
     rows = np.flatnonzero(swept.is_present)
@@ -333,63 +296,64 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
     return Envelopes(swept.boxes(), Sphere.unchecked(swept.center, radius), swept.is_present)
 
 
-def _probe_sample(motion: BoundsMotion, start: _Sample, end: _Sample, refinable: Bools) -> _Sample:
+def _probe_sample(motion: BoundsMotion, start: _Samples, end: _Samples, refinable: Bools) -> _Samples:
     """Sample within an interval, of refinable subjects; the others are interpolated linearly."""
-    time = start.time + _PROBE * (end.time - start.time)
+    times = start.times + _PROBE * (end.times - start.times)
     rows = np.flatnonzero(refinable)
-    sampled = _Sample.of(time, motion.sample_between(time, rows), len(rows))
+    sampled = _Samples.of(times.item(), motion.sample_between(times.item(), rows), len(rows))
     numbers, present = start.numbers * (1 - _PROBE) + end.numbers * _PROBE, start.present & end.present
-    numbers[rows], present[rows] = sampled.numbers, sampled.present
-    return _Sample(time, numbers, present)
+    numbers[:, rows], present[:, rows] = sampled.numbers, sampled.present
+    return _Samples(times, numbers, present)
 
 
-_OpenInterval: TypeAlias = tuple[Ints, list[_Sample], int, int]
+_OpenInterval: TypeAlias = tuple[Ints, _Samples, int, int]
 """An interval to halve: for which subjects, their samples at both ends and the neighbors where there are any,
 which of these is at its beginning, and how often it was halved already."""
 
 
 def _add_block(
-    swept: SweptBounds, motion: BoundsMotion, samples: Sequence[_Sample], begin: int, end: int
+    swept: SweptBounds, motion: BoundsMotion, samples: _Samples, span: slice
 ) -> Generator[None, None, None]:
-    """Add samples of all subjects, and the intervals from `begin` to `end`, of which open ones are halved."""
-    waiting = yield from _add_samples(swept, samples, np.arange(len(swept.radius)), (begin, end), 0)
+    """Add samples of all subjects, and a span of intervals, of which open ones are halved."""
+    waiting = yield from _add_samples(swept, samples, np.arange(len(swept.radius)), span, 0)
     while waiting:
         rows, around, place, depth = waiting.pop()
-        middle = (around[place].time + around[place + 1].time) / 2
-        around.insert(place + 1, _Sample.of(middle, motion.sample_between(middle, rows), len(rows)))
+        middle = (around.times[place : place + 2].sum() / 2).item()
+        new = _Samples.of(middle, motion.sample_between(middle, rows), len(rows))
+        before, after = around.take(slice(place + 1)), around.take(slice(place + 1, None))
+        halves = _Samples.concatenate([before, new, after])
         yield
-        waiting += yield from _add_samples(swept, around, rows, (place, place + 2), depth + 1)
+        waiting += yield from _add_samples(swept, halves, rows, slice(place, place + 2), depth + 1)
 
 
 def _add_samples(
-    swept: SweptBounds, samples: Sequence[_Sample], rows: Ints, span: tuple[int, int], depth: int
+    swept: SweptBounds, samples: _Samples, rows: Ints, span: slice, depth: int
 ) -> Generator[None, None, list[_OpenInterval]]:
-    """Add samples of subjects (m,) and the intervals of a span in chunks; return those that are open."""
-    times, every, presence = zip(*samples, strict=True)
-    numbers, present, (begin, end) = np.stack(every), np.stack(presence), span
-    boxes, spheres = numbers[..., :6], numbers[..., 6:]
-    arrays = SampleArrays(rows, np.array(times), boxes, spheres, present, begin, end, depth)
+    """Add samples of subjects (m,) and a span of intervals in chunks; return the intervals that are open."""
+    numbers, present = samples.numbers, samples.present
     # Subjects that change, appear or disappear.
     is_moving = (numbers[1:] != numbers[:-1]).any(axis=(0, 2)) | (present[1:] != present[:-1]).any(axis=0)
-    swept.add_resting(arrays, np.flatnonzero(~is_moving & present[0]))
-    moving = np.flatnonzero(is_moving)
-    accepted = np.zeros((max(end - begin, 0), len(rows)), dtype=bool)
-    chunk = max(1, 4 * CHUNK_ROWS // (len(times) * SUPPORT_COUNT))
+    # Of the others, one sample is enough.
+    resting, moving = np.flatnonzero(~is_moving & present[0]), np.flatnonzero(is_moving)
+    swept.add_supports(rows[resting], samples.take(slice(1)).of_subjects(resting), span, depth)
+    swept.merge_spheres(rows[resting], numbers[0, resting, 6:])
+    both = (present[:-1] & present[1:])[span]
+    accepted = np.zeros_like(both)
+    chunk = max(1, 4 * CHUNK_ROWS // (len(numbers) * SUPPORT_COUNT))
     for start in range(0, len(moving), chunk):
         if start:
             yield
         columns = moving[start : start + chunk]
-        accepted[:, columns] = swept.add_moving(arrays, columns)
-    for at_time, is_present in zip(spheres, present, strict=True):
+        accepted[:, columns] = swept.add_supports(rows[columns], samples.of_subjects(columns), span, depth)
+    for at_time, is_present in zip(numbers, present, strict=True):
         shown = moving[is_present[moving]]
-        swept.merge_spheres(rows[shown], at_time[shown])
+        swept.merge_spheres(rows[shown], at_time[shown, 6:])
     if moving.size and len(accepted):
-        swept.merge_spheres_between(arrays, accepted)
+        swept.merge_spheres_between(rows, samples, span, accepted)
     still_open = []
-    for interval, is_accepted in enumerate(accepted, start=begin):
-        is_open = is_moving & present[interval] & present[interval + 1] & ~is_accepted
+    for interval, is_open in enumerate(is_moving & both & ~accepted, start=span.start):
         if is_open.any():
             first = max(interval - 1, 0)
-            around = [sample.take(is_open) for sample in samples[first : interval + 3]]
+            around = samples.take(slice(first, interval + 3)).of_subjects(is_open)
             still_open.append((rows[is_open], around, interval - first, depth))
     return still_open

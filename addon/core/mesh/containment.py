@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, distinct_rows
 from ..numeric.components import connected_components
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
@@ -38,7 +38,8 @@ class ConnectedComponents(NamedTuple):
     @classmethod
     def of(cls, corners: Floats) -> ConnectedComponents:
         """Find the components of triangles with corners (t, 3, 3), shared where exactly equal."""
-        vertices = _vertex_indices(corners.reshape(-1, 3)).reshape(-1, 3)
+        # Adding zero turns negative zeros into positive ones.
+        vertices = distinct_rows(corners.reshape(-1, 3) + 0.0)[1].reshape(-1, 3)
         count = int(vertices.max()) + 1
         start, end = vertices.ravel(), vertices[:, _NEXT].ravel()
         component = connected_components(count, np.stack([start, end], axis=1))
@@ -142,14 +143,3 @@ def _signed_crossings(points: Floats, corners: Floats) -> Floats:
     crossings = np.zeros(len(points))
     crossings[rows] = np.where(height > points[rows, 2], turn[rows], 0)
     return crossings
-
-
-def _vertex_indices(points: Floats) -> Ints:
-    """(n,) an index for each of points (n, 3), the same for points that are exactly equal."""
-    points = points + 0.0  # turns negative zeros into positive ones
-    order = np.lexsort(points.T)
-    ordered = points[order]
-    is_new = np.concatenate([[False], (ordered[1:] != ordered[:-1]).any(axis=1)])
-    indices = np.empty(len(points), dtype=np.int64)
-    indices[order] = is_new.cumsum()
-    return indices
