@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import (
-    CollisionBoundsError,
-    ConvexHull,
-    InvalidShapeError,
-    Obb,
-    Sphere,
-)
+from ..core import CollisionBoundsError, ConvexHull, InvalidShapeError, Obb
 from ..core.fitting.convex_hull import HullSteps, hull_steps, rounded_hull_steps, run_together
 from ..core.fitting.hull_surface import are_far, box_hull, hull_around_far, hull_defect
 from ..core.numeric.arrays import Floats, cross, length, require_finite, transform_vectors
@@ -55,21 +49,6 @@ def rounded_down(values: ArrayLike, decimals: int) -> Floats:
     return -rounded_up(-np.asarray(values, dtype=np.float64), decimals)
 
 
-def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
-    """Round spheres outward: the centers to nearest, the radii up so that each encloses the given sphere.
-
-    sphere : Sphere, batch (...). In the space in which it is written.
-    decimals : Of the centers and radii.
-    Returns enclosing : Sphere, batch (...)
-    """
-    center = rounded_to_nearest(sphere.center, decimals)
-    shift = np.sqrt(((center - sphere.center) ** 2).sum(axis=-1))
-    # Three roundings (of the shift, of the sum, of the reader's distances) can each lose an ulp.
-    slack = 4 * np.finfo(np.float64).eps * (sphere.radius + shift)
-    radius = sphere.radius + np.where(shift > 0, shift + slack, 0)
-    return Sphere(center, rounded_up(radius, decimals))
-
-
 def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     """Round oriented boxes outward, with a rounded rotation.
 
@@ -99,38 +78,40 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     return Obb.unchecked(center, half, axes)
 
 
-def rounded_axial(shape: Any, axis: Floats, decimals: int) -> Any:
-    """Round shapes with an axis outward, with rounded axes.
+def rounded_around_center(shape: Any, axis: Floats | None, decimals: int) -> Any:
+    """Round spheres, or shapes with an axis, outward, with rounded axes.
 
     Centers are rounded to nearest; the shapes grow to enclose the given ones, and lengths are rounded up.
     Half lengths of capsules are only rounded up, because their larger radii enclose their ends.
 
-    shape : Capsule, Cylinder or another volume with an axis, batch (...). In the space in which it is
-        written.
+    shape : Sphere, Capsule, Cylinder or another volume of a center and lengths, batch (...). In the space in
+        which it is written.
     axis : (..., 3) float. Axes of the result: nearly those of `shape`, in either direction, and nearly of
-        length 1.
+        length 1. None for shapes without an axis.
     decimals : Of the centers and lengths.
     Returns enclosing : Of the same type, batch (...). For readers that normalize the axis and for those that
         do not.
     Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
-    center = rounded_to_nearest(shape.center, decimals)
-    shift = shape.center - center
-    moved, axis_length = length(shift), length(axis)
-    turn = length(cross(shape.axis, axis)) / axis_length
-    # The chord of a small angle is a little longer than its sine.
-    deviation = turn * (1 + turn) + np.abs(axis_length - 1)
+    fields = {"center": rounded_to_nearest(shape.center, decimals)}
+    shift = shape.center - fields["center"]
+    moved = length(shift)
+    is_unchanged = moved == 0
+    if axis is not None:
+        fields["axis"], axis_length = axis, length(axis)
+        turn = length(cross(shape.axis, axis)) / axis_length
+        # The chord of a small angle is a little longer than its sine. A point moves with the center, and by
+        # the turn and the length of the axis.
+        moved = moved + (turn * (1 + turn) + np.abs(axis_length - 1)) * shape.arm
+        is_unchanged &= (axis == shape.axis).all(axis=-1) | (axis == -shape.axis).all(axis=-1)
     lengths = {name: getattr(shape, name) for name, tail in shape.field_shapes.items() if not tail}
-    # A point moves with the center, and by the turn and the length of the axis.
-    grown = shape._grown(lengths, moved + deviation * shape.arm)
-    grown = shape._grown(grown, 16 * np.finfo(np.float64).eps * np.sum(list(grown.values()), axis=0))
-    is_same_axis = (axis == shape.axis).all(axis=-1) | (axis == -shape.axis).all(axis=-1)
-    is_unchanged = (shift == 0).all(axis=-1) & is_same_axis
-    fields = {"center": center, "axis": axis}
+    grown = shape._grown(lengths, moved)
+    # Roundings of the reader's distances, too.
+    grown = shape._grown(grown, 16 * np.finfo(np.float64).eps * sum(grown.values()))
     for name, values in lengths.items():
         fields[name] = rounded_up(np.where(is_unchanged, values, grown[name]), decimals)
-        require_finite(fields[name], name)
-    require_finite(center, "center")
+    for name, values in fields.items():
+        require_finite(values, name)
     return shape.unchecked(*(fields[name] for name in shape.field_shapes))
 
 

@@ -15,9 +15,9 @@ from addon.core import Aabb, Obb, Sphere
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats.document.objects import rounded_fields
 from addon.formats.rounding import (
+    rounded_around_center,
     rounded_down,
     rounded_obb,
-    rounded_sphere,
     rounded_to_nearest,
     rounded_up,
     to_lists,
@@ -93,7 +93,7 @@ def test_float_above_decimal_is_rounded_up_and_decimal_stays():
 @examples(100, full=300)
 @given(st.tuples(COORDINATE, COORDINATE, COORDINATE), st.floats(0, 1e6), DECIMALS)
 def test_rounded_sphere_encloses_original_in_exact_arithmetic(center, radius, decimals):
-    result = rounded_sphere(Sphere(center, radius), decimals)
+    result = rounded_around_center(Sphere(center, radius), None, decimals)
     slack = Fraction(float(result.radius)) - Fraction(radius)
     shift = [Fraction(float(a)) - Fraction(b) for a, b in zip(result.center, center, strict=True)]
     assert slack >= 0
@@ -101,7 +101,7 @@ def test_rounded_sphere_encloses_original_in_exact_arithmetic(center, radius, de
     # The growth is limited to half a step per axis of the center, a step of the radius, and float spacing.
     assert slack <= Fraction(float(np.nextafter(2.0 / 10**decimals, 1))) + Fraction(radius) / 10**14
     # Rounding again does not change it.
-    again = rounded_sphere(result, decimals)
+    again = rounded_around_center(result, None, decimals)
     assert again.radius == result.radius
     assert np.array_equal(again.center, result.center)
 

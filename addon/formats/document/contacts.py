@@ -18,6 +18,7 @@ from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, Pai
 from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
+from .json_columns import Column, members_of, object_values, present
 from .model import Confirmation, NotVerified, ScannedContacts, TimeSettings
 
 UNIT_DECIMALS = 6
@@ -28,18 +29,6 @@ A unit vector must keep its length, and a frame must stay comparable with an ani
 
 _SPEED_DECIMALS = 6
 """Decimals that velocities have at most: more would not survive the conversion to frames and back."""
-_OMITTED = object()
-"""Value of a member that an entry does not have."""
-
-
-def _entries(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Make entries from the values of each member."""
-    entries = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    for key in (key for key, values in columns.items() if _OMITTED in values):
-        for entry in entries:
-            if entry[key] is _OMITTED:
-                del entry[key]
-    return entries
 
 
 @dataclass(frozen=True)
@@ -58,18 +47,15 @@ class ContactWriter:
     def contacts(self, scanned: ScannedContacts) -> list[dict[str, Any]]:
         """Convert all contacts of a report."""
         contacts, ids, count = scanned.report.contacts, scanned.ids, len(scanned.report.contacts)
-        pairs, nothing = contacts.pairs, [_OMITTED] * count
+        pairs = contacts.pairs
         a, b = ([ids[index] for index in column.tolist()] for column in (pairs.a, pairs.b))
-        obstacles: Sequence[Any] = nothing
-        if scanned.obstacles:
-            sides = ([id for id in pair if id in scanned.obstacles] for pair in zip(a, b, strict=True))
-            obstacles = [next(iter(side), _OMITTED) for side in sides]
+        sides = ([id for id in pair if id in scanned.obstacles] for pair in zip(a, b, strict=True))
+        obstacles = [next(iter(side), None) for side in sides] if scanned.obstacles else ()
         # A length that a user chose is exact, but its product with the unit is not.
         clearance = json_number(float(f"{scanned.clearance * self.space.scale:.12g}"))
         answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
-        accepted = [_OMITTED if text is None else text for text in scanned.accepted]
         frames = self._rounded(pairs.frame)
-        firsts = _entries(
+        first = members_of(
             {
                 "frame": frames,
                 "seconds": self._seconds(frames),
@@ -81,30 +67,28 @@ class ContactWriter:
                 "tunnelling": pairs.tunnelling.tolist(),
             }
         )
-        return _entries(
+        members = members_of(
             {
                 "a": a,
                 "b": b,
                 "shape": [scanned.shape] * count,
-                "obstacle": obstacles,
+                "obstacle": present(obstacles),
                 "motion": pairs.motion.tolist(),
-                "clearance": [clearance] * count if clearance else nothing,
-                "first": firsts,
+                "clearance": present([clearance or None] * count),
+                "first": Column(first),
                 "intervals": list(self._intervals(contacts, clearance)),
                 **self._extents(pairs, clearance),
-                **{
-                    key: [each.get(key, _OMITTED) for each in answers] or nothing
-                    for key in ("meshes", "notVerified")
-                },
-                "accepted": accepted or nothing,
+                **{key: present([each.get(key) for each in answers]) for key in ("meshes", "notVerified")},
+                "accepted": present(scanned.accepted),
             }
         )
+        return object_values(members, count)
 
     def clearances(self, scanned: ScannedContacts) -> list[dict[str, Any]]:
         """Convert all near misses of a report."""
         pairs, ids = scanned.report.clearances.pairs, scanned.ids
         gaps = rounded_down(pairs.gap * self.space.scale, self.decimals)
-        return _entries(
+        members = members_of(
             {
                 "a": [ids[index] for index in pairs.a.tolist()],
                 "b": [ids[index] for index in pairs.b.tolist()],
@@ -112,12 +96,14 @@ class ContactWriter:
                 "gap": _json_numbers(gaps),
             }
         )
+        return object_values(members, len(gaps))
 
     def _intervals(self, contacts: Contacts, clearance: float) -> Iterator[list[dict[str, Any]]]:
         """Yield the intervals of each contact, rounded outward; intervals that then overlap are merged."""
         spans = contacts.intervals
         ends = {"start": self._rounded(spans.start), "end": self._rounded(spans.end, rounded_up)}
-        detailed = spans.take(spans.has_details)
+        rows = np.flatnonzero(spans.has_details)
+        detailed = spans.take(rows)
         normals, is_known = self._directions(detailed.normal), detailed.has_velocity
         decimals = min(self.decimals, _SPEED_DECIMALS)
         # Lengths per second.
@@ -129,22 +115,19 @@ class ContactWriter:
             for velocity, normal in zip(velocities, normals, strict=True)
         ]
         speeds = _json_numbers(rounded_to_nearest(exact_speeds, decimals))
-        details = iter(
-            _entries(
-                {
-                    "uncertainty": self._rounded(detailed.uncertainty, rounded_up),
-                    "point": self._vectors(detailed.point),
-                    "normal": normals,
-                    "velocity": _selected(velocities, is_known, None),
-                    "closingSpeed": _selected(speeds, is_known, None),
-                    **self._extents(detailed, clearance, self._directions(detailed.direction)),
-                }
-            )
-        )
-        entries = iter(
-            entry | next(details) if has_details else entry
-            for entry, has_details in zip(_entries(ends), spans.has_details, strict=True)
-        )
+        details = {
+            "uncertainty": self._rounded(detailed.uncertainty, rounded_up),
+            "point": self._vectors(detailed.point),
+            "normal": normals,
+            "velocity": _known(velocities, is_known),
+            "closingSpeed": _known(speeds, is_known),
+        }
+        members = {
+            **ends,
+            **{key: Column(values, rows) for key, values in details.items()},
+            **self._extents(detailed, clearance, detailed.direction, rows),
+        }
+        entries = iter(object_values(members_of(members), len(ends["start"])))
         for count in contacts.counts.tolist():
             written: list[dict[str, Any]] = []
             for entry in (next(entries) for _ in range(count)):
@@ -159,23 +142,31 @@ class ContactWriter:
             yield written
 
     def _extents(
-        self, spans: PairContacts | Intervals, clearance: float, directions: Sequence[Any] | None = None
-    ) -> dict[str, list[Any]]:
+        self,
+        spans: PairContacts | Intervals,
+        clearance: float,
+        directions: Floats | None = None,
+        rows: Ints | None = None,
+    ) -> dict[str, Column]:
         """Convert time and depth of the deepest overlaps, or the gap of what only comes close.
 
         A gap that is 0 with the decimals of the document is a depth of 0.
+
+        rows : Of the entries that the spans are in; None if they are all.
         """
         signed = spans.depth * self.space.scale
         # Rounding must not make a gap larger than the clearance.
         most = rounded_down(np.array([clearance]), self.decimals)
         gaps = np.minimum(rounded_to_nearest(np.maximum(-signed, 0.0), self.decimals), most)
         depths = rounded_to_nearest(np.maximum(signed, 0.0), self.decimals)
-        direction = {} if directions is None else {"direction": directions}
-        columns: dict[str, list[Any]] = {}
-        frames = self._rounded(spans.deepest_frame, rounded_to_nearest)
+        columns = {}
         for key, name, lengths in (("deepest", "depth", depths), ("closest", "gap", gaps)):
-            entries = _entries({"frame": frames, name: _json_numbers(lengths), **direction})
-            columns[key] = _selected(entries, (gaps != 0) == (key == "closest"), _OMITTED)
+            chosen = np.flatnonzero((gaps != 0) == (key == "closest"))
+            frames = self._rounded(spans.deepest_frame[chosen], rounded_to_nearest)
+            members = {"frame": frames, name: _json_numbers(lengths[chosen])}
+            if directions is not None:
+                members["direction"] = self._directions(directions[chosen])
+            columns[key] = Column(members_of(members), chosen if rows is None else rows[chosen])
         return columns
 
     def _answer(self, answer: Confirmation | NotVerified) -> dict[str, Any]:
@@ -225,9 +216,9 @@ class ContactWriter:
         return _json_numbers(rounded(times, max(self.decimals, UNIT_DECIMALS)))
 
 
-def _selected(values: Sequence[Any], is_there: Bools, other: Any) -> list[Any]:
-    """Return a copy with `other` in place of values (n,) that are not there."""
-    return [value if flag else other for value, flag in zip(values, is_there.tolist(), strict=True)]
+def _known(values: Sequence[Any], is_known: Bools) -> list[Any]:
+    """Return a copy with None in place of values (n,) that are not known."""
+    return [value if flag else None for value, flag in zip(values, is_known.tolist(), strict=True)]
 
 
 def _json_numbers(values: Floats) -> list[float]:

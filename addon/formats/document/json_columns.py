@@ -136,75 +136,60 @@ _OMITTED = "%.0s"
 """Takes a text and writes nothing."""
 
 
-class NumberColumn(NamedTuple):
-    """Numbers (m,), or lists of numbers (m, c), most of them rounded to `decimals`.
+class Column(NamedTuple):
+    """Values (m,) of a member of several objects.
 
-    rows : (m,) int. Objects that have the value, increasing; None for all. So for the other columns.
-    """
-
-    values: Floats
-    decimals: int
-    rows: Ints | None = None
-
-
-class ListColumn(NamedTuple):
-    """Lists (m,) of numbers, or of rows of numbers, most of them rounded to `decimals`.
-
-    values : Of all lists, concatenated.
-    counts : (m,) int. Numbers or rows of each list.
-    """
-
-    values: Floats
-    decimals: int
-    counts: Ints
-    rows: Ints | None = None
-
-
-class ValueColumn(NamedTuple):
-    """Any JSON values (m,)."""
-
-    values: Sequence[Any]
-    rows: Ints | None = None
-
-
-class ObjectColumn(NamedTuple):
-    """Objects (m,): their members by key, whose rows are among the m objects.
-
+    values : Sequence of any JSON values. Or an array of numbers (m,), or of lists of numbers (m, c). Or, of
+        values that are objects, the columns of their members by key, whose rows are among the m objects.
+    rows : (m,) int. Objects that have the value, increasing; None for all.
+    decimals : To which most numbers of an array were rounded.
+    counts : (m,) int. Of an array that holds lists of several lengths, concatenated: the numbers, or rows of
+        numbers, of each list.
     is_optional : Whether objects without members are omitted.
     """
 
-    members: Mapping[str, Column]
+    values: Any
     rows: Ints | None = None
+    decimals: int = 0
+    counts: Ints | None = None
     is_optional: bool = False
 
 
-Column: TypeAlias = NumberColumn | ListColumn | ValueColumn | ObjectColumn
+Members: TypeAlias = Mapping[str, Column]
+"""Columns of the members of objects, by key."""
 
 
-def present(values: Sequence[Any]) -> ValueColumn | None:
+def members_of(values: Mapping[str, Column | Sequence[Any] | None]) -> Members:
+    """Return members from their columns, or from the values of all objects; None is not written."""
+    return {
+        key: each if isinstance(each, Column) else Column(each)
+        for key, each in values.items()
+        if each is not None
+    }
+
+
+def present(values: Sequence[Any]) -> Column | None:
     """Return values of which None is not written; None if that is all."""
     rows = [row for row, value in enumerate(values) if value is not None]
-    return ValueColumn([values[row] for row in rows], np.array(rows)) if rows else None
+    return Column([values[row] for row in rows], np.array(rows)) if rows else None
 
 
-def object_values(objects: ObjectColumn, count: int) -> list[dict[str, Any]]:
+def object_values(members: Members, count: int) -> list[dict[str, Any]]:
     """Return `count` objects as dicts."""
     entries: list[dict[str, Any]] = [{} for _ in range(count)]
-    for key, column in objects.members.items():
-        rows = range(count) if column.rows is None else column.rows.tolist()
-        omits_empty = isinstance(column, ObjectColumn) and column.is_optional
-        values: Sequence[Any]
-        if isinstance(column, ObjectColumn):
-            values = object_values(column, len(rows))
-        elif isinstance(column, ValueColumn):
+    for key, (values, of_rows, _, counts, is_optional) in members.items():
+        rows = range(count) if of_rows is None else of_rows.tolist()
+        if isinstance(values, Mapping):
+            values = object_values(values, len(rows))
+        elif not isinstance(values, np.ndarray):
             # Tracks with the same frames share a list, which a caller may change in one of them.
-            values = [list(value) if isinstance(value, list) else value for value in column.values]
-        elif isinstance(column, ListColumn):
-            values = [to_lists(each) for each in np.split(column.values, np.cumsum(column.counts)[:-1])]
+            values = [list(value) if isinstance(value, list) else value for value in values]
+        elif counts is None:
+            values = to_lists(values)
         else:
-            values = to_lists(column.values)
+            values = [to_lists(each) for each in np.split(values, np.cumsum(counts)[:-1])]
         for row, value in zip(rows, values, strict=True):
-            if value or not omits_empty:
+            if value or not is_optional:
                 entries[row][key] = value
     return entries
 
@@ -220,17 +205,17 @@ class _Texts(NamedTuple):
     lengths: Ints
 
 
-def object_texts(objects: ObjectColumn, count: int, indent: str) -> list[str]:
+def object_texts(members: Members, count: int, indent: str) -> list[str]:
     """Text of each of `count` objects; its first line follows `indent`, which is written already."""
-    template, columns, _ = _object_texts(objects, count, indent)
+    template, columns, _ = _object_texts(members, count, indent)
     return list(map(template.__mod__, zip(*columns, strict=True)))
 
 
-def _object_texts(objects: ObjectColumn, count: int, indent: str) -> _Texts:
-    members = []
+def _object_texts(members: Members, count: int, indent: str, is_optional: bool = False) -> _Texts:
+    of_members = []
     size: Ints = np.zeros(count, dtype=np.int64)
     pattern: Ints = np.zeros(count, dtype=np.int64)
-    for bit, (key, column) in enumerate(objects.members.items()):
+    for bit, (key, column) in enumerate(members.items()):
         template, columns, lengths = _texts_of(
             column, count if column.rows is None else len(column.rows), indent + " "
         )
@@ -244,26 +229,26 @@ def _object_texts(objects: ObjectColumn, count: int, indent: str) -> _Texts:
             every_length = np.zeros(count, dtype=np.int64)
             every_length[column.rows] = lengths
             lengths = every_length
-        members.append((key_text(key).replace("%", "%%") + template, columns))
+        of_members.append((key_text(key).replace("%", "%%") + template, columns))
         is_present = lengths > 0
         # With a separator or, after the last member, the brackets of the object.
         size += np.where(is_present, lengths + len(key_text(key)) + 2, 0)
         pattern |= is_present.astype(np.int64) << bit
-    size = np.where(pattern > 0, size, 0 if objects.is_optional else 2)
+    size = np.where(pattern > 0, size, 0 if is_optional else 2)
     pattern = pattern << 1 | (size <= WIDTH)
     patterns = np.unique(pattern)
     templates = []
     for each in patterns.tolist():
         shown, omitted = [], ""
-        for bit, (template, columns) in enumerate(members):
+        for bit, (template, columns) in enumerate(of_members):
             if each >> bit + 1 & 1:
                 shown.append(omitted + template)
                 omitted = ""
             else:
                 omitted += _OMITTED * len(columns)
         text = "{" + ", ".join(shown) + "}" if each & 1 else broken_text("{}", shown, indent)
-        templates.append(("" if objects.is_optional and not shown else text) + omitted)
-    every = [texts for _, columns in members for texts in columns]
+        templates.append(("" if is_optional and not shown else text) + omitted)
+    every = [texts for _, columns in of_members for texts in columns]
     if len(templates) == 1:
         return _Texts(templates[0], every, size)
     rows = zip(np.searchsorted(patterns, pattern).tolist(), zip(*every, strict=True), strict=True)
@@ -272,20 +257,19 @@ def _object_texts(objects: ObjectColumn, count: int, indent: str) -> _Texts:
 
 def _texts_of(column: Column, count: int, indent: str) -> _Texts:
     """Convert the values of a column to texts on lines after `indent`."""
-    if isinstance(column, ObjectColumn):
-        return _object_texts(column, count, indent)
-    if isinstance(column, NumberColumn):
-        texts, lengths = rows_of_numbers(column.values.reshape(count, -1), column.decimals)
-        if column.values.ndim > 1:
-            return _Texts("[%s]", [texts], lengths + 2)
-        return _Texts("%s", [texts], lengths)
-    if isinstance(column, ListColumn):
-        texts = lists_of_numbers(column.values, column.decimals, column.counts)
-        texts = [rows_text(text, indent) for text in texts] if column.values.ndim > 1 else texts
+    values, _, decimals, counts, is_optional = column
+    if isinstance(values, Mapping):
+        return _object_texts(values, count, indent, is_optional)
+    if isinstance(values, np.ndarray):
+        if counts is None:
+            texts, lengths = rows_of_numbers(values.reshape(count, -1), decimals)
+            return _Texts("[%s]", [texts], lengths + 2) if values.ndim > 1 else _Texts("%s", [texts], lengths)
+        texts = lists_of_numbers(values, decimals, counts)
+        texts = [rows_text(text, indent) for text in texts] if values.ndim > 1 else texts
     else:
         # The text of the last value is kept, because tracks can have the same frames.
         texts, last, text = [], None, "null"
-        for value in column.values:
+        for value in values:
             if value is not last:
                 text = json_string(value) if type(value) is str else value_text(value, indent)
                 last = value

@@ -17,16 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Aabb, Obb, Shape, Sphere
+from ...core import Aabb, Obb, Shape
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, length, transform_vectors
-from ...core.shapes import concatenated
+from ...core.shapes import concatenated, where_shapes
 from ..rounding import (
     json_number,
-    rounded_axial,
+    rounded_around_center,
     rounded_down,
     rounded_hulls,
     rounded_obb,
-    rounded_sphere,
     rounded_to_nearest,
     rounded_up,
     to_lists,
@@ -34,7 +33,7 @@ from ..rounding import (
 from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
 from .contacts import UNIT_DECIMALS
-from .json_columns import Column, ListColumn, NumberColumn, ObjectColumn, ValueColumn, object_values, present
+from .json_columns import Column, Members, members_of, object_values, present
 from .model import (
     SHAPE_GROUPS,
     CollisionResponse,
@@ -74,11 +73,7 @@ def _turned_columns(
     for key, (rows, shapes) in columns.items():
         is_turned = is_bone[rows]
         if isinstance(shapes, Shape):
-            changed, fields = turn.shape(shapes), []
-            for name in shapes.field_shapes:
-                old, new = getattr(shapes, name), getattr(changed, name)
-                fields.append(np.where(is_turned.reshape(-1, *(1,) * (np.ndim(old) - 1)), new, old))
-            changed = type(shapes).unchecked(*fields)
+            changed = where_shapes(is_turned, turn.shape(shapes), shapes)
         else:
             pairs = zip(shapes, is_turned, strict=True)
             changed = [turn.shape(each) if turns else each for each, turns in pairs]
@@ -108,7 +103,7 @@ def object_members(
     space: Space,
     decimals: int,
     responses: Mapping[str, CollisionResponse],
-) -> ObjectColumn:
+) -> Members:
     """Convert objects to the members of their entries in a space.
 
     entries : Objects, or their columns.
@@ -134,29 +129,29 @@ def object_members(
         for key, (rows, shapes) in objects.local_envelope.items()
     }
     if local_envelope := _written_shapes(grown, nowhere, space, decimals):
-        envelope["local"] = ObjectColumn(local_envelope, is_optional=True)
-    members: dict[str, Column | None] = {
-        "id": ValueColumn(objects.id),
-        "name": ValueColumn(objects.name),
-        "type": ValueColumn(objects.kind),
-        "parent": ValueColumn(objects.parent),
+        envelope["local"] = Column(local_envelope, is_optional=True)
+    members: dict[str, Column | Sequence[Any] | None] = {
+        "id": objects.id,
+        "name": objects.name,
+        "type": objects.kind,
+        "parent": objects.parent,
         "override": present([override or None for override in objects.override]),
         "bone": present(objects.bone),
         "boneWeight": present(objects.bone_weight),
         "collision": _responses(objects.id, responses),
         "allFrames": present([True if flag else None for flag in objects.all_frames]),
-        "transform": ObjectColumn(
+        "transform": Column(
             {
-                "translation": NumberColumn(translations, decimals),
-                "rotation": NumberColumn(rotations, _ROTATION_DECIMALS),
-                "scale": NumberColumn(scales, unit_decimals),
+                "translation": Column(translations, decimals=decimals),
+                "rotation": Column(rotations, decimals=_ROTATION_DECIMALS),
+                "scale": Column(scales, decimals=unit_decimals),
             }
         ),
-        "local": ObjectColumn(_written_shapes(objects.local, lost, space, decimals)),
-        "world": ObjectColumn(_written_shapes(objects.world, nowhere, space, decimals)),
-        "envelope": ObjectColumn(envelope, is_optional=True) if envelope else None,
+        "local": Column(_written_shapes(objects.local, lost, space, decimals)),
+        "world": Column(_written_shapes(objects.world, nowhere, space, decimals)),
+        "envelope": Column(envelope, is_optional=True) if envelope else None,
     }
-    return ObjectColumn({key: column for key, column in members.items() if column is not None})
+    return members_of(members)
 
 
 def _responses(ids: Sequence[str], responses: Mapping[str, CollisionResponse]) -> Column | None:
@@ -164,9 +159,7 @@ def _responses(ids: Sequence[str], responses: Mapping[str, CollisionResponse]) -
     rows = [row for row, id in enumerate(ids) if id in responses] if responses else []
     if not rows:
         return None
-    found = [responses[ids[row]]._asdict() for row in rows]
-    members: dict[str, Column] = {key: ValueColumn([each[key] for each in found]) for key in found[0]}
-    return ObjectColumn(members, np.array(rows))
+    return Column([responses[ids[row]]._asdict() for row in rows], np.array(rows))
 
 
 def _written_shapes(
@@ -188,18 +181,17 @@ def _written_shapes(
             for compound, move in zip(shapes, moves, strict=True):
                 of_parts = np.broadcast_to(move, (len(compound.parts), 3))
                 parts = shape_columns([[part] for part in compound.parts])
-                in_space = ObjectColumn(_written_shapes(parts, of_parts, space, decimals))
+                in_space = _written_shapes(parts, of_parts, space, decimals)
                 values.append(object_values(in_space, len(of_parts)))
         elif key == "spheres":
             for tree, move in zip(shapes, moves, strict=True):
                 spheres = _written_fields(tree.spheres, move, space, decimals)
                 children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
-                nodes = ObjectColumn({**spheres, "children": ValueColumn(children)})
-                values.append(object_values(nodes, len(children)))
+                values.append(object_values({**spheres, "children": Column(children)}, len(children)))
         else:
-            written[key] = ObjectColumn(_written_fields(shapes, moves, space, decimals), rows)
+            written[key] = Column(_written_fields(shapes, moves, space, decimals), rows)
             continue
-        written[key] = ValueColumn(values, rows)
+        written[key] = Column(values, rows)
     return written
 
 
@@ -210,22 +202,19 @@ def _written_fields(shapes: Any, offsets: Floats, space: Space, decimals: int) -
     moved = in_space.unchecked(
         *(values + offsets if name in ("center", "min", "max") else values for name, values in fields)
     )
-    return {MEMBERS[name]: NumberColumn(*each) for name, each in rounded_fields(moved, decimals).items()}
+    return {MEMBERS[name]: column for name, column in rounded_fields(moved, decimals).items()}
 
 
-def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
+def rounded_fields(shapes: Any, decimals: int) -> dict[str, Column]:
     """Round boxes, spheres, or shapes with an axis outward.
 
     shapes : batch (n,). In the space in which they are written.
     decimals : Of lengths.
-    Returns fields : dict of str to (Floats, int). Numbers of each field, with their decimals; rotations are
-        quaternions, (x, y, z, w).
+    Returns fields : dict of str to Column. Numbers of each field; rotations are quaternions, (x, y, z, w).
     """
     directions: dict[str, Floats] = {}
-    if isinstance(shapes, Sphere):
-        outer: Any = rounded_sphere(shapes, decimals)
-    elif isinstance(shapes, Aabb):
-        outer = Aabb(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
+    if isinstance(shapes, Aabb):
+        outer: Any = Aabb(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
     elif isinstance(shapes, Obb):
         # Boxes grow by the angle that rounding turns them, so a box that is read must be written with the
         # same rotation. After a single rounding, one or two of 100 quaternions still change.
@@ -233,17 +222,14 @@ def rounded_fields(shapes: Any, decimals: int) -> dict[str, tuple[Floats, int]]:
         rotation = _rounded_quaternions(quaternion_from_matrix(matrix_from_quaternion(once)))
         directions["rotation"] = rotation
         outer = rounded_obb(shapes, matrix_from_quaternion(rotation), decimals)
-    elif "axis" in shapes.field_shapes:
-        directions["axis"] = _stable_axes(shapes.axis)
-        outer = rounded_axial(shapes, directions["axis"], decimals)
+    elif "center" in shapes.field_shapes:
+        if "axis" in shapes.field_shapes:
+            directions["axis"] = _stable_axes(shapes.axis)
+        outer = rounded_around_center(shapes, directions.get("axis"), decimals)
     else:
         raise TypeError(f"no rounding of {type(shapes).__name__}")
-    return {
-        name: (directions[name], _ROTATION_DECIMALS)
-        if name in directions
-        else (getattr(outer, name), decimals)
-        for name in outer.field_shapes
-    }
+    lengths = {name: Column(getattr(outer, name), decimals=decimals) for name in outer.field_shapes}
+    return lengths | {name: Column(each, decimals=_ROTATION_DECIMALS) for name, each in directions.items()}
 
 
 def _stable_axes(axes: Floats) -> Floats:
@@ -326,7 +312,7 @@ def written_tracks(tracks: Sequence[Track], space: Space, decimals: int) -> Writ
     return WrittenEntries(in_order, space, block, partial(_track_members, decimals=decimals))
 
 
-def _track_members(tracks: Sequence[Track], space: Space, decimals: int) -> ObjectColumn:
+def _track_members(tracks: Sequence[Track], space: Space, decimals: int) -> Members:
     numbers: list[list[float]] = []
     frames = np.zeros(0)
     for track in tracks:
@@ -334,10 +320,10 @@ def _track_members(tracks: Sequence[Track], space: Space, decimals: int) -> Obje
         is_same = numbers and np.array_equal(frames, track.frames)
         numbers.append(numbers[-1] if is_same else list(map(json_number, track.frames.tolist())))
         frames = track.frames
-    members: dict[str, Column] = {
-        "object": ValueColumn([track.id for track in tracks]),
-        "space": ValueColumn(["world"] * len(tracks)),
-        "frames": ValueColumn(numbers),
+    members: dict[str, Column | Sequence[Any] | None] = {
+        "object": [track.id for track in tracks],
+        "space": ["world"] * len(tracks),
+        "frames": numbers,
     }
     for key in TRACK_SHAPES:
         shapes = [getattr(track, key) for track in tracks]
@@ -346,9 +332,9 @@ def _track_members(tracks: Sequence[Track], space: Space, decimals: int) -> Obje
             in_rows = [shapes[row] for row in rows]
             counts = np.array([shape.shape[0] for shape in in_rows])
             fields = rounded_fields(space.shape(concatenated(*in_rows)), decimals)
-            lists = {TRACK_MEMBERS[name]: ListColumn(*each, counts) for name, each in fields.items()}
-            members[key] = ObjectColumn(lists, np.array(rows))
-    return ObjectColumn(members)
+            lists = {TRACK_MEMBERS[name]: each._replace(counts=counts) for name, each in fields.items()}
+            members[key] = Column(lists, np.array(rows))
+    return members_of(members)
 
 
 def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:

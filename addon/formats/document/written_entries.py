@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..spaces import Space, space_for
-from .json_columns import ObjectColumn, object_texts, object_values
+from .json_columns import Members, object_texts, object_values
 from .model import ObjectBounds, SortedObjects, SourceNumbers, Track
 
 Entry = TypeVar("Entry", ObjectBounds, Track)
@@ -52,7 +52,7 @@ def _make_read_only(part: Any) -> None:
             _make_read_only(item)
 
 
-Convert: TypeAlias = Callable[[ObjectColumn, int], Iterable[Any]]
+Convert: TypeAlias = Callable[[Members, int], Iterable[Any]]
 """Converts columns of so many entries to their dicts or texts."""
 
 
@@ -63,7 +63,7 @@ class WrittenEntries(Sequence[dict[str, Any]]):
     """
 
     def __init__(
-        self, entries: Sequence[Any], space: Space, block: int, members: Callable[[Any, Space], ObjectColumn]
+        self, entries: Sequence[Any], space: Space, block: int, members: Callable[[Any, Space], Members]
     ) -> None:
         """Convert entries on demand.
 

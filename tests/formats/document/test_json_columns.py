@@ -7,13 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from addon.formats.document.json_columns import (
-    NumberColumn,
-    ObjectColumn,
-    ValueColumn,
-    object_texts,
-    object_values,
-)
+from addon.formats.document.json_columns import Column, members_of, object_texts, object_values
 from addon.formats.document.json_writer import value_text
 from tests.tiers import times
 
@@ -30,16 +24,16 @@ def test_text_matches_that_of_plain_dicts(seed):
     radii = np.around(rng.uniform(0, 9, count), 6)
     has_shape, has_long = (np.flatnonzero(rng.random(count) < share) for share in (0.5, rng.random()))
     long_lists = [[float(number) for number in range(rng.integers(1, 60))] for _ in has_long]
-    shape = {"center": NumberColumn(vectors[has_shape], 6), "radius": NumberColumn(radii[has_shape], 6)}
-    rows = ValueColumn([{"rows": [row, row]} for row in long_lists])
-    column = ObjectColumn(
+    shape = {"center": Column(vectors[has_shape], None, 6), "radius": Column(radii[has_shape], None, 6)}
+    rows = Column([{"rows": [row, row]} for row in long_lists])
+    members = members_of(
         {
-            "100 % name": ValueColumn(names),
-            "kind": ValueColumn(kinds),
-            "at": NumberColumn(vectors, 6),
-            "shapes": ObjectColumn(
+            "100 % name": names,
+            "kind": kinds,
+            "at": Column(vectors, None, 6),
+            "shapes": Column(
                 {
-                    "sphere": ObjectColumn(shape, has_shape),
+                    "sphere": Column(shape, has_shape),
                     "long": rows._replace(rows=has_long),
                 },
             ),
@@ -53,17 +47,17 @@ def test_text_matches_that_of_plain_dicts(seed):
         if row in has_long:
             rows = long_lists[has_long.tolist().index(row)]
             shapes["long"] = {"rows": [rows, rows]}
-        members = {"100 % name": names[row], "kind": kinds[row], "at": vectors[row].tolist()}
-        expected.append({**members, "shapes": shapes})
-    assert object_values(column, count) == expected
-    texts = object_texts(column, count, " ")
+        entry = {"100 % name": names[row], "kind": kinds[row], "at": vectors[row].tolist()}
+        expected.append({**entry, "shapes": shapes})
+    assert object_values(members, count) == expected
+    texts = object_texts(members, count, " ")
     assert [json.loads(text) for text in texts] == expected
     assert texts == [value_text(entry, " ") for entry in expected]
 
 
 def test_objects_without_a_member_are_written_without_it():
-    column = ObjectColumn({"a": ValueColumn(["x"]), "b": ValueColumn(["y"])}, np.array([1]))
-    whole = ObjectColumn({"id": ValueColumn(["1", "2", "3"]), "both": column})
+    column = Column(members_of({"a": ["x"], "b": ["y"]}), np.array([1]))
+    whole = members_of({"id": ["1", "2", "3"], "both": column})
     assert object_values(whole, 3) == [{"id": "1"}, {"id": "2", "both": {"a": "x", "b": "y"}}, {"id": "3"}]
     assert object_texts(whole, 3, "") == [
         '{"id": "1"}',
