@@ -5,6 +5,7 @@ The code calls a custom shape an override, as the JSON document does.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import bpy
@@ -12,22 +13,14 @@ import numpy as np
 from bpy.types import Context, Gizmo, GizmoGroup
 from mathutils import Matrix, Vector
 
-from ..scene.blender.instances import MESH_LIKE
 from ..scene.blender.object_properties import OVERRIDE_OPTIONS
-from ..scene.blender.object_settings import SETTINGS_PROPERTY
-from .kept_checks import measure_active
+from .kept_checks import measure_active, settings_of_active
 from .overlay.state import redraw
 from .overlay.unit_meshes import box_lines, sphere_lines
 
 _TWEAK = "GIZMOGROUP_OT_gizmo_tweak"
 _POLL_INTERVAL = 0.05
 """Seconds between two checks whether a drag has ended."""
-
-
-def _active_settings() -> Any:
-    """Return the settings of the active object. Never cached, because undo invalidates them."""
-    item = bpy.context.object
-    return None if item is None else getattr(item, SETTINGS_PROPERTY)
 
 
 def _with_theme_colors(gizmo: Any, context: Context) -> Any:
@@ -43,12 +36,8 @@ def _with_theme_colors(gizmo: Any, context: Context) -> Any:
 
 def _override_values() -> tuple[object, ...]:
     """Return the values of the active object's override, to compare."""
-    settings = _active_settings()
-    if settings is None:
-        return ()
-    return tuple(
-        np.ravel(getattr(settings, name)).tolist() for name in OVERRIDE_OPTIONS if name != "override"
-    )
+    settings = settings_of_active(bpy.context)
+    return tuple(np.ravel(getattr(settings, name, ())).tolist() for name in OVERRIDE_OPTIONS[1:])
 
 
 class _Drag:
@@ -83,77 +72,59 @@ class COLLISION_BOUNDS_GT_outline(Gizmo):
         }
 
     def draw(self, context: Context) -> None:
-        """Draw the lines at the size of the shape."""
-        settings = _active_settings()
+        """Draw the lines at the size of the shape, which may be gone since the last poll."""
+        settings = settings_of_active(context)
+        if settings is None or settings.override == "none":
+            return
         extents = settings.half_extents if settings.override == "box" else [settings.radius] * 3
         matrix = context.object.matrix_world @ Matrix.Translation(settings.center)
         matrix @= Matrix.Diagonal((*extents, 1.0))
         self.draw_custom_shape(self.shapes[settings.override], matrix=matrix)
 
 
-class _GizmoGroup:
-    """Base of the gizmo groups of both shapes: an outline, handles of sizes, a ring that moves the center.
+_SIDES = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
+"""Axis and sign of each face of a box."""
 
-    shape : Override that a group is for.
-    directions : Axis and side of each handle.
-    """
 
+class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
+    """An outline, a ring that moves the center, and handles: one on each face of a box, or for the radius."""
+
+    bl_label = "Custom Shape"
     bl_space_type = "VIEW_3D"
     bl_region_type = "WINDOW"
     bl_options: ClassVar = {"3D", "PERSISTENT"}
-    shape: ClassVar[str]
-    directions: ClassVar[tuple[tuple[int, int], ...]]
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the active object has an override of that shape, and can be edited."""
-        item = context.object
+        """Return whether the active object has an override, and can be edited."""
+        item, settings = context.object, settings_of_active(context)
         return (
             item is not None
-            and item.type in MESH_LIKE
+            and settings is not None
+            and settings.override != "none"
             and item.mode == "OBJECT"
             and item.library is None
             and item.visible_get()
-            and getattr(item, SETTINGS_PROPERTY).override == cls.shape
         )
-
-    @staticmethod
-    def start(settings: Any, _axis: int, _sign: int) -> Any:
-        """Return the point from which a handle measures its size."""
-        return settings.center
-
-    @staticmethod
-    def size(settings: Any, axis: int) -> float:
-        """Return the size along an axis."""
-        raise NotImplementedError
-
-    @staticmethod
-    def resize(settings: Any, axis: int, sign: int, value: float) -> None:
-        """Set the size that a handle changes."""
-        raise NotImplementedError
 
     def setup(self: Any, context: Context) -> None:
         """Create the gizmos."""
         _with_theme_colors(self.gizmos.new("COLLISION_BOUNDS_GT_outline"), context)
-        self.handles = [self._new_handle(context, *direction) for direction in self.directions]
+        self.handles = []
+        for axis, sign in _SIDES:
+            handle = _with_theme_colors(self.gizmos.new("GIZMO_GT_arrow_3d"), context)
+            handle.draw_style, handle.length = "BOX", 0.0
+            get, set_ = partial(_size, axis), partial(_resize, axis, sign)
+            handle.target_set_handler("offset", get=get, set=set_)
+            self.handles.append(handle)
         self.ring = _with_theme_colors(self.gizmos.new("GIZMO_GT_move_3d"), context)
         self.ring.draw_style, self.ring.draw_options = "RING_2D", {"ALIGN_VIEW", "FILL_SELECT"}
         self.ring.scale_basis = 0.15
         self.ring.target_set_handler(
             "offset",
-            get=lambda: _active_settings().center,
-            set=lambda value: setattr(_active_settings(), "center", value),
+            get=lambda: settings_of_active(bpy.context).center,
+            set=lambda value: setattr(settings_of_active(bpy.context), "center", value),
         )
-
-    def _new_handle(self: Any, context: Context, axis: int, sign: int) -> Any:
-        handle, cls = _with_theme_colors(self.gizmos.new("GIZMO_GT_arrow_3d"), context), type(self)
-        handle.draw_style, handle.length = "BOX", 0.0
-        handle.target_set_handler(
-            "offset",
-            get=lambda: cls.size(_active_settings(), axis),
-            set=lambda value: cls.resize(_active_settings(), axis, sign, max(value, 0.0)),
-        )
-        return handle
 
     def invoke_prepare(self, _context: Context, _gizmo: Gizmo) -> None:
         """Watch the drag that begins."""
@@ -162,58 +133,34 @@ class _GizmoGroup:
             bpy.app.timers.register(_check_end, first_interval=_POLL_INTERVAL)
 
     def draw_prepare(self: Any, context: Context) -> None:
-        """Move the gizmos to the object."""
-        matrix, settings = context.object.matrix_world, _active_settings()
+        """Move the gizmos to the object; a sphere has the first handle alone."""
+        matrix, settings = context.object.matrix_world, settings_of_active(context)
+        is_box = settings.override == "box"
         self.ring.matrix_basis = matrix
-        for (axis, sign), handle in zip(self.directions, self.handles, strict=True):
-            start = Matrix.Translation(self.start(settings, axis, sign))
+        for (axis, sign), handle in zip(_SIDES, self.handles, strict=True):
+            handle.hide = not is_box and handle is not self.handles[0]
+            start = settings.center.copy()
+            # From the center of the face opposite, which stays where it is during the drag.
+            start[axis] -= sign * settings.half_extents[axis] if is_box else 0.0
             # Arrows point along Z.
             direction = Vector((0.0, 0.0, 0.0))
             direction[axis] = sign
             turn = Vector((0.0, 0.0, 1.0)).rotation_difference(direction)
-            handle.matrix_basis = matrix @ start @ turn.to_matrix().to_4x4()
+            handle.matrix_basis = matrix @ Matrix.Translation(start) @ turn.to_matrix().to_4x4()
 
 
-class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
-    """A handle on each face of the box of an override, with a ring at its center."""
-
-    bl_label = "Custom Box"
-    shape = "box"
-    directions = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
-
-    @staticmethod
-    def start(settings: Any, axis: int, sign: int) -> Any:
-        """Return the center of the face opposite, which stays where it is during the drag."""
-        start = settings.center.copy()
-        start[axis] -= sign * settings.half_extents[axis]
-        return start
-
-    @staticmethod
-    def size(settings: Any, axis: int) -> float:
-        """Return the length of an edge."""
-        return 2.0 * float(settings.half_extents[axis])
-
-    @staticmethod
-    def resize(settings: Any, axis: int, sign: int, value: float) -> None:
-        """Move a face."""
-        opposite = settings.center[axis] - sign * settings.half_extents[axis]
-        settings.center[axis] = opposite + sign * value / 2
-        settings.half_extents[axis] = value / 2
+def _size(axis: int) -> float:
+    """Return the length of an edge of the box, or the radius of the sphere."""
+    settings = settings_of_active(bpy.context)
+    return float(2.0 * settings.half_extents[axis] if settings.override == "box" else settings.radius)
 
 
-class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
-    """Handle for the radius of a sphere, a ring that moves its center, and an outline."""
-
-    bl_label = "Custom Sphere"
-    shape = "sphere"
-    directions = ((0, 1),)
-
-    @staticmethod
-    def size(settings: Any, _axis: int) -> float:
-        """Return the radius."""
-        return float(settings.radius)
-
-    @staticmethod
-    def resize(settings: Any, _axis: int, _sign: int, value: float) -> None:
-        """Set the radius."""
+def _resize(axis: int, sign: int, value: float) -> None:
+    """Move a face of the box, or set the radius of the sphere."""
+    settings, value = settings_of_active(bpy.context), max(value, 0.0)
+    if settings.override == "sphere":
         settings.radius = value
+        return
+    opposite = settings.center[axis] - sign * settings.half_extents[axis]
+    settings.center[axis] = opposite + sign * value / 2
+    settings.half_extents[axis] = value / 2

@@ -137,19 +137,19 @@ def check_not_empty(count: int, skipped: Sequence[Skipped], selection: Selection
     raise SceneError(message("The scene has no visible objects with geometry"))
 
 
-def bounds_counted(result: Result) -> tuple[str, str]:
-    """Return the sentence about a result, for one object and for several: parts have bounds of their own."""
+def bounds_count(result: Result, translate: Callable[..., str] = rpt_count) -> str:
+    """Return how many bounds and objects a result has: parts have bounds of their own."""
+    one, many = n_("{bounds} bounds of {count} object"), n_("{bounds} bounds of {count} objects")
     if len(result.objects) == result.object_count:
-        return n_("Bounds of {count} object"), n_("Bounds of {count} objects")
-    return n_("{bounds} bounds of {count} object"), n_("{bounds} bounds of {count} objects")
+        one, many = n_("Bounds of {count} object"), n_("Bounds of {count} objects")
+    return translate(result.object_count, one, many, bounds=len(result.objects))
 
 
-def swept_counted() -> tuple[str, str]:
-    """Return the sentence about swept bounds, for one and for several."""
-    return (
-        n_("{count} swept bound, frames {start:g} to {end:g}"),
-        n_("{count} swept bounds, frames {start:g} to {end:g}"),
-    )
+def swept_count(result: Result, translate: Callable[..., str] = rpt_count) -> str:
+    """Return how many swept bounds a result has, and their frames."""
+    one = n_("{count} swept bound, frames {start:g} to {end:g}")
+    many = n_("{count} swept bounds, frames {start:g} to {end:g}")
+    return translate(result.envelope_count, one, many, start=result.time.start, end=result.time.end)
 
 
 def partial_result_text(result: Result) -> str:

@@ -16,7 +16,9 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Any
 
 import bpy
@@ -31,6 +33,7 @@ _ELLIPSIS = "\u2026"
 _TAIL = 0.65
 """Part of the characters that are kept at the end of a shortened name."""
 _SEPARATORS = "._- /"
+_shared_begin = commonprefix
 _NUMBER = re.compile(rf"[{re.escape(_SEPARATORS)}]?\d+$")
 
 
@@ -95,16 +98,8 @@ def shared_prefixes(names: Iterable[str]) -> dict[str, str]:
 def common_prefix(names: Iterable[str]) -> str:
     """Return what all names begin with, up to a separator, so that a part of each is left."""
     names = list(names)
-    # What the first and the last name in order have in common, all in between have too.
-    first, last = min(names, default=""), max(names, default="")
-    shortest = min(map(len, names), default=0)
-    ends = [k + 1 for k in range(min(_same(first, last), shortest - 1)) if first[k] in _SEPARATORS]
-    return first[: ends[-1]] if ends else ""
-
-
-def _same(a: str, b: str) -> int:
-    """Return the number of characters that two texts have in common at their begin."""
-    return next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    shared = _shared_begin(names)[: min(map(len, names), default=1) - 1]
+    return shared[: 1 + max(map(shared.rfind, _SEPARATORS))]
 
 
 def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
@@ -133,8 +128,8 @@ def shortened_pair(
     texts = shortened(a, prefixes.get(a, ""), fits), shortened(b, prefixes.get(b, ""), fits)
     if texts[0] != texts[1] or a == b:
         return texts
-    start = _same(a, b)
-    start = max((k + 1 for k in range(start) if a[k] in _SEPARATORS), default=start)
+    shared = _shared_begin([a, b])
+    start = 1 + max(map(shared.rfind, _SEPARATORS)) or len(shared)
     return _kept_from(a, start, fits), _kept_from(b, start, fits)
 
 
@@ -197,6 +192,17 @@ def rpt_count(count: int, one: str, many: str, /, **values: Any) -> str:
     return rpt_(one if count == 1 else many, count=count, **values)
 
 
+def draw_line(layout: Any, text: str, icon: str = "NONE", /, **values: Any) -> None:
+    """Draw a text, which is translated here, with its values."""
+    layout.label(text=iface_(text, **values), translate=False, icon=icon)
+
+
+def draw_note(layout: Any, text: str, icon: str = "INFO") -> None:
+    """Draw the lines of a text, which is translated already, below each other."""
+    for number, line in enumerate(text.split("\n")):
+        layout.label(text=line, translate=False, icon="BLANK1" if number else icon)
+
+
 def translated(text: str) -> str:
     """Translate a message of another layer. A text that is none stays as it is."""
     if isinstance(text, Message):
@@ -215,18 +221,12 @@ def error_text(error: CollisionBoundsError) -> str:
 
 def joined(parts: Iterable[str]) -> str:
     """Join phrases that stand alone into a list."""
-    text, *following = parts
-    for part in following:
-        text = rpt_("{list}, {item}", list=text, item=part)
-    return text
+    return reduce(lambda text, part: rpt_("{list}, {item}", list=text, item=part), parts)
 
 
 def sentences(parts: Iterable[str]) -> str:
     """Join sentences."""
-    text, *following = parts
-    for part in following:
-        text = rpt_("{text}. {sentence}", text=text, sentence=part)
-    return text
+    return reduce(lambda text, part: rpt_("{text}. {sentence}", text=text, sentence=part), parts)
 
 
 def attach() -> None:

@@ -26,6 +26,7 @@ TRANSLATORS = {
     "meaning_": (0,),
     "message": (0,),
     "refusal": (0,),
+    "draw_line": (1,),
     "template": (0,),
     "counted": (1, 2),
     "iface_count": (1, 2),

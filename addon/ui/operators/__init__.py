@@ -11,8 +11,9 @@
 | `colliders.py` | Create, Remove and Check Colliders, Colliders from Selection and from Vertex Group |
 | `export.py` | one operator per file format |
 
-`command.py` has their base classes: what a button needs before it can be clicked, how a command refuses,
-which options it shares with its scene, and jobs in slices, with Esc and progress in the status bar.
+`command.py` has their base classes: how a command reports and refuses, which options it draws and shares with
+its scene, and jobs in slices, with Esc and progress in the status bar. `need.py` has what a button needs
+before it can be clicked.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.
 

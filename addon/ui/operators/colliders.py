@@ -22,19 +22,8 @@ from ..properties.options import CHOSEN_GROUP, option_property
 from ..properties.scene import COLLIDER_OPTIONS, fit_settings, settings_of
 from ..result_texts import check_not_empty, input_warning_texts, skipped_texts
 from ..texts import joined, n_, rpt_, rpt_count, sentences, tip_, translated
-from .command import (
-    Command,
-    DrawsOptions,
-    Job,
-    ModalJob,
-    need,
-    needs_edit_mode,
-    needs_idle,
-    needs_object_mode,
-    reads_all_frames,
-    refusal,
-    shares,
-)
+from . import need
+from .command import Command, DrawsOptions, Job, ModalJob, reads_all_frames, refusal, shares
 from .rows import select_only
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
@@ -60,7 +49,7 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
     bl_label = "Create Colliders"
-    needs = (needs_idle, needs_object_mode)
+    needs = (need.idle, need.object_mode)
 
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
@@ -88,7 +77,7 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(DrawsOptions, Command, Operat
     """Add a collider around the selected vertices, edges or faces of each mesh in Edit Mode"""
 
     bl_label = "Colliders from Selection"
-    needs = (needs_idle, needs_edit_mode)
+    needs = (need.idle, need.edit_mode)
 
     def run(self, context: Context) -> None:
         """Create the colliders."""
@@ -102,7 +91,7 @@ class COLLISION_BOUNDS_OT_colliders_from_group(DrawsOptions, Command, Operator):
     """Add a collider around the vertices of a vertex group of each object"""
 
     bl_label = "Colliders from Vertex Group"
-    needs = (needs_idle, needs_object_mode)  # where weights are up to date
+    needs = (need.idle, need.object_mode)  # where weights are up to date
 
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
@@ -122,9 +111,8 @@ def _show_created(operator: Operator, context: Context, created: CreatedCollider
     operator.report({"WARNING" if created.skipped or created.warnings else "INFO"}, text)
 
 
-_needs_colliders = need(
-    lambda context: has_colliders(context.scene),
-    n_("No colliders created by Collision Bounds in this scene"),
+_needs_colliders = need.that(
+    lambda context: has_colliders(context.scene), n_("No colliders created by Collision Bounds in this scene")
 )
 
 
@@ -132,7 +120,7 @@ class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
     """Remove all colliders that Collision Bounds created in this scene"""
 
     bl_label = "Remove Colliders"
-    needs = (needs_idle, needs_object_mode, _needs_colliders)
+    needs = (need.idle, need.object_mode, _needs_colliders)
 
     def run(self, context: Context) -> str:
         """Remove the colliders."""
@@ -146,7 +134,7 @@ class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
 
     bl_label = "Check Colliders"
     bl_options: ClassVar = {"REGISTER"}
-    needs = (needs_idle, needs_object_mode)  # meshes in Edit Mode are not up to date
+    needs = (need.idle, need.object_mode)  # meshes in Edit Mode are not up to date
 
     def run(self, context: Context) -> None:
         """Check the colliders, and store the result for the panel."""

@@ -1,4 +1,4 @@
-"""Mixins of operators: what a button needs before it can be clicked, how it refuses, options of its scene.
+"""Mixins of operators: how a command reports and refuses, and the options that it shares with its scene.
 
 Jobs run in slices, so that the window responds and Esc stops them; one at a time.
 """
@@ -24,18 +24,16 @@ from ...scene.blender.private_scene import end_step, keeping_open, scenes_away
 from ...scene.errors import SceneError
 from ...scene.settings import Selection
 from .. import job_state
-from ..contact_rows import active_row, has_rows
+from ..contact_rows import active_row
 from ..kept_checks import active_with_geometry
 from ..overlay import handlers as overlay
 from ..overlay.state import redraw
 from ..properties.contact_list import ContactRow
 from ..properties.options import HasOptions, draw_options, option_property, with_properties
 from ..properties.preferences import preferences
-from ..properties.scene import SceneSettings, collider_property, fit_settings, results_of, settings_of
-from ..texts import error_text, iface_, n_, rpt_, tip_
-
-Need = Callable[[Context], str]
-"""Returns why an operator cannot run now, not translated; an empty text if it can."""
+from ..properties.scene import SceneSettings, collider_property, fit_settings, settings_of
+from ..texts import draw_note, error_text, iface_, rpt_, tip_
+from . import need
 
 Outcome: TypeAlias = set[str] | str | None
 """What to report of work that is finished, or how it ended if it is not."""
@@ -60,7 +58,7 @@ class Command(Named):
     """
 
     bl_options: ClassVar[Any] = {"REGISTER", "UNDO"}
-    needs: ClassVar[tuple[Need, ...]] = ()
+    needs: ClassVar[tuple[need.Need, ...]] = ()
     shared: ClassVar[dict[str, tuple[str, ...]]] = {}
     selection = Selection()
 
@@ -148,34 +146,6 @@ def refusal(text: str, /, **values: Any) -> SceneError:
     return SceneError(rpt_(text, **values))
 
 
-def needs_idle(_context: Context) -> str:
-    """Need that no job runs."""
-    job = job_state.running()
-    return "" if job is None else job.busy
-
-
-def need(condition: Callable[[Context], Any], reason: str) -> Need:
-    """Return a need that has one reason."""
-    return lambda context: "" if condition(context) else reason
-
-
-_NO_CONTACTS = n_("There are no contacts: find contacts or load a report first")
-LINKED = n_("Linked from another file: make a library override first")
-
-needs_object_mode = need(lambda context: context.mode == "OBJECT", n_("Go to Object Mode first"))
-"""Other modes have undo steps of their own."""
-needs_edit_mode = need(
-    lambda context: context.mode == "EDIT_MESH",
-    n_("Go to Edit Mode of a mesh, and select vertices, edges or faces"),
-)
-needs_row = need(lambda context: active_row(settings_of(context)), n_("Click a row first"))
-needs_rows = need(lambda context: has_rows(settings_of(context)), _NO_CONTACTS)
-needs_contacts = need(lambda context: results_of(settings_of(context)).contacts, _NO_CONTACTS)
-needs_geometry = need(active_with_geometry, n_("The active object has no geometry: click a mesh"))
-needs_editable = need(lambda context: not context.object.library, LINKED)
-"""Only after `needs_geometry`."""
-
-
 def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
     """Return the settings of the scene, and the active row, for an operator that needs one."""
     settings = settings_of(context)
@@ -225,14 +195,12 @@ class ModalJob(Command):
 
     has_partial_result: ClassVar[bool | None] = True
     busy: ClassVar[str]
-    needs: ClassVar[tuple[Need, ...]] = (needs_idle,)
+    needs: ClassVar[tuple[need.Need, ...]] = (need.idle,)
 
     def draw(self, _context: Context) -> None:
         """Draw no options for F9: changing one would run the job again in one piece and block the window."""
-        column = self.layout.column(align=True)
-        lines = iface_("Set its options in the sidebar,\nand run it again").split("\n")
-        for number, text in enumerate(lines):
-            column.label(text=text, translate=False, icon="BLANK1" if number else "INFO")
+        text = iface_("Set its options in the sidebar,\nand run it again")
+        draw_note(self.layout.column(align=True), text)
 
     _job: Job | None = None
     _timer: bpy.types.Timer | None = None

@@ -16,7 +16,8 @@ from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
 from ..properties.scene import envelopes_on, exported_result, has_results, results_of, settings_of
 from ..texts import n_, rpt_
-from .command import Command, DrawsOptions, Outcome, need, needs_idle
+from . import need
+from .command import Command, DrawsOptions, Outcome
 
 _SPACE_ITEMS = (
     ("blender", "Blender", "Z up, right-handed, Blender units"),
@@ -62,9 +63,6 @@ class FileExport(Command, ExportHelper):
         return set(invoked)
 
 
-_needs_results = need(has_results, n_("Compute bounds or find contacts first"))
-
-
 EXPORTS: list[Any] = []
 """All export operators, in the order of the panel and the menus. The first one writes the whole document."""
 
@@ -72,7 +70,7 @@ EXPORTS: list[Any] = []
 class _Export(FileExport):
     """Base of the operators that export results."""
 
-    needs = (needs_idle, _needs_results)
+    needs = (need.idle, need.that(has_results, n_("Compute bounds or find contacts first")))
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = n_("Export JSON...")
     suggested_name: ClassVar[str] = "{file}.json"

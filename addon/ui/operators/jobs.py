@@ -31,7 +31,8 @@ from ..properties.scene import (
     settings_of,
 )
 from ..texts import joined, n_, rpt_, rpt_count, sentences
-from .command import Command, DrawsOptions, Job, ModalJob, Outcome, need, needs_idle, reads_all_frames, shares
+from . import need
+from .command import Command, DrawsOptions, Job, ModalJob, Outcome, reads_all_frames, shares
 from .reports import compared
 from .rows import renew_markers
 
@@ -62,11 +63,9 @@ class COLLISION_BOUNDS_OT_compute_bounds(DrawsOptions, ModalJob, Operator):
         settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
         found = result_store.Results(bounds=result, stale=is_stale)
-        one, many = result_texts.bounds_counted(result)
-        text = rpt_count(result.object_count, one, many, bounds=len(result.objects))
         # New bounds invalidate the contacts: they may be of other objects or settings.
         after = found.keeping_envelopes(results_of(settings), fit_settings(settings))
-        _show_bounds(self, context, after, result, text)
+        _show_bounds(self, context, after, result, result_texts.bounds_count(result))
 
 
 class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
@@ -101,10 +100,8 @@ class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operato
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
         settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
-        time, (one, many) = result.time, result_texts.swept_counted()
-        text = rpt_count(result.envelope_count, one, many, start=time.start, end=time.end)
         after = results_of(settings).with_envelopes(result, self._fit, is_stale)
-        _show_bounds(self, context, after, result, text)
+        _show_bounds(self, context, after, result, result_texts.swept_count(result))
 
 
 def _show_bounds(
@@ -121,14 +118,11 @@ def _show_bounds(
     result_texts.report_result(operator, result, joined(parts))
 
 
-_needs_results = need(has_results, n_("There are no results to clear"))
-
-
 class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
     """Remove bounds and contacts from the viewport and the list. Objects are not changed"""
 
     bl_label = "Clear Results"
-    needs = (needs_idle, _needs_results)
+    needs = (need.idle, need.that(has_results, n_("There are no results to clear")))
 
     def run(self, context: Context) -> None:
         """Clear bounds, contacts and the rows of the list."""
@@ -198,8 +192,8 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
     bl_label = "Stop"
     bl_options: ClassVar = {"INTERNAL"}
     needs = (
-        need(lambda _context: job_state.running(), n_("No job is running")),
-        need(lambda _context: not job_state.is_stopping(), n_("The job is stopping already")),
+        need.that(lambda _context: job_state.running(), n_("No job is running")),
+        need.that(lambda _context: not job_state.is_stopping(), n_("The job is stopping already")),
     )
 
     def run(self, _context: Context) -> None:

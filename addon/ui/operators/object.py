@@ -32,23 +32,10 @@ from ..overlay import handlers as overlay
 from ..properties.options import CHOSEN_GROUP, option_property
 from ..properties.scene import fit_settings, settings_of
 from ..texts import error_text, joined, n_, rpt_, rpt_count
-from .command import (
-    LINKED,
-    Command,
-    DrawsOptions,
-    OfItem,
-    Outcome,
-    need,
-    needs_edit_mode,
-    needs_editable,
-    needs_geometry,
-    needs_idle,
-    needs_object_mode,
-    refusal,
-    selected_with_geometry,
-)
+from . import need
+from .command import Command, DrawsOptions, OfItem, Outcome, refusal, selected_with_geometry
 
-_needs_several = need(
+_needs_several = need.that(
     lambda context: len(selected_with_geometry(context)) > 1,
     n_("Select at least one other object with geometry"),
 )
@@ -58,7 +45,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
     """Copy the object settings of the active object to all selected objects"""
 
     bl_label = "Copy Settings to Selected"
-    needs = (needs_geometry, _needs_several)
+    needs = (need.geometry, _needs_several)
 
     settings: BoolProperty(name="Object Settings", description="Copy the settings of the fit", default=True)
     override: BoolProperty(name="Custom Shape", description="Copy the custom shape")
@@ -97,7 +84,7 @@ class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
 
     bl_label = "Measure Fit"
     bl_options: ClassVar = {"REGISTER"}
-    needs = (needs_geometry,)
+    needs = (need.geometry,)
 
     def run(self, context: Context) -> None:
         """Measure the fit for the panel."""
@@ -141,8 +128,8 @@ _FITTED_SHAPE = {
 _ADD = {"name": "Add", "translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
 
 
-_needs_any_editable = need(
-    lambda context: any(item.library is None for item in selected_with_geometry(context)), LINKED
+_needs_any_editable = need.that(
+    lambda context: any(item.library is None for item in selected_with_geometry(context)), need.LINKED
 )
 
 
@@ -181,7 +168,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
     """Set the custom shape of all selected objects to their fitted bounds, as a starting point"""
 
     bl_label = "Custom Shape from Fit"
-    needs = (needs_geometry, _needs_any_editable)
+    needs = (need.geometry, _needs_any_editable)
 
     def run(self, context: Context) -> set[str]:
         """Fit the shapes and set them."""
@@ -193,7 +180,7 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     """Set the custom shape of each mesh in Edit Mode to bounds of its selected vertices, or add one"""
 
     bl_label = "Custom Shape from Selection"
-    needs = (needs_idle, needs_edit_mode)
+    needs = (need.idle, need.edit_mode)
 
     add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
 
@@ -216,7 +203,7 @@ class COLLISION_BOUNDS_OT_override_from_group(DrawsOptions, _FitCommand, Operato
     """Set the custom shape of all selected objects to bounds of a vertex group, or add one"""
 
     bl_label = "Custom Shape from Vertex Group"
-    needs = (needs_idle, needs_object_mode, needs_geometry, needs_editable)
+    needs = (need.idle, need.object_mode, need.geometry, need.editable)
 
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
@@ -240,10 +227,7 @@ class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
 
     bl_label = "Set Custom Shape"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
-    needs = (
-        needs_geometry,
-        needs_editable,
-    )
+    needs = (need.geometry, need.editable)
 
     shape: EnumProperty(
         name="Shape",
@@ -276,10 +260,7 @@ class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
     """Add a custom shape to the active object, which starts as the fitted one. Each shape gets bounds"""
 
     bl_label = "Add Custom Shape"
-    needs = (
-        needs_geometry,
-        needs_editable,
-    )
+    needs = (need.geometry, need.editable)
 
     shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
 
@@ -289,7 +270,7 @@ class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
         return _set_overrides(context, [(context.object, fitted)], keeps_shapes=True)
 
 
-_needs_custom_shape = need(
+_needs_custom_shape = need.that(
     lambda context: read_override(context.object) is not None, n_("The active object has no custom shape")
 )
 
@@ -299,7 +280,7 @@ class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
 
     bl_label = "Remove Custom Shape"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
-    needs = (needs_geometry, needs_editable, _needs_custom_shape)
+    needs = (need.geometry, need.editable, _needs_custom_shape)
 
     index: IntProperty(name="Index", description="Number of the shape, from 0", min=0, options={"SKIP_SAVE"})
 

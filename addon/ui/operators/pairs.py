@@ -40,18 +40,8 @@ from ..overlay.over_time import ActivePair, active_curve, active_pair, record
 from ..overlay.state import find_overlay, object_by_uid, redraw
 from ..properties.scene import contact_settings, results_of, settings_of
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
-from .command import (
-    Command,
-    Job,
-    ModalJob,
-    Outcome,
-    need,
-    needs_contacts,
-    needs_idle,
-    needs_row,
-    refusal,
-    row_of,
-)
+from . import need
+from .command import Command, Job, ModalJob, Outcome, refusal, row_of
 from .export import FileExport, suggested_path
 from .reports import compared, show_changed_results
 from .rows import pair_of_row, select_only
@@ -123,7 +113,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
     """Ignore contacts of this pair from now on, in all scans of this file"""
 
     bl_label = "Ignore This Pair"
-    needs = (needs_idle, needs_row)
+    needs = (need.idle, need.row)
 
     def run(self, context: Context) -> str:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
@@ -142,14 +132,16 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
         return rpt_("Contacts of {a} and {b} are ignored in this file", **names)
 
 
-_needs_ignored_pairs = need(lambda _context: entries_of("ignored"), n_("No pair is ignored in this file"))
+_needs_ignored_pairs = need.that(
+    lambda _context: entries_of("ignored"), n_("No pair is ignored in this file")
+)
 
 
 class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
     """Find contacts of this pair again, or of all pairs that are ignored in this file"""
 
     bl_label = "Restore Ignored Pairs"
-    needs = (needs_idle, _needs_ignored_pairs)
+    needs = (need.idle, _needs_ignored_pairs)
 
     a: StringProperty(
         name="A", description="First object of the pair; empty for all pairs", options={"SKIP_SAVE"}
@@ -170,7 +162,7 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
     """Accept contacts of this pair, with a comment: they stay in the list, and are never new"""
 
     bl_label = "Accept Contacts"
-    needs = (needs_row, needs_idle, needs_contacts)
+    needs = (need.row, need.idle, need.contacts)
 
     comment: StringProperty(
         name="Comment",
@@ -206,7 +198,7 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
         return rpt_("Contacts of {a} and {b} are accepted in this file", **names)
 
 
-_needs_accepted_row = need(
+_needs_accepted_row = need.that(
     lambda context: row_of(context)[1].accepted, n_("Contacts of this pair are not accepted")
 )
 
@@ -215,7 +207,7 @@ class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
     """Accept contacts of this pair no longer"""
 
     bl_label = "Revoke Acceptance"
-    needs = (needs_row, needs_idle, needs_contacts, _needs_accepted_row)
+    needs = (need.row, need.idle, need.contacts, _needs_accepted_row)
 
     def run(self, context: Context) -> None:
         """Remove the pair from the settings of its objects."""
@@ -265,7 +257,7 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     """Move one object by the shortest distance that ends the overlap of this pair's bounds at this frame"""
 
     bl_label = "Move Apart"
-    needs = (needs_idle, needs_row)
+    needs = (need.idle, need.row)
 
     moved: EnumProperty(
         name="Move",
@@ -357,11 +349,11 @@ class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
             raise refusal("These objects cannot be selected: they are hidden, or not in Object Mode")
 
 
-_needs_fresh_result = need(
+_needs_fresh_result = need.that(
     lambda context: not results_of(settings_of(context)).stale,
     n_("The scene changed since the scan: find contacts again"),
 )
-_needs_curve = need(
+_needs_curve = need.that(
     lambda context: active_curve(settings_of(context)), n_("Compute the separation of this pair first")
 )
 
@@ -375,7 +367,7 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
 
     has_partial_result = None
     busy = n_("Blender is computing a separation: stop it, or wait until it is done")
-    needs = (needs_idle, needs_row, _needs_fresh_result)
+    needs = (need.idle, need.row, _needs_fresh_result)
 
     def _create_job(self, context: Context) -> Job:
         settings = settings_of(context)
@@ -408,7 +400,7 @@ class COLLISION_BOUNDS_OT_export_separation(FileExport, Operator):
     """Export the separation of this pair over time as CSV: frame, separation and unit"""
 
     bl_label = "Export Separation"
-    needs = (needs_idle, needs_row, _needs_curve)
+    needs = (need.idle, need.row, _needs_curve)
 
     filename_ext = ".csv"
 
@@ -435,7 +427,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     """Key the separation of this pair as a custom property, for drivers, sound and Geometry Nodes"""
 
     bl_label = "Key Separation"
-    needs = (needs_idle, needs_row, _needs_curve)
+    needs = (need.idle, need.row, _needs_curve)
 
     target: EnumProperty(
         name="Object",

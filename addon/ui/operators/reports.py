@@ -25,7 +25,8 @@ from ..overlay import handlers as overlay
 from ..properties.scene import SceneSettings, fit_settings, results_of, settings_of, settings_on
 from ..result_texts import baseline_counts, first_and_count
 from ..texts import error_text, n_, rpt_, rpt_count
-from .command import Command, Outcome, need, needs_contacts, needs_idle
+from . import need
+from .command import Command, Outcome
 from .rows import playhead_stays, renew_markers
 
 
@@ -74,7 +75,7 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
     """Compare contacts with an earlier report, now and after each scan: which are new, and which are gone"""
 
     bl_label = "Load Baseline"
-    needs = (needs_idle, needs_contacts)
+    needs = (need.idle, need.contacts)
 
     def run(self, context: Context) -> str:
         """Compare, and keep the path of the report in the scene."""
@@ -89,14 +90,11 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
         return baseline_counts(results.comparison)
 
 
-_needs_baseline = need(lambda context: settings_of(context).baseline, n_("There is no baseline"))
-
-
 class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
     """Compare contacts with no earlier report"""
 
     bl_label = "Clear Baseline"
-    needs = (_needs_baseline, needs_idle)
+    needs = (need.that(lambda context: settings_of(context).baseline, n_("There is no baseline")), need.idle)
 
     def run(self, context: Context) -> None:
         """Forget the baseline."""
@@ -119,7 +117,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     """Load contacts from a JSON report and list them for this scene"""
 
     bl_label = "Load Report"
-    needs = (needs_idle,)
+    needs = (need.idle,)
 
     def run(self, context: Context) -> Outcome:
         """Read the report and fill the list."""

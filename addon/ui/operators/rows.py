@@ -30,7 +30,8 @@ from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
 from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
 from ..texts import n_, rpt_, rpt_count
-from .command import Command, OfItem, Outcome, need, needs_contacts, needs_row, needs_rows, row_of
+from . import need
+from .command import Command, OfItem, Outcome, row_of
 
 _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
@@ -170,7 +171,7 @@ class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
     """Jump to the next or previous row of the list, and select its pair"""
 
     bl_label = "Go to Contact"
-    needs = (needs_rows,)
+    needs = (need.rows,)
     direction: _direction(
         "Direction in the list",
         "Jump to the next row of the list, and select its pair",
@@ -195,7 +196,7 @@ class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
         return None
 
 
-_touches_again = need(
+_touches_again = need.that(
     lambda context: len(starts_of_row(*row_of(context))) > 1, n_("This pair touches at most once")
 )
 
@@ -204,7 +205,7 @@ class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
     """Jump to the next or previous time that the pair of the active row begins to touch"""
 
     bl_label = "Go to Interval"
-    needs = (needs_rows, needs_row, _touches_again)
+    needs = (need.rows, need.row, _touches_again)
     direction: _direction(
         "Direction in time",
         "Jump to the next time that this pair begins to touch",
@@ -231,7 +232,7 @@ class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
 
     bl_label = "Sort Contacts"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
-    needs = (needs_rows,)
+    needs = (need.rows,)
 
     column: EnumProperty(**SORT_BY, options={"SKIP_SAVE"})
 
@@ -250,7 +251,7 @@ class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
     """Select the pair of the active row and frame it in the view"""
 
     bl_label = "Frame Pair"
-    needs = (needs_rows, needs_row, need(_is_viewport, n_("Only available in a 3D viewport")))
+    needs = (need.rows, need.row, need.that(_is_viewport, n_("Only available in a 3D viewport")))
 
     def run(self, context: Context) -> None:
         """Select the pair and frame it."""
@@ -264,7 +265,7 @@ class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
     """Show all rows that were hidden"""
 
     bl_label = "Show Hidden Rows"
-    needs = (needs_rows,)
+    needs = (need.rows,)
 
     def run(self, context: Context) -> None:
         """Show all rows."""
@@ -277,7 +278,7 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
 
     bl_label = "Copy Contacts"
     bl_options: ClassVar = {"REGISTER"}
-    needs = (needs_contacts,)
+    needs = (need.contacts,)
 
     def run(self, context: Context) -> str:
         """Copy the table to the clipboard."""
@@ -363,7 +364,7 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     """Add timeline markers for the listed contacts, or remove them"""
 
     bl_label = "Contact Markers"
-    needs = (need(_has_contacts_or_markers, n_("There are no contacts to mark: find contacts first")),)
+    needs = (need.that(_has_contacts_or_markers, n_("There are no contacts to mark: find contacts first")),)
 
     action: EnumProperty(
         name="Action",

@@ -11,7 +11,7 @@ from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.settings import FitSettings
 from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, results_of, settings_of
-from ..result_texts import bounds_counted, input_warning_texts, notes_on_bounds, swept_counted
+from ..result_texts import bounds_count, input_warning_texts, notes_on_bounds, swept_count
 from ..texts import iface_, iface_count, length_text
 from . import sidebar
 from .menus import COLLISION_BOUNDS_PT_presets
@@ -123,9 +123,7 @@ class COLLISION_BOUNDS_PT_swept_bounds(sidebar.BoundsTab, Panel):
         layout.operator("collision_bounds.compute_envelope", icon="CON_FOLLOWPATH")
         found = envelopes_on(settings)
         if found is not None:
-            time, (one, many) = found.time, swept_counted()
-            text = iface_count(found.envelope_count, one, many, start=time.start, end=time.end)
-            layout.label(text=text, translate=False, icon="CHECKMARK")
+            layout.label(text=swept_count(found, iface_count), translate=False, icon="CHECKMARK")
         elif results_of(settings).envelopes is None:
             layout.label(text="No swept bounds yet", icon="INFO")
         else:
@@ -189,9 +187,7 @@ def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
     elif result is None:
         layout.label(text="No bounds yet", icon="INFO")
     else:
-        one, many = bounds_counted(result)
-        text = iface_count(result.object_count, one, many, bounds=len(result.objects))
-        layout.label(text=text, translate=False, icon="CHECKMARK")
+        layout.label(text=bounds_count(result, iface_count), translate=False, icon="CHECKMARK")
     # While there are contacts, the Contacts panel has the notes.
     if results.contacts is not None and results.contacts.report is not None:
         if count := len(results.contacts.report.contacts):

@@ -26,7 +26,7 @@ from ..properties.scene import (
     settings_of,
 )
 from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
-from ..texts import frame_text, iface_, iface_count, meaning_, n_, translated
+from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
 from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph
 
@@ -120,8 +120,7 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
     if warnings := _warnings(settings):
         sidebar.draw_warning_button(column, "COLLISION_BOUNDS_PT_contact_warnings", warnings)
     elif source := results.source:
-        text = iface_("From {source}", source=translated(source))
-        column.label(text=text, translate=False, icon="FILE_TICK")
+        draw_line(column, "From {source}", "FILE_TICK", source=translated(source))
     elif not results.contacts.has_pairs:
         column.label(text="Only one object was checked", icon="INFO")
     else:
@@ -132,8 +131,8 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
     time, text = results.contacts.time, n_("Frames {start:g} to {end:g}, {fps} fps")
     if time.step != 1:
         text = n_("Frames {start:g} to {end:g}, step {step:g}, {fps} fps")
-    text = iface_(text, start=time.start, end=time.end, step=time.step, fps=f"{time.fps:.5g}")
-    column.label(text=text, translate=False, icon="BLANK1")
+    fps = f"{time.fps:.5g}"
+    draw_line(column, text, "BLANK1", start=time.start, end=time.end, step=time.step, fps=fps)
 
 
 class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
@@ -160,11 +159,9 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
             for entry in intervals[:_COMPARED_SHOWN]:
                 a, b = (valid_text(names.get(side, side)) for side in (entry.a, entry.b))
                 start, end = frame_text(entry.start, decimals=2), frame_text(entry.end, decimals=2)
-                text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, start=start, end=end)
-                column.label(text=text, translate=False, icon="BLANK1")
+                draw_line(column, "{a} and {b}: {start} to {end}", "BLANK1", a=a, b=b, start=start, end=end)
             if len(intervals) > _COMPARED_SHOWN:
-                text = iface_("and {count} more", count=len(intervals) - _COMPARED_SHOWN)
-                column.label(text=text, translate=False, icon="BLANK1")
+                draw_line(column, "and {count} more", "BLANK1", count=len(intervals) - _COMPARED_SHOWN)
 
 
 def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
@@ -210,7 +207,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
         column = layout.column(align=True)
         one = n_("{count} overlap of objects that\nnever move: skipped")
         many = n_("{count} overlaps of objects that\nnever move: skipped")
-        sidebar.draw_note(column, iface_count(count, one, many))
+        draw_note(column, iface_count(count, one, many))
         find, text = "collision_bounds.find_contacts", meaning_("Include")
         include = column.operator(find, text=text, translate=False)
         # A click on a row selects its pair: the scan is to check all objects of the one before.
@@ -267,8 +264,8 @@ def _draw_scan(layout: UILayout, context: Context, settings: SceneSettings, inst
         for option in ("frame_start", "frame_end", "frame_step"):
             column.prop(settings, option)
         if is_outside_scene(scene, settings.frame_start, settings.frame_end):
-            text = iface_("The scene has {start} to {end}", start=scene.frame_start, end=scene.frame_end)
-            body.label(text=text, translate=False, icon="ERROR")
+            start, end = scene.frame_start, scene.frame_end
+            draw_line(body, "The scene has {start} to {end}", "ERROR", start=start, end=end)
 
 
 def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
@@ -314,8 +311,7 @@ def _draw_ignored(layout: UILayout) -> None:
         return
     column = layout.column(align=True)
     one, many = n_("{count} pair ignored in this file:"), n_("{count} pairs ignored in this file:")
-    text = iface_count(len(pairs), one, many)
-    column.label(text=text, translate=False)
+    draw_line(column, one if len(pairs) == 1 else many, count=len(pairs))
     for name, other in pairs[:_IGNORED_SHOWN]:
         a, b = valid_text(name), valid_text(other.name)
         line = column.row(align=True)

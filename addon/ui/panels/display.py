@@ -12,8 +12,8 @@ from ...scene.errors import SceneError
 from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
 from ..texts import (
+    draw_line,
     error_text,
-    iface_,
     iface_count,
     length_text,
     n_,
@@ -52,11 +52,9 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         if count:
             one = n_("{count} pair of bounds at frame {frame}")
             many = n_("{count} pairs of bounds at frame {frame}")
-            text = iface_count(count, one, many, frame=frame)
-            column.label(text=text, translate=False, icon="RADIOBUT_ON")
+            draw_line(column, one if count == 1 else many, "RADIOBUT_ON", count=count, frame=frame)
         else:
-            text = iface_("Nothing touches at frame {frame}", frame=frame)
-            column.label(text=text, translate=False, icon="CHECKMARK")
+            draw_line(column, "Nothing touches at frame {frame}", "CHECKMARK", frame=frame)
             if not (context.screen and context.screen.is_animation_playing):
                 return
         fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)

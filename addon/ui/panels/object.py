@@ -16,8 +16,8 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collec
 from ...scene.fitting.quality import FitQuality
 from ..kept_checks import active_with_geometry, find_measurement, settings_of_active
 from ..properties.scene import settings_of
-from ..texts import iface_, iface_count, length_text, meaning_, n_
-from .sidebar import BoundsTab, draw_note
+from ..texts import draw_line, draw_note, iface_, length_text, meaning_, n_
+from .sidebar import BoundsTab
 
 _DIGITS = 3
 """Digits of a length, so that three fit into a line. The copied numbers have more."""
@@ -56,8 +56,7 @@ def _draw_reason(layout: UILayout, context: Context) -> None:
         text = iface_(text, name=name_of(item), collection=name_of(shown))
         draw_note(layout.column(align=True), text)
     else:
-        text = iface_("{name} has no geometry", name=name_of(item))
-        layout.label(text=text, translate=False, icon="INFO")
+        draw_line(layout, "{name} has no geometry", "INFO", name=name_of(item))
 
 
 class _ObjectSettings(_OfActive):
@@ -125,8 +124,8 @@ class _CustomShape(_OfActive):
             name = "collision_bounds.override_from_selection"
             column.operator(name, text="Add Shape from Selection", icon="ADD").add = True
         measure = find_measurement(settings.id_data, settings_of(context))
-        if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
-            layout.label(text=_outside_text(measure.quality), translate=False, icon="INFO")
+        if settings.override != "none" and measure and not measure.stale:
+            _draw_outside(layout, measure.quality.outside)
 
 
 def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
@@ -135,8 +134,7 @@ def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
     for number, (entry, shape) in enumerate(entries):
         if settings.more_shapes:
             row = layout.row()
-            text = iface_("Box {number}" if shape == "box" else "Sphere {number}", number=number + 1)
-            row.label(text=text, translate=False)
+            draw_line(row, "Box {number}" if shape == "box" else "Sphere {number}", number=number + 1)
             name = "collision_bounds.remove_custom_shape"
             row.operator(name, text="", icon="X", emboss=False).index = number
         layout.prop(entry, "center")
@@ -164,13 +162,18 @@ class _CollisionResponse(_OfActive):
         button.settings, button.collision = False, True
 
 
-class _Physics:
-    """Mixin of panels in the Physics tab of the Properties editor."""
+class _InProperties:
+    """Mixin of panels in the Properties editor."""
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
-    bl_context = "physics"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+
+class _Physics(_InProperties):
+    """Mixin of panels in its Physics tab."""
+
+    bl_context = "physics"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -247,22 +250,22 @@ class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
     """Draw radius or size, length, and center, of each shape, with buttons that copy the numbers."""
     for shape in quality.shapes:
-        radius = [n_("Radius {value}")] if isinstance(shape.size, float) else []
-        _draw_value(layout, meaning_(shape.label), np.ravel(shape.size).tolist(), units, *radius)
+        is_radius = isinstance(shape.size, float)
+        _draw_value(layout, meaning_(shape.label), np.ravel(shape.size).tolist(), units, is_radius)
         if shape.length is not None:
             _draw_value(layout, iface_("Length"), [shape.length], units)
         _draw_value(layout, meaning_("Center"), shape.center.tolist(), units)
 
 
 def _draw_value(
-    layout: UILayout, label: str, numbers: list[float], units: Any, template: str = "{value}"
+    layout: UILayout, label: str, numbers: list[float], units: Any, is_radius: bool = False
 ) -> None:
     """Draw a value with its unit, and the button that copies it."""
     line = layout.row(align=True)
     parts = line.split(factor=0.25)
     parts.label(text=label, translate=False)
     value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
-    parts.label(text=iface_(template, value=value), translate=False)
+    parts.label(text=iface_("Radius {value}", value=value) if is_radius else value, translate=False)
     copy: Any = line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False)
     copy.value = ", ".join(f"{number:.7g}" for number in numbers)
 
@@ -277,13 +280,14 @@ def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
     for shape in quality.shapes:
         ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
         _line(layout, meaning_(shape.label), _volume(shape.volume, units), ratio, f"{shape.touching}")
-    if quality.outside:
-        layout.label(text=_outside_text(quality), translate=False, icon="INFO")
+    _draw_outside(layout, quality.outside)
 
 
-def _outside_text(quality: FitQuality) -> str:
-    """Return how many vertices are outside a custom shape, as text."""
-    return iface_count(quality.outside, "{count} vertex lies outside", "{count} vertices lie outside")
+def _draw_outside(layout: UILayout, count: int) -> None:
+    """Draw how many vertices are outside a custom shape, if there are any."""
+    one, many = n_("{count} vertex lies outside"), n_("{count} vertices lie outside")
+    if count:
+        draw_line(layout, one if count == 1 else many, "INFO", count=count)
 
 
 def _ratio(value: float) -> str:
@@ -309,14 +313,11 @@ def _line(layout: UILayout, *texts: str) -> None:
         remainder.label(text=text, translate=False)
 
 
-class COLLISION_BOUNDS_PT_collection(Panel):
+class COLLISION_BOUNDS_PT_collection(_InProperties, Panel):
     """Settings of a collection, in the Properties editor."""
 
     bl_label = "Collision Bounds"
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
     bl_context = "collection"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:

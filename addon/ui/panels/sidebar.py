@@ -12,7 +12,7 @@ from bpy.types import Context, Panel, UILayout
 from .. import job_state
 from ..properties.preferences import NAME, Preferences, preferences
 from ..result_texts import Note, first_and_count
-from ..texts import iface_
+from ..texts import draw_line, draw_note, iface_
 
 
 class Tab:
@@ -120,16 +120,8 @@ def draw_note_button(layout: UILayout, panel: str, notes: Sequence[Note]) -> Non
 def draw_warnings(layout: UILayout, warnings: Sequence[str], icon: Any = "ERROR") -> None:
     """Draw warnings in full; what follows the first colon is on a second line."""
     for warning in warnings:
-        column = layout.column(align=True)
-        for number, part in enumerate(warning.split(": ", 1)):
-            text = part[:1].upper() + part[1:]
-            column.label(text=text, translate=False, icon="BLANK1" if number else icon)
-
-
-def draw_note(layout: UILayout, text: str) -> None:
-    """Draw the lines of a note, which is translated already, below each other."""
-    for number, line in enumerate(text.split("\n")):
-        layout.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
+        lines = "\n".join(part[:1].upper() + part[1:] for part in warning.split(": ", 1))
+        draw_note(layout.column(align=True), lines, icon)
 
 
 def folded(layout: UILayout, name: str, label: str, closed: bool = True, note: str = "") -> UILayout | None:
@@ -154,7 +146,7 @@ def greyed(layout: UILayout, settings: Any, option: str, reason: str) -> None:
     row.enabled = not reason
     row.prop(settings, option)
     if reason:
-        layout.label(text=iface_(reason), translate=False, icon="INFO")
+        draw_line(layout, reason, "INFO")
 
 
 def draw_parts(layout: UILayout, settings: Any) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
+from addon.ui import gizmos
 from addon.ui.panels import object as object_panels
 from tests.scene.building import (
     add_object,
@@ -48,6 +51,11 @@ def test_panels_of_one_and_of_many_objects(count):
     assert statistics.buttons == ["collision_bounds.measure_fit"]
     bpy.ops.collision_bounds.measure_fit()
     assert any("Not closed" in text for text in Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels)
+
+
+def test_outline_of_a_custom_shape_that_is_gone_since_the_poll_draws_nothing():
+    select_objects(add_vertices("A"))
+    gizmos.COLLISION_BOUNDS_GT_outline.draw(SimpleNamespace(shapes={}), bpy.context)
 
 
 def test_override_panel_reports_vertices_outside():
