@@ -65,13 +65,6 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
 
     settings = _settings(ContactSettings(), scene, options)
     line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
-    if options.frame_share is not None and options.join_shares is None:
-        from ..scene.jobs.contacts import scan_frame_share
-
-        share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
-        _write_share(options, share)
-        _print_refusal(share.refusal)
-        return DONE
     job = _contacts_job(scene, settings, options)
     result = None if job is None else run_job(job, line)
     if result is None:
@@ -93,31 +86,35 @@ def _contacts_job(
     scene: Any, settings: ContactSettings, options: argparse.Namespace
 ) -> Generator[Progress, None, Result | None] | None:
     """Return the job that finds contacts; None if there is nothing to do here."""
-    from ..scene.jobs.contacts import find_contacts, scan_and_join
+    from ..scene.jobs.contacts import find_contacts, scan_frame_share
     from ..scene.motion.scan_records import has_sections, refusal_of
 
-    if options.frame_share is None and options.share_exit_code is None:
-        if options.join_shares is None:
-            return find_contacts(scene, settings)
-        shares = _read_shares(options, options.join_shares)
-        _print_refusal(*(share.refusal for share in shares))
+    share, count = options.frame_share, options.join_shares
+    if share is None and count is not None:
+        shares = _read_shares(options, count)
+        _print_refusal(*(each.refusal for each in shares))
         return find_contacts(scene, settings, shares=shares)
-    can_be_shared = False
-    if has_sections(scene, settings):
-        refusal = refusal_of(scene)
-        _print_refusal(refusal)
-        can_be_shared = not refusal
-    if options.frame_share is None:
-        return None if can_be_shared else find_contacts(scene, settings)
+    can_be_shared = share is not None
+    if count is not None or options.share_exit_code is not None:
+        can_be_shared = has_sections(scene, settings)
+        if can_be_shared and (refusal := refusal_of(scene)):
+            _print_refusal(refusal)
+            can_be_shared = False
     if can_be_shared:
-        return scan_and_join(scene, settings, options.frame_share, partial(_exchange_shares, options))
+        exchange = partial(_exchange_shares, options)
+        return None if share is None else scan_frame_share(scene, settings, share, exchange)
     # The first of the shares is the whole scan.
-    return None if options.frame_share[0] else find_contacts(scene, settings)
+    return None if share is not None and share[0] else find_contacts(scene, settings)
 
 
 def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:
     """Write a share, and return all shares; an empty list if others are missing, or of another scan."""
-    _write_share(options, share)
+    from ..scene.motion.scan_records import share_as_text
+
+    write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
+    if options.join_shares is None:
+        _print_refusal(share.refusal)
+        return []
     try:
         shares = _read_shares(options, share.share_count)
     except UsageError:
@@ -127,12 +124,6 @@ def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[Scan
             return []
     _print_refusal(*(each.refusal for each in shares))
     return shares
-
-
-def _write_share(options: argparse.Namespace, share: ScanShare) -> None:
-    from ..scene.motion.scan_records import share_as_text
-
-    write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
 
 
 def _read_shares(options: argparse.Namespace, count: int) -> list[ScanShare]:

@@ -15,7 +15,7 @@ from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ...formats import Confirmation, NotVerified, Partial, ScannedContacts, SkippedPairs
 from ..blender.frames import preserve_frame, scene_by_uid
 from ..blender.private_scene import without_private_scenes
-from ..motion.scan_records import ScanShare, SkipLog, has_sections, identity_of, joinable_records, refusal_of
+from ..motion.scan_records import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 from ..progress import JobProgress, until_stopped
 from ..settings import ContactSettings
 from .result import Result
@@ -164,48 +164,50 @@ def _scan(
 
 @without_private_scenes
 def scan_frame_share(
-    scene: bpy.types.Scene, settings: ContactSettings, index: int, count: int
-) -> Generator[Progress, None, ScanShare]:
-    """Scan one share of the frames of `find_contacts`, which joins the shares.
-
-    settings : of the whole scan
-    index, count : number of the share, from 0, and number of shares
-
-    Returns a share that has the reason alone if the scan cannot be divided. Raises SceneError as
-    `find_contacts`.
-    """
-    request, job = scan_request(scene, settings), JobProgress()
-    refusal = refusal_of(scene)
-    if not has_sections(scene, settings):
-        refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
-    if refusal:
-        return ScanShare(index, count, "", refusal)
-    with preserve_frame(scene):
-        share, _, _ = yield from job.track(_scan_frame_share(request, (index, count), job))
-    return share
-
-
-@without_private_scenes
-def scan_and_join(
     scene: bpy.types.Scene,
     settings: ContactSettings,
     number: tuple[int, int],
     exchange: Callable[[ScanShare], Sequence[ScanShare]],
 ) -> Generator[Progress, None, Result | None]:
-    """Scan one share of the frames of `find_contacts`, and join all shares if it is the last one.
+    """Scan one share of the frames of `find_contacts`, and join all shares if they are there.
 
-    The scene, of a scan that can be divided, is prepared once for both, which `find_contacts` would repeat.
+    The scene is prepared once for both, which `find_contacts` would repeat.
 
+    settings : of the whole scan
     number : of the share, from 0, and of all
-    exchange : keeps the share; returns all shares, or none if others are missing
+    exchange : keeps the share, which has the reason alone if the scan cannot be divided; returns all shares,
+        or none if others are missing
 
-    Returns the result of `find_contacts`; None if other shares are missing. Raises SceneError as
-    `find_contacts`.
+    Returns the result of `find_contacts`; None without all shares. Raises SceneError as `find_contacts`.
     """
-    request, job = scan_request(scene, settings), JobProgress()
+    request, job, late = scan_request(scene, settings), JobProgress(), LateInstances()
+    refusal = refusal_of(scene)
+    if not has_sections(scene, settings):
+        refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
+    if refusal:
+        exchange(ScanShare(*number, "", refusal))
+        return None
     job.begin_phase(0.5 if settings.confirm else 1.0)
     with preserve_frame(scene):
-        share, prepared, skips = yield from job.track(_scan_frame_share(request, number, job))
+        end = job.end
+        prepared, times = yield from job.track(prepare_motion(request, late, job))
+        # The subjects that are skipped before the share are known to all shares.
+        subjects, skips = prepared.bounds.subjects, prepared.motion.skips.duplicate()
+        identity = identity_of(subjects, settings, request.times)
+        share = ScanShare(*number, identity, times=tuple(times), played=prepared.played)
+        sections = share_of(sections_of(len(times)), *number)
+        if subjects and sections:
+            job.begin_phase(end)
+            scan = scan_share(prepared.motion, times, prepared.settings, sections)
+            records = yield from job.track(
+                converted(scan, lambda progress: late.read(progress, request, prepared))
+            )
+            share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
+            refusal = refusal_of(scene_by_uid(request.uid))
+            if late.subjects:
+                refusal = f"{late.subjects[0].name} appears after the first frame"
+            if refusal:
+                share = ScanShare(*number, identity, refusal)
         shares = exchange(share)
         if not shares:
             return None
@@ -213,26 +215,3 @@ def scan_and_join(
             prepared.motion.skips = skips
             return (yield from _confirmed_result(request, *_join_shares(request, prepared, shares), job))
     return (yield from find_contacts(scene_by_uid(request.uid), settings, shares=shares))
-
-
-def _scan_frame_share(
-    request: ScanRequest, number: tuple[int, int], job: JobProgress
-) -> Generator[Progress, None, tuple[ScanShare, PreparedScan, SkipLog]]:
-    """See `scan_frame_share`: the share, what it was prepared from, and the subjects skipped before it."""
-    late, end = LateInstances(), job.end
-    prepared, times = yield from prepare_motion(request, late, job)
-    subjects, skips = prepared.bounds.subjects, prepared.motion.skips.duplicate()
-    identity = identity_of(subjects, request.settings, request.times)
-    share = ScanShare(*number, identity, times=tuple(times), played=prepared.played)
-    sections = share_of(sections_of(len(times)), *number)
-    if subjects and sections:
-        job.begin_phase(end)
-        scan = scan_share(prepared.motion, times, prepared.settings, sections)
-        records = yield from converted(scan, lambda progress: late.read(progress, request, prepared))
-        share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
-        refusal = refusal_of(scene_by_uid(request.uid))
-        if late.subjects:
-            refusal = f"{late.subjects[0].name} appears after the first frame"
-        if refusal:
-            share = ScanShare(*number, identity, refusal)
-    return share, prepared, skips

@@ -13,13 +13,13 @@ from addon.core import InvalidShapeError
 from addon.core.scan import sections
 from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError
-from addon.scene.jobs.contacts import find_contacts, scan_frame_share
+from addon.scene.jobs.contacts import find_contacts
 from addon.scene.motion.scan_records import share_as_text, share_from_text
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import add_instance, add_vertices, hidden_collection, key_location
 from tests.scene.jobs.shares.random_animations import FACES
-from tests.scene.jobs.shares.test_scan_shares import joined, whole
+from tests.scene.jobs.shares.test_scan_shares import joined, share_of, whole
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -40,7 +40,7 @@ def add_crossing(name: str = "Dot", frames: int = 30) -> bpy.types.Object:
 
 
 def refusal(settings: ContactSettings | None = None) -> str:
-    return finished(scan_frame_share(bpy.context.scene, settings or ContactSettings(), 0, 2)).refusal
+    return share_of(settings or ContactSettings(), 0, 2).refusal
 
 
 def test_scan_that_can_be_divided_has_no_refusal():
@@ -107,7 +107,7 @@ def test_instance_that_appears_later_is_refused_and_still_tested():
 def test_share_of_another_scan_is_refused():
     add_crossing()
     scene, settings = bpy.context.scene, ContactSettings()
-    shares = [finished(scan_frame_share(scene, settings, k, 2)) for k in range(2)]
+    shares = [share_of(settings, k, 2) for k in range(2)]
     for other, given in [
         (ContactSettings(clearance=0.5), shares),
         (settings, shares[::-1]),
@@ -125,7 +125,7 @@ def test_text_that_is_no_share_is_an_error_of_the_project(text):
 
 def test_share_is_the_same_after_it_was_stored():
     add_crossing().hide_viewport = False
-    share = finished(scan_frame_share(bpy.context.scene, ContactSettings(), 1, 2))
+    share = share_of(ContactSettings(), 1, 2)
     assert share_as_text(share_from_text(share_as_text(share))) == share_as_text(share)
 
 

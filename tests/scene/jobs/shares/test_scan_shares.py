@@ -9,7 +9,7 @@ import pytest
 
 from addon.core.scan import sections
 from addon.formats import dumps
-from addon.scene.jobs.contacts import find_contacts, scan_and_join, scan_frame_share
+from addon.scene.jobs.contacts import find_contacts, scan_frame_share
 from addon.scene.motion.scan_records import ScanShare, share_as_text, share_from_text
 from addon.scene.settings import SCANNED_SHAPES, ContactSettings, FitSettings
 from tests.finished import finished
@@ -28,15 +28,20 @@ def whole(settings: ContactSettings) -> str:
     return text_of(finished(find_contacts(bpy.context.scene, settings)))
 
 
+def share_of(settings: ContactSettings, number: int, count: int) -> ScanShare:
+    """Scan one share by a job of its own."""
+    shares: list[ScanShare] = []
+    job = scan_frame_share(bpy.context.scene, settings, (number, count), shares.append)
+    assert finished(job) is None
+    return shares[0]
+
+
 def joined(settings: ContactSettings, count: int) -> tuple[str, list[ScanShare]]:
     """Scan shares, each by a job of its own, store them as text, and join them."""
-    scene = bpy.context.scene
     # The last share first, because no share may depend on another one.
-    texts = [
-        share_as_text(finished(scan_frame_share(scene, settings, k, count))) for k in reversed(range(count))
-    ]
+    texts = [share_as_text(share_of(settings, k, count)) for k in reversed(range(count))]
     shares = [share_from_text(text) for text in reversed(texts)]
-    return text_of(finished(find_contacts(scene, settings, shares=shares))), shares
+    return text_of(finished(find_contacts(bpy.context.scene, settings, shares=shares))), shares
 
 
 def joined_by_last(settings: ContactSettings, shares: list[ScanShare], last: int) -> str:
@@ -46,7 +51,7 @@ def joined_by_last(settings: ContactSettings, shares: list[ScanShare], last: int
         assert share_as_text(share) == share_as_text(shares[last])
         return shares
 
-    job = scan_and_join(bpy.context.scene, settings, (last, len(shares)), exchange)
+    job = scan_frame_share(bpy.context.scene, settings, (last, len(shares)), exchange)
     return text_of(finished(job))
 
 
