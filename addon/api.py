@@ -27,7 +27,7 @@ from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
 from .scene.errors import SceneError
 from .scene.jobs import result_store
-from .scene.jobs.bounds import bounds_in_parts, play_bounds
+from .scene.jobs.bounds import bounds_in_parts
 from .scene.jobs.contacts import find_contacts
 from .scene.jobs.result import Result
 from .scene.motion.over_time import preserve_unkeyed_values
@@ -183,8 +183,7 @@ def bounds_of(
     """
     given = _completed("bounds", options)
     settings = with_options(BoundsSettings(_selection(objects)), given)
-    job = play_bounds if settings.envelope or settings.tracks else bounds_in_parts
-    return _run(job(bpy.context.scene, settings), preset, given)
+    return _run(bounds_in_parts(bpy.context.scene, settings), preset, given)
 
 
 def contacts_among(

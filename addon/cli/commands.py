@@ -43,15 +43,14 @@ _Settings = TypeVar("_Settings")
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
     scene, warnings = _open_scene(options)
-    from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts, play_bounds
+    from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts
     from ..scene.settings import BoundsSettings
 
     settings = _settings(BoundsSettings(), scene, options, frame=_restarted(scene, options.frame))
     line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
-    is_played = options.envelope or options.tracks
-    result = run_job((play_bounds if is_played else bounds_in_parts)(scene, settings), line)
+    result = run_job(bounds_in_parts(scene, settings), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
-    line.written = 0.0 if is_played else BOUNDS_SHARE
+    line.written = 0.0 if settings.envelope or settings.tracks else BOUNDS_SHARE
     write_result(result, options, out, lambda document: bounds_table(document, result.linear_only), line)
     return DONE
 

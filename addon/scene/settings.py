@@ -471,8 +471,7 @@ class BoundsSettings:
     """Settings of computing bounds.
 
     `frame` is by default the current one of the scene, and `frames` its frame range: first, last and step,
-    which may be fractional. `play_bounds` alone computes `envelope` and `tracks`, over `frames`. Bones that
-    are enclosed at all frames use these, too.
+    which may be fractional: those of `envelope` and `tracks`, and of bones that are enclosed at all frames.
     """
 
     selection: Selection = field(default_factory=Selection)

@@ -23,7 +23,7 @@ from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 def _write(case: Keyed) -> Call:
     scene = case.scene()
     from addon.formats import file_text, write_text
-    from addon.scene.jobs.bounds import play_bounds
+    from addon.scene.jobs.bounds import bounds_in_parts
     from addon.scene.settings import BoundsSettings
 
     for frame in (1, 2):
@@ -31,7 +31,7 @@ def _write(case: Keyed) -> Call:
 
     def write() -> tuple[int, int]:
         before = _peak_megabytes()
-        result = run_to_end(play_bounds(scene, BoundsSettings(tracks=True)))
+        result = run_to_end(bounds_in_parts(scene, BoundsSettings(tracks=True)))
         with TemporaryDirectory() as folder:
             path = Path(folder, "tracks.json")
             write_text(path, file_text(result.document("unreal"), "json"))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from addon.formats import Convention, dumps
-from addon.scene.jobs.bounds import compute_bounds, play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.result import Result
 from addon.scene.settings import BoundsSettings, ContactSettings
@@ -96,7 +96,7 @@ def vertices_by_id(document: dict[str, Any]) -> dict[str, np.ndarray]:
 def exported() -> Exported:
     scene = open_scene()
     settings = BoundsSettings(shapes=("sphere", "aabb", "obb"), envelope=True, tracks=True)
-    bounds = in_every_space(finished(play_bounds(scene, settings)))
+    bounds = in_every_space(finished(bounds_in_parts(scene, settings)))
     kinds = ("aabb", "sphere", "capsule", "cylinder", "hull", "spheres")
     detailed = in_every_space(compute_bounds(scene, BoundsSettings(shapes=kinds)))
     contacts, overlaps = {}, {}

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from addon.formats import document_problems, dumps, schema
-from addon.scene.jobs.bounds import play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import BoundsSettings, ContactSettings
 from tests.finished import finished
@@ -42,7 +42,7 @@ def documents(exported: Exported) -> dict[str, dict]:
         for shape, by_space in by_shape.items():
             by_name |= {f"{title} of {shape}, {space}": by_space[space] for space in MATRICES}
     for name, settings in SETTINGS.items():
-        for space, document in in_every_space(finished(play_bounds(scene, settings))).items():
+        for space, document in in_every_space(finished(bounds_in_parts(scene, settings))).items():
             by_name[f"{name}, {space}"] = document
     for name, settings in SCANS.items():
         for space, document in in_every_space(finished(find_contacts(scene, settings))).items():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from addon.formats import document_problems, dumps
-from addon.scene.jobs.bounds import compute_bounds, play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings
 from tests.finished import finished
@@ -89,7 +89,7 @@ def test_example_shapes_equal_those_of_their_scene(add_mesh):
     kinds = ("sphere", "aabb", "obb", "capsule", "hull", "spheres", "compound")
     fit = FitSettings(depth=1, part_shape="box")
     settings = BoundsSettings(shapes=kinds, fit=fit, envelope=True, frames=(1, 2, 1))
-    (found,) = write_document(finished(play_bounds(bpy.context.scene, settings)))["objects"]
+    (found,) = write_document(finished(bounds_in_parts(bpy.context.scene, settings)))["objects"]
     # Blenders list the same faces in different orders, and begin them with different vertices.
     expected = copy.deepcopy(SHAPES)
     for entry in (found, expected):
@@ -125,7 +125,7 @@ def test_example_shapes_match_arithmetic():
 
 def test_example_track_equals_that_of_its_scene(pair):
     settings = BoundsSettings(tracks=True, frames=(10, 11, 1))
-    found = write_document(finished(play_bounds(pair, settings)))["tracks"]
+    found = write_document(finished(bounds_in_parts(pair, settings)))["tracks"]
     assert found[0] == TRACK
     assert TRACK["sphere"]["radii"][0] == math.ceil(math.sqrt(0.75) * 1e6) / 1e6
 

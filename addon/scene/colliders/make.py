@@ -10,7 +10,7 @@ import bpy
 
 from ...core import CollisionBoundsError, Progress
 from ...core.messages import message
-from ...core.progress import run_to_end
+from ...core.progress import converted, run_to_end
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..blender.frames import scene_by_uid
@@ -26,8 +26,9 @@ from ..blender.parts.mesh_parts import armature_of
 from ..blender.private_scene import keeping_open
 from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
-from ..fitting.parts import convex_pieces
+from ..fitting.parts import convex_pieces, split_pieces
 from ..motion.over_time import BoneSweeps, sweep_bones
+from ..progress import JobProgress
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space
@@ -87,8 +88,8 @@ def colliders_in_parts(
 ) -> Generator[Progress, None, CreatedColliders]:
     """Create colliders for a selection of the active scene, in place of those that its sources have.
 
-    A source that is skipped keeps the colliders it has. Yields progress while bones are read at all frames.
-    The scene may change at a yield, and nothing is created before the last one.
+    A source that is skipped keeps the colliders it has. Yields progress while bones are read at all frames,
+    and while meshes are split. The scene may change at a yield, and nothing is created before the last one.
 
     Raises SceneError if the scene cannot have colliders, or the pattern or the collection's name is invalid.
     Nothing is changed then.
@@ -100,20 +101,29 @@ def colliders_in_parts(
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
     # All subjects are read before the scene is played for the bones of some.
-    reader = SubjectReader(subjects, settings.fit, range(len(subjects) if settings.fit.parts > 1 else 0))
-    read = list(reader.singles(depsgraph))
+    with_triangles = range(len(subjects) if settings.fit.parts > 1 else 0)
+    read = list(SubjectReader(subjects, settings.fit, with_triangles).singles(depsgraph))
     span = (scene.frame_start, scene.frame_end, scene.frame_step)
-    sweeps = yield from sweep_bones(scene, subjects, settings.fit, span)
+    job = JobProgress(end=0.5 if settings.fit.parts > 1 else 1.0)
+    sweeps = yield from job.track(sweep_bones(scene, subjects, settings.fit, span))
+    pieces = {piece.subject: sweeps.swept(piece, subjects[piece.subject]) for piece in read}
+    job.begin_phase(1.0)
+    yield from job.track(
+        converted(
+            split_pieces(map(in_bone_space, pieces.values()), settings.fit),
+            lambda share: Progress(0, 1, span[0], "fitting", share),
+        )
+    )
     scene = scene_by_uid(uid)
     objects = {full_name_of(item): item for item in scene.objects}
     levels = _collision_levels(subjects, objects)
-    pieces = {piece.subject: sweeps.swept(piece, subjects[piece.subject]) for piece in read}
     meshes = _meshes(settings, subjects, pieces, sweeps, objects, levels, skipped)
     existing, other_names = _colliders_by_source()
     _reattach(existing, meshes, objects)
     outdated = [item for source in _outdated(existing, meshes, levels) for item in existing.pop(source)]
-    names = ColliderNames(settings.pattern, other_names)
-    requests, replaced = _requests(scene, meshes, existing, names, objects, skipped)
+    requests, replaced = _requests(
+        scene, meshes, existing, ColliderNames(settings.pattern, other_names), objects, skipped
+    )
     if requests:
         home = find_home(scene, settings.collection) or create_home(scene, settings.collection)
         remove_objects({*replaced, *outdated} - {entry.before for entry in requests})

@@ -5,7 +5,7 @@ Sphere trees and splits are searched once for all subjects that have the same me
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -223,6 +223,21 @@ def convex_pieces(piece: SubjectGeometry, fit: FitSettings) -> list[SubjectGeome
         return [piece]
     parts = split_points(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit)
     return [piece] if len(parts) == 1 else [piece._replace(points=part) for part in parts]
+
+
+def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generator[float, None, None]:
+    """Split subjects ahead of `convex_pieces` in steps, so that a window can stop; yields the share done.
+
+    Those that cannot be split are left to that.
+    """
+    remaining = [
+        piece
+        for piece in pieces
+        if fit.parts > 1 and len(piece.triangles) and np.isfinite(piece.points).all()
+    ]
+    for number, piece in enumerate(remaining):
+        for share in split_in_steps(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit):
+            yield (number + share) / len(remaining)
 
 
 def split_points(

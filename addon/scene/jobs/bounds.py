@@ -51,9 +51,10 @@ _SAME = 1e-8
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
     """Fit shapes to the selection at one frame of the active scene; the playhead returns to where it was.
 
-    Envelope and track options are ignored. The frame range is that of bones that are enclosed at all frames.
+    Envelopes and tracks over many frames, if the settings request them, are of the subjects that are present
+    at the one frame. The frame range is also that of bones that are enclosed at all frames.
 
-    Raises SceneError for a scene that is not active, a frame that Blender does not have, or a selection that
+    Raises SceneError for a scene that is not active, frames that Blender does not have, or a selection that
     names something that does not exist.
     """
     with keeping_open():
@@ -63,17 +64,48 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
 def bounds_in_parts(
     scene: bpy.types.Scene, settings: BoundsSettings, may_change: bool = False
 ) -> Generator[Progress, None, Result]:
-    """Fit shapes as `compute_bounds` does, and yield progress up to BOUNDS_SHARE.
+    """Compute bounds as `compute_bounds` does, and yield progress: of bounds at one frame up to BOUNDS_SHARE.
 
-    may_change : Whether the scene may change at a yield: then all geometry is read in one step. Otherwise
-        each batch is read and fitted before the next, so that memory stays small.
+    In any case the playhead returns to where it was. Closing the generator cancels, without a result.
+
+    may_change : Whether the scene may change at a yield, as for envelopes and tracks in any case: then all
+        geometry is read in one step. Otherwise each batch is read and fitted before the next, so that memory
+        stays small.
     """
     require_active_scene(scene)
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span) if settings.envelope or settings.tracks else []
     if settings.frame is not None:
         require_frame(settings.frame)
+    uid = scene.session_uid
     with preserve_frame(scene):
-        span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
-        return (yield from _bounds_at_frame(scene, settings, span, may_change))
+        if not times:
+            return (yield from _bounds_at_frame(scene, settings, span, may_change))
+        begun = Progress(0, len(times), times[0])
+        result = yield from converted(_bounds_at_frame(scene, settings, span, True), lambda _: begun)
+        if settings.frame is not None:
+            scene = scene_by_uid(uid)
+            Simulations.of(scene).restart(scene)
+        frames = len(times) if settings.tracks else 0
+        motion = SceneBounds(
+            scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope, frames
+        )
+        # Everything about the scene is read before this yield because the scene may be deleted after it.
+        yield begun
+        for _ in motion.fitting():
+            yield begun
+        if settings.envelope:
+            result = yield from _with_envelopes(result, motion, times, settings)
+        else:
+            for index, time in enumerate(times):
+                motion.sample(time)
+                yield Progress(index + 1, len(times), time)
+        if settings.tracks:
+            yield Progress(len(times), len(times), times[-1])
+            result = replace(result, tracks=motion.tracks(result.ids, settings.shapes))
+    known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
+    absent = [entry for entry in motion.skipped if entry.name not in known]
+    return replace(result.with_late_warnings(), skipped=(*result.skipped, *absent))
 
 
 def _bounds_at_frame(
@@ -146,7 +178,8 @@ def _bound(
     pieces: Iterable[SubjectGeometry] = reader.geometries(depsgraph, table)
     if is_swept or may_change:
         pieces = list(pieces)
-    begin, sweeps = _FINDING_SHARE, NO_SWEEPS
+    # A window writes no file afterwards.
+    begin, end, sweeps = _FINDING_SHARE, 1.0 if may_change else BOUNDS_SHARE, NO_SWEEPS
     if is_swept:
         begin, width = _SWEPT_SHARE, _SWEPT_SHARE - _FINDING_SHARE
         sweeps = yield from converted(
@@ -159,7 +192,7 @@ def _bound(
         yield progress(begin, "reading")
     bounded = yield from converted(
         fit_bounds(pieces, subjects, settings.shapes, skipped),
-        lambda share: progress(begin + (BOUNDS_SHARE - begin) * share),
+        lambda share: progress(begin + (end - begin) * share),
     )
     if sweeps.points:
         held = (subject.id for _, subject in bounded.subjects.singles() if sweeps.holds(subject))
@@ -173,48 +206,6 @@ def require_active_scene(scene: bpy.types.Scene) -> None:
         raise SceneError(
             message("scene {name!r}: is not the active scene; make it active first", name=name_of(scene))
         )
-
-
-def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
-    """Compute bounds at one frame of the active scene, and their envelopes, tracks or both over many frames.
-
-    Subjects are those present at the one frame. In any case the playhead returns to where it was. Closing the
-    generator cancels, without a result.
-
-    Raises SceneError for an invalid frame range, or a selection that names something that does not exist.
-    """
-    require_active_scene(scene)
-    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
-    times = sample_times(*span)
-    if settings.frame is not None:
-        require_frame(settings.frame)
-    uid = scene.session_uid
-    with preserve_frame(scene):
-        begun = Progress(0, len(times), times[0])
-        result = yield from converted(_bounds_at_frame(scene, settings, span, True), lambda _: begun)
-        if settings.frame is not None:
-            scene = scene_by_uid(uid)
-            Simulations.of(scene).restart(scene)
-        frames = len(times) if settings.tracks else 0
-        motion = SceneBounds(
-            scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope, frames
-        )
-        # Everything about the scene is read before this yield because the scene may be deleted after it.
-        yield begun
-        for _ in motion.fitting():
-            yield begun
-        if settings.envelope:
-            result = yield from _with_envelopes(result, motion, times, settings)
-        else:
-            for index, time in enumerate(times):
-                motion.sample(time)
-                yield Progress(index + 1, len(times), time)
-        if settings.tracks:
-            yield Progress(len(times), len(times), times[-1])
-            result = replace(result, tracks=motion.tracks(result.ids, settings.shapes))
-    known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
-    absent = [entry for entry in motion.skipped if entry.name not in known]
-    return replace(result.with_late_warnings(), skipped=(*result.skipped, *absent))
 
 
 def _with_envelopes(

@@ -26,8 +26,9 @@ from ..blender.parts.weights import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
 from ..fitting.local_and_world import FittedRows, PlacedGeometry, fit_many, fit_repeated
+from ..fitting.parts import split_pieces
 from ..settings import BoundShape, DetailedShapeName
-from ..subjects.reader import SubjectGeometry
+from ..subjects.reader import SubjectGeometry, in_bone_space
 from ..subjects.subject import SubjectList
 from .detailed_shapes import DetailedShapes, detailed_shapes
 from .scan.scanned_shapes import ScannedShapes
@@ -236,10 +237,14 @@ def fit_bounds(
                 skip(index, UNPLACED)
             if is_placed.any():
                 placed.append(every.taken(np.flatnonzero(is_placed)))
-        for _, rows in grouped_by_settings([each.geometry.fit for each in placed]):
+        for fit, rows in grouped_by_settings([each.geometry.fit for each in placed]):
             # Meshes are split one at a time, which takes a second for each.
             for together in [[row] for row in rows] if "compound" in shapes else [rows]:
-                for chunk, first in _chunks([placed[row] for row in together]):
+                sources = [placed[row] for row in together]
+                if "compound" in shapes:
+                    for share in split_pieces(map(in_bone_space, sources[0].geometry.singles()), fit):
+                        yield (done + share * sources[0].size) / len(subjects)
+                for chunk, first in _chunks(sources):
                     for index, error in _fit_chunk(chunk, first, shapes, table).items():
                         skip(index, describe_error(error))
                     done += sum(each.size for each in chunk)

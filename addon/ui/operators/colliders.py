@@ -14,7 +14,6 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
-from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..kept_checks import store_check, stored_check
 from ..overlay import handlers as overlay
@@ -60,11 +59,7 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
         return parts > 1 or reads_all_frames(context)
 
     def _create_job(self, context: Context) -> Job:
-        settings = _collider_settings(self, context)
-        if self.parts == 1:
-            return colliders_in_parts(context.scene, settings)
-        splits = split_meshes(context.scene, self.selection, settings.fit, of_bones=True)
-        return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, settings))
+        return colliders_in_parts(context.scene, _collider_settings(self, context))
 
     def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> None:
         check_not_empty(result.sources, result.skipped, self.selection)

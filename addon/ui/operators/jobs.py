@@ -10,9 +10,8 @@ from bpy.types import Context, Operator
 
 from ...formats import Comparison
 from ...scene.jobs import result_store
-from ...scene.jobs.bounds import bounds_in_parts, play_bounds
+from ...scene.jobs.bounds import bounds_in_parts
 from ...scene.jobs.contacts import find_contacts
-from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from ...scene.subjects.selection import selected_objects, selection_of_uids
@@ -54,10 +53,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(DrawsOptions, ModalJob, Operator):
     def _create_job(self, context: Context) -> Job:
         settings = self.take_options(context)
         wanted = BoundsSettings(self.selection, bound_shapes(settings), bounds_fit_settings(settings))
-        if "compound" not in wanted.shapes:
-            return bounds_in_parts(context.scene, wanted)
-        splits = split_meshes(context.scene, self.selection, wanted.fit)
-        return after_splits(context.scene, splits, lambda scene: bounds_in_parts(scene, wanted, True))
+        return bounds_in_parts(context.scene, wanted, may_change="compound" in wanted.shapes)
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
         settings = settings_of(context)
@@ -95,7 +91,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operato
 
     def _create_job(self, context: Context) -> Job:
         self._fit = fit_settings(self.take_options(context))
-        return play_bounds(context.scene, BoundsSettings(self.selection, fit=self._fit, envelope=True))
+        return bounds_in_parts(context.scene, BoundsSettings(self.selection, fit=self._fit, envelope=True))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
         settings = settings_of(context)

@@ -18,7 +18,7 @@ import pytest
 from addon.core.progress import run_to_end
 from addon.scene.blender.animated import Simulations
 from addon.scene.blender.frames import advance_to
-from addon.scene.jobs.bounds import compute_bounds, play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings
 from tests.cli.command_line import run
 from tests.scene.building import CUBE, Nodes, add_vertices, open_empty_file
@@ -113,7 +113,7 @@ def test_envelope_from_a_subframe_encloses_what_was_played(played):
     path, heights = played
     bpy.ops.wm.open_mainfile(filepath=str(path))
     settings = BoundsSettings(shapes=("aabb",), frame=5.44, envelope=True, frames=(5.44, 10.0, 0.7))
-    result = run_to_end(play_bounds(bpy.context.scene, settings))
+    result = run_to_end(bounds_in_parts(bpy.context.scene, settings))
     expected = min([*heights[6:11], heights[5] + 0.44 * (heights[6] - heights[5])])
     assert result.objects[0].envelope[0].min[2] == pytest.approx(expected, abs=2e-3)
 

@@ -14,7 +14,7 @@ import pytest
 from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document, read_document
 from addon.scene.blender.frames import playhead
-from addon.scene.jobs.bounds import compute_bounds, play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.jobs.result import Result
 from addon.scene.settings import BoundsSettings, FitSettings
 from tests.finished import finished
@@ -42,7 +42,7 @@ ROUNDING = 2e-6
 def play(**settings: object) -> Result:
     """Compute bounds with envelopes by default."""
     all_settings = {"envelope": True, "frames": (FIRST, LAST, 1), **settings}
-    return finished(play_bounds(bpy.context.scene, BoundsSettings(**all_settings)))
+    return finished(bounds_in_parts(bpy.context.scene, BoundsSettings(**all_settings)))
 
 
 def envelopes(result: Result) -> dict[str, tuple[object, object]]:
@@ -300,7 +300,7 @@ def test_instances_object_settings_and_padding_apply_to_envelopes():
 def test_closing_job_restores_playhead():
     add_rotating()
     go_to(3.25)
-    job = play_bounds(bpy.context.scene, BoundsSettings(envelope=True, frames=(1, 10, 1)))
+    job = bounds_in_parts(bpy.context.scene, BoundsSettings(envelope=True, frames=(1, 10, 1)))
     for _ in range(5):
         next(job)
     job.close()

@@ -11,7 +11,7 @@ from mathutils import Matrix
 
 from addon.formats import document_problems, dumps, gltf, parse_document, read_document
 from addon.scene.blender.frames import playhead
-from addon.scene.jobs.bounds import play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts
 from addon.scene.settings import BoundsSettings, Selection
 from tests.engines.gltf_reader import matrix, reach
 from tests.finished import finished
@@ -31,7 +31,7 @@ def played_document(preset: str, decimals: int, split_by_bones: bool = False, **
     go_to(FIRST)
     all_settings = {"envelope": True, "frames": (FIRST, LAST, 1), **settings}
     selection = Selection(split_by_bones=split_by_bones)
-    result = finished(play_bounds(bpy.context.scene, BoundsSettings(selection, **all_settings)))
+    result = finished(bounds_in_parts(bpy.context.scene, BoundsSettings(selection, **all_settings)))
     return parse_document(dumps(result.document(preset, decimals)))
 
 
@@ -151,7 +151,7 @@ def test_local_envelope_is_converted_and_read_again(preset):
     go_to(FIRST)
     frame = playhead(bpy.context.scene)
     settings = BoundsSettings(envelope=True, frames=(FIRST, LAST, 1))
-    result = finished(play_bounds(bpy.context.scene, settings))
+    result = finished(bounds_in_parts(bpy.context.scene, settings))
     assert playhead(bpy.context.scene) == frame
     document = parse_document(dumps(result.document(preset, 6)))
     assert list(document_problems(document)) == []

@@ -1,4 +1,4 @@
-"""Splits of meshes ahead of the jobs that need them: progress, stops, and parts that are remembered."""
+"""Splits of meshes in steps, by the jobs that need them: progress, stops, and parts that are remembered."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from addon.core import convex_parts
 from addon.core.compound.convex_parts import convex_parts_in_steps
 from addon.core.progress import run_to_end
-from addon.scene.colliders.make import make_colliders
+from addon.scene.colliders.make import colliders_in_parts
+from addon.scene.jobs.bounds import bounds_in_parts
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.jobs.part_splits import split_meshes
-from addon.scene.settings import ColliderSettings, ContactSettings, FitSettings, Selection
+from addon.scene.settings import BoundsSettings, ColliderSettings, ContactSettings, FitSettings, Selection
 from tests.core.compound.meshes_with_notches import ring
 from tests.scene.building import add_object
 
@@ -31,21 +31,28 @@ def rings(add_mesh) -> list[bpy.types.Object]:
     return [*items, copy]
 
 
-def split(fit: FitSettings):
-    return split_meshes(bpy.context.scene, Selection(), fit)
+def bounds(fit: FitSettings):
+    return bounds_in_parts(bpy.context.scene, BoundsSettings(shapes=("compound",), fit=fit), may_change=True)
 
 
-def test_progress_grows_and_known_meshes_take_no_step(rings):
-    shares = [progress.share for progress in split(FitSettings(parts=4))]
-    assert len(shares) > 8 and shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
-    # The copy of the second ring is split with it.
-    assert max(shares) < 2 / 3 + 1e-9
-    assert list(split(FitSettings(parts=4))) == []
+def colliders(fit: FitSettings):
+    return colliders_in_parts(bpy.context.scene, ColliderSettings(Selection(), fit, "hull"))
 
 
-def test_stop_changes_nothing(rings):
+@pytest.mark.parametrize("job", [bounds, colliders])
+def test_progress_grows_and_known_meshes_take_no_step(rings, job):
+    steps = job(FitSettings(parts=4))
+    shares = [next(steps).share for _ in range(8)]
+    shares += [progress.share for progress in steps]
+    assert len(shares) > 12 and shares == sorted(shares) and 0 <= shares[0] < 0.3 and shares[-1] <= 1
+    # No mesh is split again, and the copy of the second ring was split with it.
+    assert len(list(bounds(FitSettings(parts=4)))) == 5
+
+
+@pytest.mark.parametrize("job", [bounds, colliders])
+def test_stop_changes_nothing(rings, job):
     before = [(item.name, len(item.data.vertices)) for item in bpy.data.objects], len(bpy.data.meshes)
-    steps = split(FitSettings(parts=8))
+    steps = job(FitSettings(parts=8))
     for _ in range(3):
         next(steps)
     steps.close()
@@ -57,11 +64,10 @@ def test_stop_changes_nothing(rings):
 
 def test_colliders_after_splits_are_those_without(rings, monkeypatch):
     fit = FitSettings(parts=5)
-    run_to_end(split(fit))
+    run_to_end(bounds(fit))
     # No mesh is split again.
     monkeypatch.setattr("addon.scene.fitting.parts.convex_parts_in_steps", None)
-    settings = ColliderSettings(Selection(), fit, "hull")
-    assert make_colliders(bpy.context.scene, settings).colliders > 6
+    assert run_to_end(colliders(fit)).colliders > 6
 
 
 def scan():

@@ -28,6 +28,7 @@ from ...blender.object_settings import object_fit_settings
 from ...blender.private_scene import PrivateScene, go_to_within_step, returning_between_steps
 from ...errors import SceneError
 from ...fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
+from ...fitting.parts import split_pieces
 from ...motion.frame_reader import FrameReader
 from ...motion.posed_shapes import MeshObstacles
 from ...motion.scene_motion import SceneMotion
@@ -48,7 +49,6 @@ from ...subjects.selection import matches_names
 from ...subjects.subject import Subject, SubjectList
 from ..bounds import require_active_scene
 from ..bounds_table import NO_VERTICES, BoundsTable, fit_bounds
-from ..part_splits import split_pieces
 from ..result import Result, result_of
 from .scanned_shapes import SHAPES_OF_SCANS, ScannedShapes
 
@@ -332,8 +332,7 @@ def prepare_first_frame(
     yield begun
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     yield begun
-    if settings.shape == "compound" and settings.fit.parts > 1:
-        # One step at a time, so that a window can stop: the split of a mesh takes about a second.
+    if settings.shape == "compound":
         for share in split_pieces(reader.first_geometries().values(), settings.fit):
             yield begun._replace(part=share)
     has_all_been_read = not late.subjects and bounded.subjects is reader.subjects

@@ -8,7 +8,7 @@ import pytest
 
 from addon.formats import document_problems, dumps, parse_document, read_document
 from addon.scene.colliders.make import make_colliders
-from addon.scene.jobs.bounds import compute_bounds, play_bounds
+from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings, ColliderSettings, FitSettings, Selection
 from tests.finished import finished
 from tests.scene.blender.parts.all_frames import SHAPES, entries, greatest_excess, vertices_of_bones
@@ -137,7 +137,7 @@ def test_swept_bounds_of_the_same_document_are_valid():
     add_character()
     fit = FitSettings(bone_frames="all")
     wanted = BoundsSettings(Selection(split_by_bones=True), fit=fit, envelope=True, tracks=True)
-    result = finished(play_bounds(bpy.context.scene, wanted))
+    result = finished(bounds_in_parts(bpy.context.scene, wanted))
     document = parse_document(dumps(result.document("blender", 6)))
     assert list(document_problems(document)) == []
     assert all(entry["allFrames"] and entry["envelope"] for entry in document["objects"])
