@@ -26,6 +26,7 @@ _IMAGE_SOURCES = frozenset({"FILE", "SEQUENCE", "MOVIE"})
 """Sources of images that are read from one file."""
 
 _FONTS = ("font", "font_bold", "font_italic", "font_bold_italic")
+_BUILTIN_FONT = "<builtin>"
 
 
 _of_imports: dict[int, tuple[InputWarning, ...]] = {}
@@ -73,8 +74,12 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     for library, names in by_library.items():
         text = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
         found.append(InputWarning("missingLibrary", valid_text(library.filepath), text))
-    for owner, path in _files(ids):
-        if not Path(bpy.path.abspath(path, library=owner.library)).exists():
+    for user in _users_of_files(ids):
+        owner = user.id_data
+        if getattr(user, "packed_file", None) or getattr(user, "source", "FILE") not in _IMAGE_SOURCES:
+            continue
+        path = user.filepath
+        if path != _BUILTIN_FONT and not Path(bpy.path.abspath(path, library=owner.library)).exists():
             text = f"needs the file {valid_text(path)}, which does not exist"
             found.append(InputWarning("missingFile", name_of(owner), text))
     for item in ids:
@@ -143,34 +148,23 @@ def _type_name(entry: bpy.types.ID) -> str:
     return str(entry.id_type).lower().replace("_", " ").replace("nodetree", "node group")
 
 
-def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
-    """Yield the files that shapes are read from, each with the data-block that names it."""
+def _users_of_files(ids: list[Any]) -> Iterator[Any]:
+    """Yield the data-blocks and modifiers that name the files that shapes are read from."""
     for entry in ids:
+        users: list[Any] = []
         if entry.id_type == "OBJECT":
-            for modifier in entry.modifiers:
-                if modifier.type == "MESH_CACHE":
-                    yield entry, modifier.filepath
-                elif modifier.type == "MESH_SEQUENCE_CACHE" and modifier.cache_file is not None:
-                    yield modifier.cache_file, modifier.cache_file.filepath
-                elif modifier.type == "NODES":
-                    for value in _node_inputs(modifier):
-                        if isinstance(value, bpy.types.Image):
-                            yield from _image_file(value)
-            for constraint in entry.constraints:
-                if constraint.type == "TRANSFORM_CACHE" and constraint.cache_file is not None:
-                    yield constraint.cache_file, constraint.cache_file.filepath
-        elif entry.id_type == "TEXTURE" and entry.type == "IMAGE":
-            yield from _image_file(entry.image)
+            for each in (*entry.modifiers, *entry.constraints):
+                users.append(each if each.type == "MESH_CACHE" else getattr(each, "cache_file", None))
+                inputs = _node_inputs(each) if each.type == "NODES" else ()
+                users += [value for value in inputs if isinstance(value, bpy.types.Image)]
+        elif entry.id_type == "TEXTURE":
+            users = [getattr(entry, "image", None)]
         elif entry.id_type == "NODETREE" and entry.type == "GEOMETRY":
-            for node in entry.nodes:
-                for value in node.inputs:
-                    if value.type == "IMAGE":
-                        yield from _image_file(value.default_value)
+            sockets = (socket for node in entry.nodes for socket in node.inputs)
+            users = [socket.default_value for socket in sockets if socket.type == "IMAGE"]
         elif entry.id_type == "CURVE":
-            for name in _FONTS:
-                font = getattr(entry, name, None)
-                if font is not None and font.packed_file is None and font.filepath != "<builtin>":
-                    yield font, font.filepath
+            users = [getattr(entry, name, None) for name in _FONTS]
+        yield from filter(None, users)
 
 
 def _node_inputs(modifier: bpy.types.Modifier) -> list[Any]:
@@ -180,8 +174,3 @@ def _node_inputs(modifier: bpy.types.Modifier) -> list[Any]:
         return list(modifier.values())
     names = (entry.identifier for entry in inputs.bl_rna.properties if entry.type == "POINTER")
     return [getattr(getattr(inputs, name), "value", None) for name in names]
-
-
-def _image_file(image: bpy.types.Image | None) -> Iterator[tuple[bpy.types.ID, str]]:
-    if image is not None and image.source in _IMAGE_SOURCES and image.packed_file is None:
-        yield image, image.filepath

@@ -109,25 +109,28 @@ class COLLISION_BOUNDS_PG_accepted_object(PropertyGroup):
     )
 
 
-_CENTER = {"name": "Center", "description": "Center of the shape, in object space", "subtype": "TRANSLATION"}
-_HALF_EXTENTS = {
-    "name": "Half Size",
-    "description": "Distances from the center of the box to its faces, along the object's own axes",
-    "subtype": "XYZ",
-    "unit": "LENGTH",
-    "default": (1.0, 1.0, 1.0),
-    "min": 0.0,
-}
-_RADIUS = {
-    "name": "Radius",
-    "description": "Radius of the sphere, in object space",
-    "subtype": "DISTANCE",
-    "default": 1.0,
-    "min": 0.0,
-}
+class _Dimensions:
+    """Properties of a custom shape of any kind."""
+
+    center: FloatVectorProperty(
+        **_option("Center", "Center of the shape, in object space", subtype="TRANSLATION")
+    )
+    half_extents: FloatVectorProperty(
+        **_option(
+            "Half Size",
+            "Distances from the center of the box to its faces, along the object's own axes",
+            subtype="XYZ",
+            unit="LENGTH",
+            default=(1.0, 1.0, 1.0),
+            min=0.0,
+        )
+    )
+    radius: FloatProperty(
+        **_option("Radius", "Radius of the sphere, in object space", subtype="DISTANCE", default=1.0, min=0.0)
+    )
 
 
-class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup):
+class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup, _Dimensions):
     """One of the custom shapes of an object after the first one."""
 
     shape: EnumProperty(
@@ -141,12 +144,9 @@ class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup):
             ),
         )
     )
-    center: FloatVectorProperty(**_option(**_CENTER))
-    half_extents: FloatVectorProperty(**_option(**_HALF_EXTENTS))
-    radius: FloatProperty(**_option(**_RADIUS))
 
 
-class COLLISION_BOUNDS_PG_object(PropertyGroup):
+class COLLISION_BOUNDS_PG_object(PropertyGroup, _Dimensions):
     """Settings of the bounds of one object."""
 
     ignored: CollectionProperty(
@@ -207,9 +207,6 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             ),
         )
     )
-    center: FloatVectorProperty(**_option(**_CENTER))
-    half_extents: FloatVectorProperty(**_option(**_HALF_EXTENTS))
-    radius: FloatProperty(**_option(**_RADIUS))
     more_shapes: CollectionProperty(
         type=COLLISION_BOUNDS_PG_custom_shape,
         name="Further Shapes",

@@ -136,17 +136,6 @@ def is_vertex_collider(item: bpy.types.Object) -> bool:
     return is_marked_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
 
 
-def weight_of_bones(item: bpy.types.Object) -> float | None:
-    """Return the least weight of the vertices of a bone, if each bone of an original object is a subject.
-
-    None if they are not: always with an override.
-    """
-    if bounds_for(item) != "bones":
-        return None
-    settings: Any = getattr(item, SETTINGS_PROPERTY)
-    return decimal_from_float32(settings.bone_weight)
-
-
 def bounds_for(item: bpy.types.Object) -> str:
     """Return what is a subject: an original "object", each of its "loose_parts" or "bones".
 

@@ -63,26 +63,17 @@ class Override(NamedTuple):
         return self.center + UNIT_BOX_CORNERS.astype(np.float32) * self.half_extents
 
 
-def read_override(item: bpy.types.Object) -> Override | None:
-    """Read the first override of an original object; None if it has none."""
-    return next(iter(read_overrides(item)), None)
-
-
 def read_overrides(item: bpy.types.Object) -> tuple[Override, ...]:
     """Read all overrides of an original object. If there are several, each is a subject."""
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)
     if settings is None or settings.override == "none":
         return ()
-    shapes = [(settings, settings.override), *((entry, entry.shape) for entry in settings.more_shapes)]
-    return tuple(_override_from(properties, shape) for properties, shape in shapes)
-
-
-def _override_from(properties: Any, shape: OverrideShape) -> Override:
-    """Read an override from the properties of an object, or of one of its further shapes."""
-    center = np.array(properties.center, dtype=np.float32)
-    if shape == "sphere":
-        return Override("sphere", center, np.full(3, properties.radius, dtype=np.float32))
-    return Override("box", center, np.array(properties.half_extents, dtype=np.float32))
+    overrides = []
+    entries = [(settings.override, settings), *((entry.shape, entry) for entry in settings.more_shapes)]
+    for shape, entry in entries:
+        half_extents = (entry.radius,) * 3 if shape == "sphere" else entry.half_extents
+        overrides.append(Override(shape, *np.array([entry.center, half_extents], dtype=np.float32)))
+    return tuple(overrides)
 
 
 def fit_override(evaluated: bpy.types.Object, shape: OverrideShape, fit: FitSettings) -> Override:

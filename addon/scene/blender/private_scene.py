@@ -101,9 +101,9 @@ def end_step(keeps_scenes: bool = False) -> None:
     if keeps_scenes:
         for private in _open_scenes:
             private.objects = None
-    elif _open_scenes:
+    else:
         close_scenes(_open_scenes)
-    for scene in scenes_away() if _homes else ():
+    for scene in scenes_away():
         go_to_within_step(scene, _homes[scene.session_uid])
     if not _is_update_due:
         return
@@ -118,7 +118,7 @@ def end_step(keeps_scenes: bool = False) -> None:
 
 def scenes_away() -> list[bpy.types.Scene]:
     """Return the scenes that have left the frame that they return to at the end of this step."""
-    scenes = [scene for scene in bpy.data.scenes if scene.session_uid in _homes]
+    scenes = [scene for scene in bpy.data.scenes if scene.session_uid in _homes] if _homes else []
     return [scene for scene in scenes if playhead(scene) != _homes[scene.session_uid]]
 
 

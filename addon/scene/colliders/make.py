@@ -252,16 +252,11 @@ def _reattach(
 ) -> None:
     """Assign colliders whose parent was deleted to the object of its name, unless it is their child."""
     for source in sources:
-        lost = _Source(source.name, None)
-        if (
-            source.owner is None
-            or lost not in existing
-            or is_merged_collection(bpy.data.collections.get(source.name))
-        ):
+        if source.owner is None or is_merged_collection(bpy.data.collections.get(source.name)):
             continue
         above = set(ancestors(objects[source.owner]))
-        existing[source] += [item for item in existing[lost] if item not in above]
-        existing[lost] = [item for item in existing[lost] if item in above]
+        for item in existing.pop(_Source(source.name, None), ()):
+            existing[_Source(source.name, None) if item in above else source].append(item)
 
 
 def find_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:

@@ -29,7 +29,7 @@ from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
 from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
 from ..blender.object_settings import has_own_settings, object_fit_settings
-from ..blender.overrides import read_override
+from ..blender.overrides import Override, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache
@@ -380,12 +380,13 @@ class LiveSubjects:
     ) -> list[int]:
         """Read a whole object, original or evaluated, and return its index if it has changed."""
         fit, original, before = self._fit, item.original, self._known.get(index)
-        override = None
+        overrides: tuple[Override, ...] = ()
         if self._has_settings[index]:
-            fit, override = object_fit_settings(original, fit), read_override(original)
+            fit, overrides = object_fit_settings(original, fit), read_overrides(original)
         is_known = before is not None and before.faces is not None and not is_outdated
-        if override is not None:
-            now = LiveReading(NO_POINTS if fit.vertex_group else override.points, override.radius, fit, None)
+        if overrides:
+            points = NO_POINTS if fit.vertex_group else overrides[0].points
+            now = LiveReading(points, overrides[0].radius, fit, None)
         elif is_known and before is not None and before.fit.modifiers == fit.modifiers:
             now = before._replace(fit=fit)
         else:

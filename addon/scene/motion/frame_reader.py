@@ -22,7 +22,7 @@ from ..blender.instances import (
 )
 from ..blender.mesh_data import Geometry, MeshFaces, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
-from ..blender.overrides import read_override
+from ..blender.overrides import read_overrides
 from ..blender.parts.mesh_parts import LEAST_SCALE, bone_frame, part_rows
 from ..settings import FitSettings, Modifiers
 from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space, moved_to_frame
@@ -104,7 +104,7 @@ class _Nature(NamedTuple):
         if has_own_settings(original):
             modifiers = object_fit_settings(original, settings).modifiers
             # An override does not deform.
-            deforms = may_deform(original, modifiers) and read_override(original) is None
+            deforms = may_deform(original, modifiers) and not read_overrides(original)
             padding_of = full_name_of(original) if is_padding_animated(original) else None
         is_converted = evaluated.type != original.type
         return cls(item.owner.session_uid, is_converted, deforms, modifiers, padding_of)

@@ -31,14 +31,15 @@ from ..blender.instances import (
 )
 from ..blender.missing_inputs import missing_reason
 from ..blender.object_settings import (
+    SETTINGS_PROPERTY,
     bounds_for,
     collider_owner,
+    decimal_from_float32,
     has_own_settings,
     is_collider,
     is_marked_collider,
     is_merged_collection,
     object_fit_settings,
-    weight_of_bones,
 )
 from ..blender.overrides import read_overrides
 from ..blender.parts.mesh_parts import MeshPart, parts_of
@@ -131,10 +132,11 @@ class _Role(NamedTuple):
         if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
             return cls(subject, None, merged)
         fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
+        parts, bounds = None, bounds_for(original)
         if has_settings:
-            bone_weight = weight_of_bones(original)
-        parts = None
-        if bone_weight is not None or bounds_for(original) == "loose_parts":
+            settings: Any = getattr(original, SETTINGS_PROPERTY)
+            bone_weight = decimal_from_float32(settings.bone_weight) if bounds == "bones" else None
+        if bone_weight is not None or bounds == "loose_parts":
             parts = parts_of(shown, fit.modifiers, bone_weight)
         elif len(overrides) > 1:
             of_each = enumerate(overrides)

@@ -27,7 +27,7 @@ from ..blender.instances import (
 )
 from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
 from ..blender.object_settings import has_own_settings, object_fit_settings
-from ..blender.overrides import Override, read_override, read_overrides
+from ..blender.overrides import Override, read_overrides
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.mesh_parts import bone_frames, part_rows
 from ..blender.parts.weights import rows_by_label, rows_of_group
@@ -260,10 +260,10 @@ class SubjectReader:
         """Read the geometry of a whole object or instance: all its vertices, or its override."""
         shown, fit = item.instance.object, self._settings
         if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
-            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
-            if override is not None:
-                points = NO_POINTS if fit.vertex_group else override.points
-                return SubjectGeometry(subjects, matrices, points, override.radius, fit, NO_TRIANGLES)
+            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+            if overrides:
+                points = NO_POINTS if fit.vertex_group else overrides[0].points
+                return SubjectGeometry(subjects, matrices, points, overrides[0].radius, fit, NO_TRIANGLES)
         needs_triangles = bool(self.with_triangles) and any(
             index in self.with_triangles for index in subjects.tolist()
         )

@@ -17,7 +17,7 @@ from ...core.messages import message
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
-from ...scene.blender.overrides import Override, fit_override, override_around, read_override, read_overrides
+from ...scene.blender.overrides import Override, fit_override, override_around, read_overrides
 from ...scene.blender.parts.weights import (
     NOTHING_SELECTED,
     group_vertices,
@@ -271,7 +271,7 @@ class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
 
 
 _needs_custom_shape = need.that(
-    lambda context: read_override(context.object) is not None, n_("The active object has no custom shape")
+    lambda context: bool(read_overrides(context.object)), n_("The active object has no custom shape")
 )
 
 

@@ -213,14 +213,11 @@ def group_vertices(
     Raises SceneError: if the object does not have the group, or no vertex of this weight in it.
     """
     groups: Any = evaluated.original.vertex_groups
-    if not group:
-        if groups.active is None:
-            raise SceneError(message("has no vertex group: add one, and assign vertices to it"))
-        number = groups.active_index
-    else:
-        number = groups.find(group)
-        if number < 0:
-            raise SceneError(message("has no vertex group {group!r}", group=group))
+    if not group and groups.active is None:
+        raise SceneError(message("has no vertex group: add one, and assign vertices to it"))
+    number = groups.find(group) if group else groups.active_index
+    if number < 0:
+        raise SceneError(message("has no vertex group {group!r}", group=group))
     rows = _rows_of(evaluated, modifiers, number, threshold)
     if not len(rows):
         raise SceneError(message("has no vertices of this weight in the group: lower the threshold"))
