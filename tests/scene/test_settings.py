@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrices
-from addon.scene.fitting.fit import PartVertices, fit_around_origins, plain_shapes
+from addon.scene.fitting.fit import PartVertices, plain_shapes
+from addon.scene.fitting.fit_cache import new_fits
 from addon.scene.fitting.local_and_world import PlacedGeometry, fit_many
-from addon.scene.fitting.moved_fits import new_fits
 from addon.scene.settings import (
     BOUND_SHAPES,
     SCANNED_SHAPES,
@@ -41,8 +41,6 @@ def test_unknown_kind_raises():
 
 @pytest.mark.parametrize("shape", ["ball", "spheres", "hull"])
 def test_fit_raises_for_kind_that_is_not_plain(shape):
-    with pytest.raises(ValueError, match=shape):
-        fit_around_origins([CUBE], np.eye(3)[None], shape, FitSettings(), None)
     piece = SubjectGeometry.of(0, Geometry(CUBE, np.eye(4)), FitSettings())
     placements, _ = decompose_matrices(np.eye(4)[None])
     with pytest.raises(KeyError, match=shape):

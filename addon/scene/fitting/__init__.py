@@ -2,14 +2,14 @@
 
 In reading order:
 
-- `fit`: many subjects at once, and the choice of shapes; growth by the padding, also of flat hulls; results
-  of long searches, shared by all subjects and jobs of a session.
+- `fit`: the choice of shapes, and fits of several subjects; growth by the padding, also of flat hulls;
+  results of long searches, shared by all subjects and jobs of a session.
 - `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
-- `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two,
-  or into the frames of the subjects; columns of shapes that are moved in place, and the maps that move them.
-- `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
-- `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
-  matrices instead of fitted again; and the choice between these and the boxes.
+- `fit_cache`: one fit for each subject of a scan, moved to the matrices of a frame or into the frames of the
+  subjects; and the boxes along the world's axes, which are fitted again.
+- `fit_columns`: columns of shapes that are moved in place, and the maps that move them; axes and lines that
+  were found.
+- `world_boxes`: sides of boxes along the world's axes, from stacked vertices.
 - `parts`: the vertices of all parts of a subject: of the leaves of a sphere tree, or of convex parts.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 

@@ -29,6 +29,7 @@ from ...core import (
     obb_from_points,
     spheres_from_groups,
 )
+from ...core.fitting.axial import axial_around
 from ...core.messages import message
 from ...core.numeric.arrays import (
     UNIT_BOX_CORNERS,
@@ -163,55 +164,6 @@ def boxes_in_frame(points: Floats, offsets: Ints) -> Obb:
     return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
 
 
-def fit_around_origins(
-    points: Sequence[NDArray[np.float32]],
-    linear: Floats,
-    shape: DrawnShape,
-    settings: FitSettings,
-    groups: Sequence[PartVertices] | None,
-    radii: Floats | None = None,
-    frames: Floats | None = None,
-) -> Shape:
-    """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
-
-    Oriented boxes have the axes of the subjects' own frames, turned by `frames`, or those of the world if
-    `settings.axes` is "world".
-
-    points : sequence of (n, 3) float32. Vertices of each subject in object space.
-    linear : (g, 3, 3) float64. Linear parts of the world matrices.
-    shape : Shape to fit to all of them, without groups "sphere" or "obb".
-    settings : Settings that all of them share.
-    groups : Parts of each subject, for "spheres" and "compound". None if each subject is one part.
-    radii : (g,) float64, optional. Radii of balls around the vertices, in object space.
-    frames : (g, 3, 3) float64, optional. Axes of oriented boxes in the subjects' own frames, as columns;
-        for "compound" those of each part.
-    Returns shapes : Shape. One per part, the parts of all subjects concatenated.
-    Raises EmptyGeometryError, NonFiniteGeometryError
-    Raises SceneError: if a matrix is out of range.
-    Raises ValueError: for another kind of shape, or for one of several parts without groups.
-    """
-    fitted: Sphere | Obb
-    if groups is not None:
-        fitted = _fit_parts(points, linear, groups, frames)
-    else:
-        world, offsets = transformed_points(points, linear), np.cumsum([0, *map(len, points)])
-        if shape == "sphere":
-            fitted = spheres_from_groups(world, offsets)
-        elif shape != "obb":
-            raise ValueError(f"shape {shape!r} cannot be fitted to vertices alone")
-        elif settings.axes == "world":
-            fitted = aabbs_from_groups(world, offsets).oriented()
-        else:
-            rotation = _rotations(linear)
-            fitted = _boxes_along(world, offsets, rotation if frames is None else rotation @ frames)
-    if radii is None or not radii.any():
-        return fitted
-    if groups is not None:
-        parts = [len(each.offsets) - 1 for each in groups]
-        linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
-    return grown_by_point_radii(fitted, linear, radii)
-
-
 def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
     """Axes (3, 3), as columns, of about the smallest box around vertices, in the frame of their subject.
 
@@ -226,6 +178,36 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
         search_key("box", points, rounded_frame(linear)),
         lambda: obb_from_points(points_for_search(points, linear)).rotation,
     )
+
+
+def fit_axial_to_points(shape: DrawnShape, points: Floats, axis: Floats | None) -> Any:
+    """Fit about the smallest shape to points (n, 3), along an axis (3,) if one is given.
+
+    Raises ValueError for a shape that has no axis.
+    """
+    fit = SHAPE_KINDS[shape].fit
+    if fit is None:
+        raise ValueError(f"shape {shape!r} has no axis")
+    return fit(points, axis)
+
+
+def fit_axial(
+    shape: DrawnShape, vertices: NDArray[Any], linear: Floats, local: Floats, axis: Floats | None
+) -> Any:
+    """Fit a shape with an axis to a subject, the same in scans and in documents.
+
+    shape : One of AXIAL_SHAPES.
+    vertices : (n, 3) float32 or float64. In object space.
+    linear : (3, 3) float64. Linear part of the world matrix.
+    local : (n, 3) float64. The vertices in the frame of the subject. All are inside.
+    axis : (3,) float64, optional. Direction in the frame of the subject. If given, only lines in this
+        direction are compared.
+    """
+    found = searched(
+        search_key(shape, vertices, rounded_frame(linear), axis),
+        lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis),
+    )
+    return axial_around(found, local)
 
 
 _LOST = 1e-4
@@ -260,10 +242,10 @@ def in_own_frame(linear: Floats) -> Floats:
 
 def own_rotation(linear: Floats) -> Floats:
     """Rotation (3, 3) from the frame of a subject to the world. Raises SceneError."""
-    return np.asarray(_rotations(linear[None])[0])
+    return np.asarray(rotations_of(linear[None])[0])
 
 
-def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
+def boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
     local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
     box = boxes_in_frame(local, offsets)
@@ -272,7 +254,7 @@ def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     return Obb(transform_vectors(rotation, box.center), box.half_extents + slack[:, None], rotation)
 
 
-def _fit_parts(
+def fit_parts(
     points: Sequence[NDArray[np.float32]],
     linear: Floats,
     groups: Sequence[PartVertices],
@@ -298,7 +280,7 @@ def _fit_parts(
     if frames is None:
         return spheres_from_groups(world, offsets, is_sorted=True)
     counts = [len(each.offsets) - 1 for each in groups]
-    boxes = _boxes_along(world, offsets, _rotations(linear).repeat(counts, axis=0) @ frames)
+    boxes = boxes_along(world, offsets, rotations_of(linear).repeat(counts, axis=0) @ frames)
     margins = np.array(
         [
             0.0 if each.source is None else cut_rounding(each.source, map_)
@@ -323,7 +305,7 @@ def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
     return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))
 
 
-def _rotations(linear: Floats) -> Floats:
+def rotations_of(linear: Floats) -> Floats:
     """Rotations (g, 3, 3) of linear maps (g, 3, 3), as Blender decomposes them. Raises SceneError.
 
     Those of maps that flatten one axis are the limits of Blender's, which has another rotation there.

@@ -1,251 +1,67 @@
-"""Fits of many subjects, made once and then brought to the subjects' matrices: what all kinds share.
+"""Fits of many subjects, made once and then brought to the subjects' matrices.
 
-They are kept in columns that are moved and grown in place, by linear maps.
+A subject that moves, rotates and scales uniformly keeps the form of its vertices, and so its fit. It is
+fitted again when its shear or its non-uniform scale changes, and when an oriented box along the world's axes
+rotates. All vertices are inside in every case: where a single-precision matrix is not quite a similarity, the
+fit grows by the residual. Boxes along the world's axes are fitted again whenever their subject turns.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, CollisionBoundsError, Shape, Sphere
-from ...core.numeric.arrays import (
-    Bools,
-    Floats,
-    Ints,
-    dot,
-    length,
-    normalized,
-    rotation_matrix,
-    transform_vectors,
+from ...core import (
+    Aabb,
+    CollisionBoundsError,
+    EmptyGeometryError,
+    NonFiniteGeometryError,
+    Obb,
+    Shape,
+    Sphere,
+    aabbs_from_groups,
+    spheres_from_groups,
 )
-from ..blender.mesh_data import Geometry, decompose_matrices
-from ..settings import FitSettings
-from .fit import PartVertices, padded, padding_error
-
-Rows: TypeAlias = Ints | slice
-
-MAX_RESIDUAL = 1e-4
-"""Largest residual of a motion for which a fit is moved instead of made again."""
-
-_THIN = 0.2
-"""Determinant, relative to the size, up to which a linear map counts as nearly flat."""
-
-_AT_REST = {"rotation": np.eye(3), "axis": np.array([0.0, 0.0, 1.0])}
-"""Values of columns before the first fit; zeros for the others."""
-
-_PLACES = frozenset({"center", "min", "max"})
-"""Fields that are positions."""
-
-
-class Motions(NamedTuple):
-    """Linear maps that move fits.
-
-    linear : (m, 3, 3) float64
-    scale, residual : (m,) float64. See `uniform_scale_and_residual`.
-    stretch : (m,) float64. Factors by which the maps lengthen vectors at most.
-    error : (m,) float64. Largest distance of an image from where a point should be, of nearly flat objects.
-    """
-
-    linear: Floats
-    scale: Floats
-    residual: Floats
-    stretch: Floats
-    error: Floats
-
-
-class FitColumns:
-    """Fields of N shapes of one class, which are volumes.
-
-    kind : Class of the shapes.
-    fields : By their names, in the order of the fields of the class. (N, ...) float64
-    has_rotation : Whether the shapes are boxes whose axes rotate with a subject.
-    """
-
-    def __init__(self, kind: Any, count: int) -> None:
-        """Make room for `count` shapes."""
-        self.kind = kind
-        self.fields: dict[str, Floats] = {
-            name: np.array(np.broadcast_to(_AT_REST.get(name, 0.0), (count, *tail)))
-            for name, tail in kind.field_shapes.items()
-        }
-        self.has_rotation = "rotation" in self.fields
-        self._sizes = [name for name in self.fields if name not in (*_PLACES, *_AT_REST)]
-
-    def take(self, rows: Rows) -> FitColumns:
-        """Copy the shapes at rows (k,)."""
-        result = copy(self)
-        result.fields = {name: values[rows] for name, values in self.fields.items()}
-        return result
-
-    def put(self, rows: Rows, shape: Shape) -> None:
-        """Replace the shapes at rows (k,) by a batch (k,)."""
-        for name, column in self.fields.items():
-            column[rows] = getattr(shape, name)
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """Enlarge shapes that a half size (N,) of padding makes vanish, and return which these were."""
-        is_smaller = np.zeros(len(room), dtype=bool)
-        if self.kind is Aabb:
-            low, high = self.fields.values()
-            is_smaller |= ((high - low) / 2 < room[:, None]).any(axis=1)
-            low[is_smaller], high[is_smaller] = -2 * room[is_smaller, None], 2 * room[is_smaller, None]
-            return is_smaller
-        sizes = {name: self.fields[name] for name in self._sizes}
-        for size in self.kind._grown(sizes, -room).values():
-            is_smaller |= (size.reshape(len(room), -1) < 0).any(axis=1)
-        for size in sizes.values():
-            size.T[..., is_smaller] = 4 * room[is_smaller]
-        return is_smaller
-
-    def move(self, rows: Rows, motions: Motions) -> None:
-        """Rotate and scale the shapes at rows (k,) by motions (k,) that nearly are similarities.
-
-        The shapes grow by what the maps lack of a similarity, so that all points stay inside.
-        """
-        fields, scale = self.fields, motions.scale
-        fields["center"][rows] = center = transform_vectors(motions.linear, fields["center"][rows])
-        slack, sizes = 1e-15 * length(center), {name: fields[name][rows] for name in self._sizes}
-        if "axis" in fields:
-            fields["axis"][rows] = normalized(transform_vectors(motions.linear, fields["axis"][rows]))
-        if self.has_rotation:
-            turned = matrix_products(motions.linear, fields["rotation"][rows]) / scale[:, None, None]
-            fields["rotation"][rows] = nearest_rotation(turned)
-        if self.kind is not Sphere:
-            # What is perpendicular to an axis is not quite perpendicular to its image.
-            reach = sum(size if size.ndim == 1 else length(size) for size in sizes.values())
-            slack = 2 * motions.residual * reach * scale + 1e-14 * length(center)
-        is_grown = self.kind.grown_by_padding
-        stretched = {
-            name: (size.T * motions.stretch + (0.0 if name in is_grown else slack)).T
-            for name, size in sizes.items()
-        }
-        for name, size in self.kind._grown(stretched, slack).items():
-            fields[name][rows] = size
-
-    def grow(self, rows: Rows, amounts: Floats) -> None:
-        """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
-        sizes = {name: self.fields[name][rows] for name in self._sizes}
-        for name, size in self.kind._grown(sizes, amounts).items():
-            self.fields[name][rows] = size
-
-
-def matrix_products(first: Floats, second: Floats) -> Floats:
-    """Products (m, 3, 3) of two arrays of matrices (m, 3, 3)."""
-    # On arrays (3, 3, m), because NumPy multiplies long rows many times faster than small matrices.
-    product = np.einsum(
-        "ijn,jkn->ikn",
-        np.ascontiguousarray(first.transpose(1, 2, 0)),
-        np.ascontiguousarray(second.transpose(1, 2, 0)),
-    )
-    return np.asarray(product.transpose(2, 0, 1))
-
-
-def uniform_scale_and_residual(linear: Floats) -> tuple[Floats, Floats]:
-    """Find the best uniform scale of linear maps, and how far they are from a rotation with that scale.
-
-    A map with a residual below 1e-4 is a rotation with uniform scale, up to the rounding of its matrix.
-
-    linear : (m, 3, 3) float64. Linear maps, finite or not.
-    Returns scale : (m,) float64
-    Returns residual : (m,) float64. Frobenius norm of M M^T / scale^2 - I. It is infinite for mirrored and
-        singular maps.
-    """
-    m = np.ascontiguousarray(linear.transpose(1, 2, 0))
-    gram = np.einsum("kin,kjn->ijn", m, m)
-    squared = (gram[0, 0] + gram[1, 1] + gram[2, 2]) / 3
-    with np.errstate(divide="ignore", invalid="ignore"):
-        off = gram / squared - np.eye(3)[..., None]
-    residual = np.sqrt(np.einsum("ijn,ijn->n", off, off))
-    minors = [m[1, (k + 1) % 3] * m[2, (k + 2) % 3] - m[1, (k + 2) % 3] * m[2, (k + 1) % 3] for k in range(3)]
-    determinant = m[0, 0] * minors[0] + m[0, 1] * minors[1] + m[0, 2] * minors[2]
-    # Mirrored and singular maps are no rotations, so whatever they move is fitted again.
-    is_proper = np.isfinite(residual) & (determinant > 0)
-    return np.sqrt(squared), np.where(is_proper, residual, np.inf)
-
-
-def nearest_rotation(linear: Floats) -> Floats:
-    """Rotations nearest to maps (m, 3, 3) whose residual is below 1e-4 (Newton's method, polar factor)."""
-    r = np.ascontiguousarray(linear.transpose(1, 2, 0))
-    # Each step squares the error: 1e-4, then 1e-8, then below the rounding.
-    for _ in range(2):
-        r = 1.5 * r - 0.5 * np.einsum("ijn,jkn->ikn", np.einsum("ijn,kjn->ikn", r, r), r)
-    return r.transpose(2, 0, 1)
-
-
-def inverses_or_zeros(linear: Floats) -> Floats:
-    """Inverses of linear maps (m, 3, 3); zeros for singular ones."""
-    result = np.zeros_like(linear)
-    with np.errstate(all="ignore"):
-        determinant = np.linalg.det(linear)
-        invertible = np.isfinite(determinant) & (determinant != 0)
-        result[invertible] = np.linalg.inv(linear[invertible])
-    result[~np.isfinite(result).all(axis=(1, 2))] = 0.0
-    return result
-
-
-def are_nearly_flat(linear: Floats) -> Bools:
-    """Mask (m,) of linear maps (m, 3, 3) whose images are flat or thin."""
-    size = np.sqrt((linear * linear).sum(axis=(1, 2)) / 3)
-    with np.errstate(all="ignore"):
-        return np.asarray(np.isfinite(size) & (np.abs(np.linalg.det(linear)) <= _THIN * size**3))
-
-
-def rotations_of_flat(fitted: Floats, linear: Floats) -> tuple[Floats, Floats]:
-    """Find the rotations (m, 3, 3) that carry nearly flat maps (m, 3, 3) to others (Kabsch's method).
-
-    Also returns how far (m,) the images of points at a distance of 1 from the origin are from these; infinite
-    where it is no rotation.
-    """
-    rotations, deviations = np.tile(np.eye(3), (len(linear), 1, 1)), np.full(len(linear), np.inf)
-    size = np.sqrt((linear * linear).sum(axis=(1, 2)))
-    rows = np.flatnonzero(np.isfinite(size))
-    left, _, right = np.linalg.svd(linear[rows] @ fitted[rows].transpose(0, 2, 1))
-    # Without a mirror image: a flat object does not show which of both it is.
-    left[:, :, 2] *= np.where(np.linalg.det(left @ right) < 0, -1, 1)[:, None]
-    rotations[rows] = left @ right
-    difference = linear[rows] - rotations[rows] @ fitted[rows]
-    of_unit = np.sqrt((difference * difference).sum(axis=(1, 2)))
-    is_near = of_unit <= MAX_RESIDUAL * size[rows]
-    deviations[rows[is_near]] = of_unit[is_near]
-    return rotations, deviations
-
-
-_LEAST_SIZE = 1e-30
-"""Scale of a matrix in single precision down to which all its digits count."""
-_THINNEST = 1e-4
-"""Second largest scale of a matrix, relative to the largest, from which on turns follow from it."""
-
-_STEP = 2.0**-40
-"""Part of the largest number to which linear maps without their rotation are rounded.
-
-Removing a rotation leaves rounding errors, which would differ at each frame, and each subject would be fitted
-again.
-"""
-
-_Value = TypeVar("_Value")
-Errors: TypeAlias = dict[int, CollisionBoundsError]
-
-
-class FoundBefore(dict[int, _Value], Generic[_Value]):
-    """Results of searches for each subject, which later fits use again; `restart` returns to those kept."""
-
-    _kept: dict[int, _Value] | None = None
-
-    def keep(self) -> None:
-        """Keep everything as it is now."""
-        self._kept = dict(self)
-
-    def restart(self) -> None:
-        """Return to what was kept, if anything was."""
-        if self._kept is not None:
-            self.clear()
-            self.update(self._kept)
+from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges, dot
+from ..blender.mesh_data import Geometry
+from ..settings import AXIAL_SHAPES, SHAPE_KINDS, DrawnShape, FitSettings
+from ..subjects.reader import SubjectGeometry
+from .fit import (
+    LEAF_POINTS_AT_ONCE,
+    POINTS_AT_ONCE,
+    PartVertices,
+    boxes_along,
+    fit_parts,
+    grouped_by_settings,
+    grown_by_point_radii,
+    in_batches,
+    padded,
+    padding_error,
+    rotations_of,
+    smallest_box_axes,
+    transformed_points,
+)
+from .fit_columns import (
+    MAX_RESIDUAL,
+    PLACES,
+    AxialFits,
+    FitColumns,
+    Motions,
+    PosedVertices,
+    Rows,
+    are_nearly_flat,
+    inverses_or_zeros,
+    matrix_products,
+    rotations_of_flat,
+    uniform_scale_and_residual,
+    without_pose,
+)
+from .parts import part_vertices
+from .world_boxes import VertexStacks, extreme_candidates
 
 
 class SkinBoxes(NamedTuple):
@@ -260,24 +76,19 @@ class SkinBoxes(NamedTuple):
     high: Floats
 
 
-class PosedVertices(NamedTuple):
-    """Vertices of subjects, and the maps under which they are fitted.
-
-    subjects : (m,) int. Indices of the subjects.
-    points : sequence of m (n, 3) float32. Vertices of each in object space.
-    linear : (m, 3, 3) float64. Linear parts of their matrices.
-    """
-
-    subjects: Ints
-    points: Sequence[NDArray[np.float32]]
-    linear: Floats
-
-    def take(self, entries: Sequence[int] | Ints) -> PosedVertices:
-        """Select entries (k,)."""
-        return PosedVertices(self.subjects[entries], [self.points[k] for k in entries], self.linear[entries])
+_NOTHING = 1e-100
+"""Scale that stands for 0, and has a rotation."""
 
 
-class FitCache(ABC):
+_LEAST_SIZE = 1e-30
+"""Scale of a matrix in single precision down to which all its digits count."""
+_THINNEST = 1e-4
+"""Second largest scale of a matrix, relative to the largest, from which on turns follow from it."""
+
+Errors: TypeAlias = dict[int, CollisionBoundsError]
+
+
+class FitCache:
     """Shapes of subjects 0 to n - 1, each with one part, a part for each of its groups of vertices, or none.
 
     is_fitted : (n,) bool. Whether each subject has a fit.
@@ -290,45 +101,88 @@ class FitCache(ABC):
         1e-12 of their distance from the origin.
     """
 
-    has_parts = False
-    are_parts_alone = False
     in_own_frames = False
 
-    def __init__(self, settings: Sequence[FitSettings], owners: Ints, columns: FitColumns) -> None:
-        """Make room for the fits of subjects with settings, as `new_fits`."""
+    def __init__(
+        self,
+        shape: DrawnShape,
+        settings: Sequence[FitSettings],
+        groups: Sequence[PartVertices] | None,
+        counts: Ints,
+    ) -> None:
+        """Make room for the fits of subjects with settings; their parts (n,) are adjacent. See `new_fits`."""
         count = len(settings)
+        self._shape: DrawnShape = shape
+        self._settings = settings
         self._padding = np.array([each.padding for each in settings], dtype=np.float64)
         self._points: dict[int, NDArray[np.float32]] = {}
         self._radii = np.zeros(count)
         # Subjects that are fitted again, whatever their next vertices are.
         self._outdated: set[int] = set()
         self.is_fitted: Bools = np.zeros(count, dtype=bool)
-        # Linear parts of the matrices at which the subjects were fitted.
-        self._linear = np.zeros((count, 3, 3))
-        self.owners, self._columns = owners, columns
-        self._counts = np.bincount(owners, minlength=count)
-        self._found: tuple[FoundBefore[Any], ...] = ()
-
-    @abstractmethod
-    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
-        """Fit shapes around the origins of subjects; see `fit`. Adds to `errors`."""
-
-    @abstractmethod
-    def _follow(
-        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
-    ) -> None:
-        """Bring shapes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) differ."""
+        self.owners, self._counts = np.repeat(np.arange(count), counts), counts
+        self._first, self.has_parts = np.cumsum(counts) - counts, bool((counts != 1).any())
+        self._columns = FitColumns(SHAPE_KINDS[shape].fitted_as, len(self.owners))
+        has_rotation = self._columns.has_rotation
+        # Spheres of parts are fitted each by itself, boxes of parts along axes that they share with others.
+        self._has_leaves = groups is not None and not has_rotation
+        self.are_parts_alone = self.has_parts and self._has_leaves
+        # Subjects whose shapes do not turn with them.
+        self._is_along_world = np.full(count, self._columns.kind is Aabb)
+        if groups is None and has_rotation:
+            self._is_along_world[:] = [each.axes == "world" for each in settings]
+        self._groups = None if groups is None else dict(enumerate(groups))
+        # Axes (p, 3, 3) of the boxes of all parts of each subject, in its own frame.
+        self._axes: dict[int, Floats] = {}
+        self._axial = AxialFits(shape) if shape in AXIAL_SHAPES else None
+        # What searches have found for each subject, for later fits, and what `restart` returns to.
+        found: list[dict[int, Any] | None] = [self._groups, self._axes]
+        found.append(self._axial.found if self._axial else None)
+        self._found = tuple(each for each in found if each is not None)
+        self._kept: list[dict[int, Any]] = []
+        # Linear parts of the matrices at which the subjects were fitted, and their inverses.
+        self._linear, self._inverse = np.zeros((2, count, 3, 3))
+        # The linear maps of subjects that are nearly flat, of which inverses are not precise, and the largest
+        # distance of their vertices from their origin; infinite for the others.
+        self._flat = np.zeros((count, 3, 3))
+        self._reach = np.full(count, np.inf)
 
     def _rows(self, subjects: Ints) -> Ints:
-        """Rows of all parts of subjects (m,), in their order."""
-        return subjects
+        if not self.has_parts:
+            return subjects
+        return concatenated_ranges(self._first[subjects], self._counts[subjects])
+
+    def _rows_among(self, subjects: Ints, entries: Ints) -> tuple[Rows, Rows]:
+        """Find the parts of some subjects, at increasing `entries` (k,) of (m,), among the parts of all m.
+
+        Returns their rows (p,), and which of the k entries each belongs to; slices where both are trivial.
+        """
+        if not self.has_parts:
+            # As a rule it is all: then a slice avoids copies.
+            return (slice(None) if len(entries) == len(subjects) else entries), slice(None)
+        number = np.full(len(subjects), -1)
+        number[entries] = np.arange(len(entries))
+        number_of_part = number.repeat(self._counts[subjects])
+        rows = np.flatnonzero(number_of_part >= 0)
+        return rows, number_of_part[rows]
 
     def by_part(self) -> FitCache:
         """Fits of all parts as they are now, each as the only part of a subject.
 
         They can be moved to matrices which differ from those of the fit by a rotation and a uniform scale.
         """
-        return self
+        result, owners = copy(self), self.owners
+        result._points, result._found, result._groups = {}, (), None
+        result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
+        result.has_parts = False
+        result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
+        result._padding, result._radii = self._padding[owners], self._radii[owners]
+        result._settings = [self._settings[owner] for owner in owners.tolist()]
+        # As no part is fitted again, boxes along the world turn with their subject.
+        result._is_along_world = np.zeros(len(owners), dtype=bool)
+        result._inverse, result._flat = self._inverse[owners], self._flat[owners]
+        result._reach = self._reach[owners]
+        return result
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
         """Return whether a subject has been fitted to these vertices (k, 3)."""
@@ -341,14 +195,14 @@ class FitCache(ABC):
 
     def keep_frames(self) -> None:
         """Keep the axes and the groups of vertices of all subjects as they are now, for `restart`."""
-        for found in self._found:
-            found.keep()
+        self._kept = [dict(found) for found in self._found]
 
     def restart(self, subjects: Iterable[int]) -> None:
         """Fit some subjects again to the vertices that come next, with the axes and groups that were kept."""
         self._outdated.update(subjects)
-        for found in self._found:
-            found.restart()
+        for found, kept in zip(self._found, self._kept, strict=False):
+            found.clear()
+            found.update(kept)
 
     @property
     def has_orientation(self) -> Bools:
@@ -363,7 +217,7 @@ class FitCache(ABC):
     @property
     def turns_with_subject(self) -> Bools:
         """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""
-        return np.zeros(len(self.is_fitted), dtype=bool)
+        return np.asarray(~self._is_along_world)
 
     def reach_and_counts(self) -> tuple[Floats, Ints]:
         """Largest distance (n,) of each subject's vertices from its origin, and numbers (n,) of vertices."""
@@ -383,11 +237,13 @@ class FitCache(ABC):
         """
         raise TypeError("only boxes along the world's axes have kinks")
 
-    def set_axis(self, subject: int, axis: Floats) -> None:  # noqa: B027  # as a rule there is none
+    def set_axis(self, subject: int, axis: Floats) -> None:
         """Set the axis (3,) of a capsule or cylinder that was not fitted yet, in the space of its subject.
 
         Other subjects have the axis of the smallest one, and other shapes have none.
         """
+        if self._axial is not None:
+            self._axial.set_axis(subject, axis)
 
     def set_padding(self, subject: int, padding: float) -> None:
         """Set the padding of one subject, from now on."""
@@ -410,11 +266,15 @@ class FitCache(ABC):
         subject : Index of the subject.
         points, triangles, faces : As for `leaf_vertices`.
         """
-        raise TypeError("only sphere trees and compounds have parts")
+        assert self._groups is not None, "only sphere trees and compounds have parts"
+        source = SubjectGeometry.of(subject, Geometry(points, np.eye(4)), self._settings[subject], triangles)
+        most = int(self._counts[subject])
+        self._groups[subject] = part_vertices(self._shape, source, faces, most)
 
     def groups_of(self, subject: int) -> PartVertices:
         """Return the groups of vertices of a subject with several parts."""
-        raise TypeError("only sphere trees and compounds have parts")
+        assert self._groups is not None, "only sphere trees and compounds have parts"
+        return self._groups[subject]
 
     def fit(
         self, subjects: Sequence[int], geometries: Sequence[Geometry], is_wanted: Bools | None = None
@@ -463,7 +323,7 @@ class FitCache(ABC):
         """
         if self.in_own_frames:
             assert replaced is None, "boxes of bent meshes are along the world's axes"
-            matrices = _without_pose(matrices)
+            matrices = without_pose(matrices)
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
         rows = self._rows(subjects) if self.has_parts else subjects
@@ -488,18 +348,232 @@ class FitCache(ABC):
             for subject, amount in zip(owners[is_lost].tolist(), padding[is_lost], strict=True):
                 errors.setdefault(subject, padding_error(amount))
         shapes: Shape = columns.kind.unchecked(
-            *(each + offset if name in _PLACES else each for name, each in columns.fields.items())
+            *(each + offset if name in PLACES else each for name, each in columns.fields.items())
         )
         return (padded(shapes, padding) if padding.any() else shapes), errors
 
+    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
+        for entries, shape in self._fit_in_batches(vertices, errors, is_wanted):
+            fitted, points, linear = vertices.take(entries)
+            rows = self._rows(fitted)
+            self._columns.put(rows if is_wanted is None else rows[is_wanted[rows]], shape)
+            self._inverse[fitted] = inverses_or_zeros(linear)
+            self._flat[fitted], self._reach[fitted] = linear, np.inf
+            for row in np.flatnonzero(are_nearly_flat(linear)).tolist():
+                precise = points[row].astype(np.float64)
+                reach = np.sqrt((precise * precise).sum(axis=1).max(initial=0)) + self._radii[fitted[row]]
+                self._reach[fitted[row]] = reach
 
-def _without_pose(matrices: Floats) -> Floats:
-    """World matrices (m, 4, 4) without their rotation and translation."""
-    placements, _ = decompose_matrices(matrices)
-    turns = rotation_matrix(placements.rotation)
-    linear = np.einsum("mji,mjk->mik", turns, matrices[:, :3, :3])
-    size = np.abs(linear).max(axis=(1, 2), initial=0.0)[:, None, None]
-    step = _STEP * np.exp2(np.ceil(np.log2(np.where(size > 0, size, 1.0))))
-    result = np.tile(np.eye(4), (len(matrices), 1, 1))
-    result[:, :3, :3] = np.rint(linear / step) * step
-    return result
+    def _follow(
+        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
+    ) -> None:
+        motions = self._motions(subjects[changed], linear[changed])
+        is_moved = (motions.residual < MAX_RESIDUAL) & ~self._is_along_world[subjects[changed]]
+        moved, again = changed[is_moved], changed[~is_moved]
+        rows, number = self._rows_among(subjects, moved)
+        if len(again) or self.has_parts:
+            chosen = np.flatnonzero(is_moved)[number]
+            motions = Motions(*(values[chosen] for values in motions))
+        columns.move(rows, motions)
+        if motions.error.any():
+            columns.grow(rows, motions.error)
+        if len(again):
+            points = [self._points[k] for k in subjects[again].tolist()]
+            vertices = PosedVertices(subjects[again], points, linear[again])
+            for entries, shape in self._fit_in_batches(vertices, errors, None):
+                parts, _ = self._rows_among(subjects, again[entries])
+                columns.put(parts, shape)
+
+    def _motions(self, subjects: Ints, linear: Floats) -> Motions:
+        """Motions that bring the fits of subjects (m,) to linear maps (m, 3, 3)."""
+        inverse = self._inverse[subjects]
+        motion = matrix_products(linear, inverse)
+        # What has no size can be moved from anywhere.
+        motion[~linear.any(axis=(1, 2)) & inverse.any(axis=(1, 2))] = _NOTHING * np.eye(3)
+        scale, residual = uniform_scale_and_residual(motion)
+        error = np.zeros(len(subjects))
+        flat = np.flatnonzero((residual >= MAX_RESIDUAL) & np.isfinite(self._reach[subjects]))
+        if len(flat):
+            turns, deviations = rotations_of_flat(self._flat[subjects[flat]], linear[flat])
+            found = np.isfinite(deviations)
+            flat = flat[found]
+            motion[flat], scale[flat], residual[flat] = turns[found], 1.0, 0.0
+            error[flat] = deviations[found] * self._reach[subjects[flat]]
+        with np.errstate(invalid="ignore"):  # of maps without a size, whose subjects are fitted again
+            stretch = scale * np.sqrt(1 + residual) * (1 + 1e-14)
+        return Motions(motion, scale, residual, stretch, error)
+
+    def _fit_in_batches(
+        self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None
+    ) -> Iterator[tuple[Ints, Shape]]:
+        """Entries of subjects (m,), and the shapes of all their parts without padding around the origins.
+
+        As many subjects at once as there is room for. Those that cannot be fitted are added to `errors`.
+
+        is_wanted : (N,) mask of parts; all without one
+        """
+        parts = self._parts_of(vertices, is_wanted)
+        sized = vertices.points if parts is None else [each.rows for each in parts]
+        most = LEAF_POINTS_AT_ONCE if self._has_leaves else POINTS_AT_ONCE
+        for candidates in in_batches(range(len(sized)), lambda k: len(sized[k]), most):
+            settings_of = [self._settings[k] for k in vertices.subjects[candidates].tolist()]
+            for settings, members in grouped_by_settings(settings_of):
+                entries = np.array(candidates)[members]
+                batch = vertices.take(entries)
+                try:
+                    groups = None if parts is None else [parts[k] for k in entries]
+                    shape = self._fit_together(batch, settings, groups)
+                    if groups is not None and is_wanted is None:
+                        shape = self._one_for_each_part(shape, batch.subjects, groups)
+                    yield entries, shape
+                except CollisionBoundsError as error:
+                    if len(entries) == 1:
+                        errors[int(batch.subjects[0])] = error
+                        continue
+                    # Retry one by one, so that only the subject that fails reports the error.
+                    for entry in entries:
+                        for _, shape in self._fit_in_batches(vertices.take([entry]), errors, is_wanted):
+                            yield np.array([entry]), shape
+
+    def _parts_of(self, vertices: PosedVertices, is_wanted: Bools | None) -> list[PartVertices] | None:
+        """Parts of subjects (m,) with vertices, those that a mask (N,) has; None if each is one part."""
+        if self._groups is None:
+            return None
+        # With other vertices than the groups were made for, one shape around all stands for each group.
+        found = [
+            parts if parts.are_of(points) else PartVertices.whole(len(points))
+            for parts, points in zip(
+                (self._groups[k] for k in vertices.subjects.tolist()), vertices.points, strict=True
+            )
+        ]
+        if is_wanted is None:
+            return found
+        numbers = (np.flatnonzero(is_wanted[self._rows(np.array([k]))]) for k in vertices.subjects)
+        return [parts.take(each) for parts, each in zip(found, numbers, strict=True)]
+
+    def _fit_together(
+        self, vertices: PosedVertices, settings: FitSettings, groups: Sequence[PartVertices] | None
+    ) -> Shape:
+        """Shapes of given parts of subjects (m,) around their origins; raises the error of any of them."""
+        subjects, points, linear = vertices
+        radii = self._radii[subjects]
+        if self._axial is not None:
+            return self._axial.fit(vertices, radii)
+        frames = None
+        if self._columns.has_rotation and (groups is not None or settings.axes == "smallest"):
+            frames = self._axes_of_boxes(vertices, groups)
+        if groups is not None:
+            counts = [len(each.offsets) - 1 for each in groups]
+            fitted: Sphere | Obb = fit_parts(points, linear, groups, frames)
+            return grown_by_point_radii(fitted, linear.repeat(counts, axis=0), radii.repeat(counts))
+        world, offsets = transformed_points(points, linear), np.cumsum([0, *map(len, points)])
+        if not self._columns.has_rotation:
+            fitted = spheres_from_groups(world, offsets)
+        elif settings.axes == "world":
+            fitted = aabbs_from_groups(world, offsets).oriented()
+        else:
+            rotation = rotations_of(linear)
+            fitted = boxes_along(world, offsets, rotation if frames is None else rotation @ frames)
+        return grown_by_point_radii(fitted, linear, radii)
+
+    def _axes_of_boxes(self, vertices: PosedVertices, groups: Sequence[PartVertices] | None) -> Floats:
+        """Axes (p, 3, 3) of the smallest boxes around all parts of subjects (m,), in the frames of these.
+
+        Other axes at each sample would not turn with the subject, and the box in between would be wrong. Axes
+        that are found while a subject is flat are not kept: they fit none of its other sizes.
+        """
+        axes = []
+        groups = groups or [PartVertices.whole(len(points)) for points in vertices.points]
+        for subject, points, linear, parts in zip(*vertices, groups, strict=True):
+            count, found = len(parts.offsets) - 1, self._axes.get(subject)
+            if found is None or len(found) < count:
+                rows, every = np.split(parts.rows, parts.offsets[1:-1]), parts.with_cuts(points)
+                found = np.stack([smallest_box_axes(every[each], linear) for each in rows])
+                if np.linalg.matrix_rank(linear) == 3:
+                    self._axes[subject] = found
+            axes.append(found[:count])
+        return np.concatenate(axes)
+
+    def _one_for_each_part(self, shape: Shape, subjects: Ints, groups: Sequence[PartVertices]) -> Shape:
+        """Repeat the last shape of subjects (m,) that have fewer groups now than parts at first."""
+        given = np.array([len(each.offsets) - 1 for each in groups])
+        counts = self._counts[subjects]
+        number = concatenated_ranges(np.zeros_like(counts), counts)
+        first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
+        return shape[first + np.minimum(number, last)]
+
+
+class WorldBoxes(FitCache):
+    """Boxes of subjects along the world's axes: that of subject k is in row k; see `new_fits`."""
+
+    _stacks: VertexStacks | None = None
+
+    def by_part(self) -> FitCache:
+        """See `FitCache`."""
+        return self
+
+    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
+        """See `FitCache`."""
+        return self._stacked().kinks(subjects, reach, begin, end)
+
+    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
+        subjects, points, linear = vertices
+        has_points = np.array([len(each) > 0 for each in points], dtype=bool)
+        entries = np.flatnonzero(has_points)
+        candidates = {entry: extreme_candidates(points[entry], linear[entry]) for entry in entries.tolist()}
+        radii = self._radii[subjects[entries]]
+        low, high = VertexStacks(candidates).boxes(entries, linear[entries], radii, is_reproducible=True)
+        # A vertex with a coordinate that is not finite makes a side of the box so.
+        is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
+        fitted = subjects[entries[is_finite]]
+        self._columns.put(fitted, Aabb.unchecked(low[is_finite], high[is_finite]))
+        for subject in subjects[~has_points].tolist():
+            errors[subject] = EmptyGeometryError("no points")
+        for subject in subjects[entries[~is_finite]].tolist():
+            errors[subject] = NonFiniteGeometryError("points: not all are finite")
+        for subject, each in zip(subjects.tolist(), points, strict=True):
+            if self._stacks and (subject in errors or not self._stacks.replace(subject, each)):
+                self._stacks = None
+
+    def _follow(
+        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
+    ) -> None:
+        rows = subjects[changed]
+        columns.put(changed, Aabb.unchecked(*self._stacked().boxes(rows, linear[changed], self._radii[rows])))
+
+    def _stacked(self) -> VertexStacks:
+        """Vertices of all subjects, stacked when they are first needed."""
+        self._stacks = self._stacks or VertexStacks(self._points)
+        return self._stacks
+
+
+def new_fits(
+    count: int,
+    shape: DrawnShape,
+    settings: FitSettings | Sequence[FitSettings],
+    groups: Sequence[PartVertices] | None,
+    without: Ints,
+) -> FitCache:
+    """Make room for the fits of `count` subjects.
+
+    count : Number of subjects.
+    shape : Shape of all subjects.
+    settings : Settings of all subjects, or of each. Oriented boxes have the subjects' own axes unless
+        "world".
+    groups : Parts of each subject, for sphere trees and compounds.
+    without : (k,) int. Subjects that get no shape.
+    Raises ValueError: for a kind of shape that is unknown, or that can neither be scanned nor shown.
+    """
+    each = [settings] * count if isinstance(settings, FitSettings) else list(settings)
+    kind = SHAPE_KINDS[shape].fitted_as if shape in SHAPE_KINDS else None
+    if kind is None:
+        raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
+    counts = np.ones(count, dtype=np.int64)
+    if kind is Aabb:
+        boxes = WorldBoxes(shape, each, None, counts)
+        boxes.owners = np.delete(boxes.owners, without)
+        return boxes
+    if groups is not None:
+        counts[:] = [len(parts.offsets) - 1 for parts in groups]
+    counts[without] = 0
+    return FitCache(shape, each, groups, counts)

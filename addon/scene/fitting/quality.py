@@ -25,7 +25,7 @@ from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, FitSettings
 from ..subjects.reader import read_vertices_of_fit
 from .fit import plain_shapes
-from .moved_fits import new_fits
+from .fit_cache import new_fits
 
 _TOUCHES = 1e-5
 """Largest distance from the surface at which a vertex counts as touching, as a part of the bound's size."""

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, EmptyGeometryError, NonFiniteGeometryError
-from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, distinct_rows, length
+from ...core.numeric.arrays import CHUNK_ROWS, Floats, Ints, distinct_rows, length
 from ...core.skins.blended_points import (
     BLOCK_POINTS,
     kinks_of_outermost,
     outermost_of_one,
     outermost_points,
 )
-from .fit_cache import Errors, FitCache, FitColumns, PosedVertices
 
 _MANY_VERTICES = 1024
 """Vertices from which on those of one subject are computed alone, and the few that may be extreme are found
@@ -25,46 +23,6 @@ _SINGLE = 4 * float(np.finfo(np.float32).eps)
 _SMALLEST = 1e-37
 """Error of numbers that are too small for single precision."""
 _OFF_DIAGONAL = ~np.eye(3, dtype=bool)
-
-
-class WorldBoxes(FitCache):
-    """Boxes of subjects along the world's axes: that of subject k is in row k; see `new_fits`."""
-
-    _stacks: VertexStacks | None = None
-
-    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """See `FitCache`."""
-        return self._stacked().kinks(subjects, reach, begin, end)
-
-    def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
-        subjects, points, linear = vertices
-        has_points = np.array([len(each) > 0 for each in points], dtype=bool)
-        entries = np.flatnonzero(has_points)
-        candidates = {entry: _extreme_candidates(points[entry], linear[entry]) for entry in entries.tolist()}
-        radii = self._radii[subjects[entries]]
-        low, high = VertexStacks(candidates).boxes(entries, linear[entries], radii, is_reproducible=True)
-        # A vertex with a coordinate that is not finite makes a side of the box so.
-        is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
-        fitted = subjects[entries[is_finite]]
-        self._columns.put(fitted, Aabb.unchecked(low[is_finite], high[is_finite]))
-        for subject in subjects[~has_points].tolist():
-            errors[subject] = EmptyGeometryError("no points")
-        for subject in subjects[entries[~is_finite]].tolist():
-            errors[subject] = NonFiniteGeometryError("points: not all are finite")
-        for subject, each in zip(subjects.tolist(), points, strict=True):
-            if self._stacks and (subject in errors or not self._stacks.replace(subject, each)):
-                self._stacks = None
-
-    def _follow(
-        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
-    ) -> None:
-        rows = subjects[changed]
-        columns.put(changed, Aabb.unchecked(*self._stacked().boxes(rows, linear[changed], self._radii[rows])))
-
-    def _stacked(self) -> VertexStacks:
-        """Vertices of all subjects, stacked when they are first needed."""
-        self._stacks = self._stacks or VertexStacks(self._points)
-        return self._stacks
 
 
 class VertexStacks:
@@ -170,7 +128,7 @@ def _extremes_of_one(points: Floats, linear: Floats, is_reproducible: bool) -> t
     return low, high
 
 
-def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:
+def extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:
     """Return those of points (k, 3) that may be extreme along an axis under a linear map (3, 3).
 
     All of them where there are few, or where single precision does not reach.

@@ -32,6 +32,8 @@ from ...core.shapes import BoundingVolume
 from ..blender.mesh_data import Placement
 from ..fitting.fit import (
     cut_rounding,
+    fit_axial,
+    fit_axial_to_points,
     grown_by_point_radii,
     inflated_points,
     padded,
@@ -39,7 +41,6 @@ from ..fitting.fit import (
     points_for_search,
     smallest_box_axes,
 )
-from ..fitting.moved_fits import fit_axial, fit_axial_to_points
 from ..fitting.parts import convex_pieces, node_vertices
 from ..settings import AXIAL_SHAPES, BoundShape, DrawnShape, PartShape
 from ..subjects.reader import SubjectGeometry, in_bone_space

@@ -32,8 +32,7 @@ from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import Override, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
-from ..fitting.fit_cache import FitCache
-from ..fitting.moved_fits import new_fits
+from ..fitting.fit_cache import FitCache, new_fits
 from ..fitting.parts import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName

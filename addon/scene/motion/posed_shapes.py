@@ -13,7 +13,8 @@ from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError, describe_error
-from ..fitting.fit_cache import FitCache, nearest_rotation, uniform_scale_and_residual
+from ..fitting.fit_cache import FitCache
+from ..fitting.fit_columns import nearest_rotation, uniform_scale_and_residual
 from ..subjects.subject import Subject
 from .frame_reader import FramePoses
 from .scan_records import Skip

@@ -23,7 +23,7 @@ from ..blender.object_settings import object_padding
 from ..blender.parts.mesh_parts import ALONG_BONE
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
-from ..fitting.moved_fits import new_fits
+from ..fitting.fit_cache import new_fits
 from ..fitting.parts import TreeVertices, part_vertices
 from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry

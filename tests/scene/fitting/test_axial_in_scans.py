@@ -7,8 +7,7 @@ import pytest
 
 from addon.core.fitting.convex_hull import run_hull_steps
 from addon.scene.blender.mesh_data import Geometry, Placement, decompose_matrices
-from addon.scene.fitting.fit_cache import PosedVertices
-from addon.scene.fitting.moved_fits import AxialFits
+from addon.scene.fitting.fit_columns import AxialFits, PosedVertices
 from addon.scene.jobs.detailed_shapes import detailed_shapes
 from addon.scene.settings import FitSettings
 from addon.scene.subjects.reader import SubjectGeometry

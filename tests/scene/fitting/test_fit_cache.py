@@ -20,7 +20,7 @@ from addon.core import (
 from addon.core.fitting.axial import best_line
 from addon.scene.blender.mesh_data import Geometry
 from addon.scene.fitting.fit import PartVertices, forget_results
-from addon.scene.fitting.moved_fits import new_fits
+from addon.scene.fitting.fit_cache import new_fits
 from addon.scene.fitting.parts import leaf_vertices, part_vertices
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
 from addon.scene.subjects.reader import SubjectGeometry
