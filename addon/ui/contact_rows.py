@@ -20,7 +20,7 @@ from ..scene.blender.mesh_data import copied
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import ContactRow
-from .properties.scene import SceneSettings, results_of
+from .properties.scene import SceneSettings
 from .texts import shared_prefixes
 
 
@@ -156,7 +156,7 @@ def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
 
 def has_rows(settings: SceneSettings) -> bool:
     """Return whether the list has rows. Those of a file whose result this session lacks do not count."""
-    return len(settings.rows) > 0 and results_of(settings).contacts is not None
+    return len(settings.rows) > 0 and settings.results.contacts is not None
 
 
 def active_row(settings: SceneSettings) -> ContactRow | None:
@@ -167,7 +167,7 @@ def active_row(settings: SceneSettings) -> ContactRow | None:
 
 def entry_of_row(settings: SceneSettings, row: ContactRow) -> Contact | Clearance:
     """Return the contact or near miss of a row."""
-    result: Any = results_of(settings).contacts
+    result: Any = settings.results.contacts
     entries: Sequence[Contact | Clearance] = (
         result.report.clearances if row.is_near_miss else result.report.contacts
     )

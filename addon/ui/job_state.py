@@ -164,44 +164,38 @@ class RunningJob:
         layout.progress(text=text, translate=False, factor=done, type="BAR")
 
 
-class _State:
-    """The running job, of which there is at most one. Reloading the module starts with a new object."""
-
-    def __init__(self) -> None:
-        self.job: RunningJob | None = None
-
-
-_state = _State()
+_running: list[RunningJob] = []
+"""The running job, of which there is at most one."""
 
 
 def running() -> RunningJob | None:
     """Return the running job; None if there is none."""
-    return _state.job
+    return _running[0] if _running else None
 
 
 def is_stopping() -> bool:
     """Return whether a job is running that is to sample no more frames."""
-    return _state.job is not None and _state.job.is_stopping
+    return any(job.is_stopping for job in _running)
 
 
 def drops_unsolved() -> bool:
     """Return whether a job is running that has to end without what it has not solved."""
-    return _state.job is not None and _state.job.drops_unsolved
+    return any(job.drops_unsolved for job in _running)
 
 
 def begin() -> RunningJob:
     """Start the state of a new job."""
-    _state.job = RunningJob()
-    return _state.job
+    _running[:] = [RunningJob()]
+    return _running[0]
 
 
 def end() -> None:
     """Drop the state of the job, which has ended."""
-    _state.job = None
+    _running.clear()
 
 
 def detach() -> None:
     """Abort the job, if there is one."""
-    if _state.job is not None:
-        _state.job.abort()
+    for job in [*_running]:
+        job.abort()
     end()

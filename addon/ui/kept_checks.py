@@ -20,7 +20,7 @@ from ..scene.blender.object_settings import SETTINGS_PROPERTY, is_collider
 from ..scene.colliders.check import ColliderCheck
 from ..scene.fitting.quality import FitQuality, measure_fit
 from ..scene.settings import BoundShape, FitSettings
-from .properties.scene import SceneSettings, bound_shapes, bounds_fit_settings, settings_of
+from .properties.scene import SceneSettings, settings_of
 
 _MAX_MEASUREMENTS = 1000
 """Number of cached measurements; the oldest are dropped first."""
@@ -46,7 +46,7 @@ _measures: dict[int, FitMeasurement] = {}
 def measure(item: bpy.types.Object, settings: SceneSettings) -> None:
     """Measure an object and cache the measurement. Raises SceneError if the object cannot be fitted."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    fit, shapes = bounds_fit_settings(settings), bound_shapes(settings)
+    fit, shapes = settings.bounds_fit, settings.bound_shapes
     _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit, shapes), fit, shapes)
     if len(_measures) > _MAX_MEASUREMENTS:
         del _measures[next(iter(_measures))]
@@ -80,7 +80,7 @@ def find_measurement(item: bpy.types.Object, settings: SceneSettings) -> FitMeas
     kept = _measures.get(item.session_uid)
     if kept is None:
         return None
-    is_same = kept.fit == bounds_fit_settings(settings) and kept.shapes == bound_shapes(settings)
+    is_same = kept.fit == settings.bounds_fit and kept.shapes == settings.bound_shapes
     return kept if is_same else replace(kept, stale=True)
 
 

@@ -13,13 +13,13 @@ from ..core import Clearance, Contact
 from ..core.messages import message
 from ..formats import Comparison, NotVerified, Skipped, SkippedPairs
 from ..formats.wording import single_line
+from ..scene.blender.frames import is_outside_scene
 from ..scene.colliders.make import CreatedColliders
 from ..scene.errors import SceneError
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from ..scene.settings import Selection
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
-from .properties.scene import is_outside_scene
 from .texts import iface_, iface_count, joined, n_, rpt_, rpt_count, sentences, translated
 
 _NAMES_SHOWN = 3

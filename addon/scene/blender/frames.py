@@ -200,3 +200,8 @@ def visibility_and_selection(depsgraph: bpy.types.Depsgraph, index: Ints) -> tup
         is_visible = [item is not None and item.visible_get(view_layer=layer) for item in objects]
     is_selected = [item is not None and item.select_get(view_layer=layer) for item in objects]
     return np.array(is_visible, dtype=bool), np.array(is_selected, dtype=bool)
+
+
+def is_outside_scene(scene: bpy.types.Scene, start: float, end: float) -> bool:
+    """Return whether frames have none in common with the frame range of a scene."""
+    return start > scene.frame_end or end < scene.frame_start

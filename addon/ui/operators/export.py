@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
@@ -14,7 +14,8 @@ from ... import formats
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
-from ..properties.scene import envelopes_on, exported_result, has_results, results_of, settings_of
+from ..properties.options import flag
+from ..properties.scene import envelopes_on, exported_result, has_results, settings_of
 from ..texts import n_, rpt_
 from . import need
 from .command import Command, DrawsOptions, Outcome
@@ -100,7 +101,7 @@ class _Export(FileExport):
 
     def run(self, context: Context) -> Outcome:
         """Export the displayed results."""
-        results = results_of(settings_of(context))
+        results = settings_of(context).results
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))
@@ -246,10 +247,8 @@ class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
     bl_label = "Export MuJoCo (MJCF)"
     file_format, button_text, suggested_name = "mjcf", "MuJoCo (MJCF)...", "{file}.xml"
 
-    free_joints: BoolProperty(
-        name="Free Joints",
-        description="Let objects without a parent move freely. Otherwise, all objects are fixed",
-        default=False,
+    free_joints: flag(
+        "Free Joints", "Let objects without a parent move freely. Otherwise, all objects are fixed"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from bpy.props import BoolProperty
 from bpy.types import Context, Operator
 
 from ...formats import Comparison
@@ -20,15 +19,7 @@ from ..contact_rows import fill_rows
 from ..kept_checks import measure_active
 from ..overlay import handlers as overlay
 from ..properties import options
-from ..properties.scene import (
-    bound_shapes,
-    bounds_fit_settings,
-    contact_settings,
-    fit_settings,
-    has_results,
-    results_of,
-    settings_of,
-)
+from ..properties.scene import contact_settings, fit_settings, has_results, settings_of
 from ..texts import joined, n_, rpt_, rpt_count, sentences
 from . import need
 from .command import Command, DrawsOptions, Job, ModalJob, Outcome, reads_all_frames, shares
@@ -52,7 +43,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(DrawsOptions, ModalJob, Operator):
 
     def _create_job(self, context: Context) -> Job:
         settings = self.take_options(context)
-        wanted = BoundsSettings(self.selection, bound_shapes(settings), bounds_fit_settings(settings))
+        wanted = BoundsSettings(self.selection, settings.bound_shapes, settings.bounds_fit)
         return bounds_in_parts(context.scene, wanted, may_change="compound" in wanted.shapes)
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
@@ -60,7 +51,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(DrawsOptions, ModalJob, Operator):
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
         found = result_store.Results(bounds=result, stale=is_stale)
         # New bounds invalidate the contacts: they may be of other objects or settings.
-        after = found.keeping_envelopes(results_of(settings), fit_settings(settings))
+        after = found.keeping_envelopes(settings.results, fit_settings(settings))
         _show_bounds(self, context, after, result, result_texts.bounds_count(result))
 
 
@@ -96,7 +87,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operato
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
         settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
-        after = results_of(settings).with_envelopes(result, self._fit, is_stale)
+        after = settings.results.with_envelopes(result, self._fit, is_stale)
         _show_bounds(self, context, after, result, result_texts.swept_count(result))
 
 
@@ -106,7 +97,7 @@ def _show_bounds(
     """Replace the results of the scene, and report the bounds that were computed, and cleared contacts."""
     settings, parts = settings_of(context), [text]
     if after.contacts is None:
-        parts += result_texts.cleared_contacts_text(results_of(settings).contacts)
+        parts += result_texts.cleared_contacts_text(settings.results.contacts)
         settings.rows.clear()
     settings.result_id = result_store.put(after)
     measure_active(context)
@@ -135,9 +126,9 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
     bl_label = "Find Contacts"
 
     busy = n_("Blender is finding contacts: stop it, or wait until it is done")
-    same_objects: BoolProperty(
-        name="Same Objects",
-        description="Check the objects of the contacts that are shown, whatever is selected now",
+    same_objects: options.flag(
+        "Same Objects",
+        "Check the objects of the contacts that are shown, whatever is selected now",
         options={"SKIP_SAVE", "HIDDEN"},
     )
 
@@ -148,7 +139,7 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
         settings = self.take_options(context)
         self._selected_uids = None
         if self.same_objects:
-            self._selected_uids, self.selection = results_of(settings).selected_uids, Selection()
+            self._selected_uids, self.selection = settings.results.selected_uids, Selection()
             if self._selected_uids is not None:
                 self.selection = selection_of_uids(context.scene, self._selected_uids)
         elif self.selection.selected_only:
@@ -161,7 +152,7 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
         settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
         assert result.report is not None, "this job always reports"
-        before = results_of(settings)
+        before = settings.results
         if self.selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
             text = rpt_("Only one object is selected: nothing can touch it. The contacts are those of before")

@@ -10,7 +10,7 @@ from bpy.types import Context
 from .. import job_state
 from ..contact_rows import active_row, has_rows
 from ..kept_checks import active_with_geometry
-from ..properties.scene import results_of, settings_of
+from ..properties.scene import settings_of
 from ..texts import n_
 
 Need = Callable[[Context], str]
@@ -39,7 +39,7 @@ edit_mode = that(
 )
 row = that(lambda context: active_row(settings_of(context)), n_("Click a row first"))
 rows = that(lambda context: has_rows(settings_of(context)), _NO_CONTACTS)
-contacts = that(lambda context: results_of(settings_of(context)).contacts, _NO_CONTACTS)
+contacts = that(lambda context: settings_of(context).results.contacts, _NO_CONTACTS)
 geometry = that(active_with_geometry, n_("The active object has no geometry: click a mesh"))
 editable = that(lambda context: not context.object.library, LINKED)
 """Only after `geometry`."""

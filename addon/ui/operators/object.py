@@ -29,7 +29,7 @@ from ...scene.settings import FitSettings
 from ...translations import CONTEXT
 from ..kept_checks import measure, measure_active, settings_of_active
 from ..overlay import handlers as overlay
-from ..properties.options import CHOSEN_GROUP, option_property
+from ..properties.options import CHOSEN_GROUP, flag, option_property
 from ..properties.scene import fit_settings, settings_of
 from ..texts import error_text, joined, n_, rpt_, rpt_count
 from . import need
@@ -47,11 +47,9 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
     bl_label = "Copy Settings to Selected"
     needs = (need.geometry, _needs_several)
 
-    settings: BoolProperty(name="Object Settings", description="Copy the settings of the fit", default=True)
-    override: BoolProperty(name="Custom Shape", description="Copy the custom shape")
-    collision: BoolProperty(
-        name="Collision Response", description="Copy response, group, mask and physics material"
-    )
+    settings: flag("Object Settings", "Copy the settings of the fit", default=True)
+    override: flag("Custom Shape", "Copy the custom shape")
+    collision: flag("Collision Response", "Copy response, group, mask and physics material")
 
     def run(self, context: Context) -> str:
         """Copy the settings."""

@@ -38,7 +38,7 @@ from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
 from ..overlay.over_time import ActivePair, active_curve, active_pair, record
 from ..overlay.state import find_overlay, object_by_uid, redraw
-from ..properties.scene import contact_settings, results_of, settings_of
+from ..properties.scene import contact_settings, settings_of
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
 from . import need
 from .command import Command, Job, ModalJob, Outcome, refusal, row_of
@@ -66,7 +66,7 @@ def overlay_now(context: Context) -> LiveShapes:
     if job_state.running():
         raise SceneError(message("A scan is running"))
     settings = settings_of(context)
-    results = results_of(settings)
+    results = settings.results
     if not (results.contacts or results.bounds):
         raise SceneError(message("Compute bounds or find contacts first"))
     cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
@@ -81,7 +81,7 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     Raises SceneError, with a sentence for the user, if there is nothing to check.
     """
     shown, settings = overlay_now(context), settings_of(context)
-    results = results_of(settings)
+    results = settings.results
     cached = find_overlay(context.scene, context.view_layer)
     assert cached is not None, "the overlay was found"
     wanted = contact_settings(settings)
@@ -118,7 +118,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
     def run(self, context: Context) -> str:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
         settings = settings_of(context)
-        before = results_of(settings)
+        before = settings.results
         assert before.contacts is not None, "rows have a result"
         names, a, b = _pair_to_set(context)
         if a is None or b is None:
@@ -152,7 +152,7 @@ class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
         """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
         count = _remove_pairs("ignored", *((self.a, self.b) if self.a else ()))
         settings = settings_of(context)
-        before = results_of(settings)
+        before = settings.results
         if count and before.contacts is not None:
             show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
         return rpt_count(count, "{count} pair restored", "{count} pairs restored")
@@ -247,7 +247,7 @@ def _remove_pairs(kind: str, *pair: str) -> int:
 def _show_accepted(context: Context) -> None:
     """Show the results of the scene with what is accepted now, compared again. The active row stays."""
     settings = settings_of(context)
-    results, active = results_of(settings), settings.active_row
+    results, active = settings.results, settings.active_row
     assert results.contacts is not None, "contacts are needed"
     results = replace(results, contacts=results.contacts.with_accepted_pairs())
     show_changed_results(context, settings, compared(settings, results)[0], active)
@@ -272,7 +272,7 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     def run(self, context: Context) -> Outcome:
         """Move the object, and say how far."""
         settings, row = row_of(context)
-        pair, result = entry_of_row(settings, row), results_of(settings).contacts
+        pair, result = entry_of_row(settings, row), settings.results.contacts
         assert result is not None, "rows have a result"
         objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
         second = self.moved == "SECOND" or (
@@ -350,7 +350,7 @@ class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
 
 
 _needs_fresh_result = need.that(
-    lambda context: not results_of(settings_of(context)).stale,
+    lambda context: not settings_of(context).results.stale,
     n_("The scene changed since the scan: find contacts again"),
 )
 _needs_curve = need.that(

@@ -21,7 +21,7 @@ from ..overlay.draw_data import DrawData, Instances
 from ..overlay.over_time import frame_at, hovered, placed_bars
 from ..overlay.state import find_overlay, redraw
 from ..overlay.unit_meshes import LINES
-from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
+from ..properties.scene import SceneSettings, settings_of, settings_on
 from ..texts import rpt_
 from .command import Named
 from .rows import playhead_stays
@@ -150,7 +150,7 @@ class COLLISION_BOUNDS_OT_click_bound(Named, Operator):
 
 def _rows_at(settings: SceneSettings, mouse: tuple[int, int], context: Context) -> list[int]:
     """Return the shown rows of the contacts that the bound under the mouse has at the playhead."""
-    result, cached = results_of(settings).contacts, find_overlay(context.scene, context.view_layer)
+    result, cached = settings.results.contacts, find_overlay(context.scene, context.view_layer)
     if cached is None or result is None or result.report is None:
         return []
     region: Any = context.region

@@ -22,7 +22,7 @@ from ...scene.jobs import result_store
 from ...scene.jobs.result import LoadedReport, loaded_report
 from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
-from ..properties.scene import SceneSettings, fit_settings, results_of, settings_of, settings_on
+from ..properties.scene import SceneSettings, fit_settings, settings_of, settings_on
 from ..result_texts import baseline_counts, first_and_count
 from ..texts import error_text, n_, rpt_, rpt_count
 from . import need
@@ -81,7 +81,7 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
         """Compare, and keep the path of the report in the scene."""
         settings, before = settings_of(context), settings_of(context).baseline
         settings.baseline = self.filepath
-        results, problem = compared(settings, results_of(settings))
+        results, problem = compared(settings, settings.results)
         if problem:
             settings.baseline = before
             raise SceneError(problem)
@@ -100,7 +100,7 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
         """Forget the baseline."""
         settings = settings_of(context)
         settings.baseline = ""
-        results = results_of(settings)
+        results = settings.results
         if results.contacts is not None:
             show_changed_results(context, settings, replace(results, comparison=None))
 
@@ -151,7 +151,7 @@ def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale
 def store(owner: bpy.types.Scene) -> None:
     """Write the contacts of a scene to its text block; remove the block if it has none, or wants none."""
     settings: Any = settings_on(owner)
-    results, text = results_of(settings), settings.kept_results
+    results, text = settings.results, settings.kept_results
     if text is not None and any(
         settings_on(scene).kept_results == text for scene in bpy.data.scenes if scene != owner
     ):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import EnumProperty
 from bpy.types import Context, Operator, Scene
 
 from ...core import Contact
@@ -28,7 +28,8 @@ from ...translations import CONTEXT
 from ..contact_rows import active_row, entry_of_row, has_rows, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
-from ..properties.scene import SceneSettings, results_of, settings_of, settings_on
+from ..properties.options import flag
+from ..properties.scene import SceneSettings, settings_of, settings_on
 from ..texts import n_, rpt_, rpt_count
 from . import need
 from .command import Command, OfItem, Outcome, row_of
@@ -99,7 +100,7 @@ def pair_of_row(
     layer: bpy.types.ViewLayer, settings: SceneSettings, row: ContactRow
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
-    pair, result = entry_of_row(settings, row), results_of(settings).contacts
+    pair, result = entry_of_row(settings, row), settings.results.contacts
     assert result is not None, "rows have a result"
     known = subject_identities(settings.result_id, result)
     names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
@@ -282,7 +283,7 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
 
     def run(self, context: Context) -> str:
         """Copy the table to the clipboard."""
-        result = results_of(settings_of(context)).contacts
+        result = settings_of(context).results.contacts
         assert result is not None, "contacts are needed"
         context.window_manager.clipboard = result.contacts_table(result.document())
         return rpt_("Contacts copied as text")
@@ -377,9 +378,9 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
         ),
         options={"SKIP_SAVE"},
     )
-    all_intervals: BoolProperty(
-        name="All Intervals",
-        description="Mark each time that a pair begins to touch, not only the first",
+    all_intervals: flag(
+        "All Intervals",
+        "Mark each time that a pair begins to touch, not only the first",
         options={"SKIP_SAVE"},
     )
 

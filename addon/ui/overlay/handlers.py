@@ -26,7 +26,7 @@ from .. import job_state
 from ..contact_rows import active_entry
 from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
-from ..properties.scene import SceneSettings, envelopes_on, fit_settings, results_of, settings_on
+from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
 from . import draw_data, over_time
 from .collider_surfaces import ColliderPainter
 from .flat import draw_labels
@@ -206,7 +206,7 @@ def update_overlay(
     have other vertices.
     """
     settings = settings_on(scene)
-    results = results_of(settings)
+    results = settings.results
     result = results.contacts or results.bounds
     if result is not None and is_copied_result(scene, settings.result_id, result):
         settings.rows.clear()
@@ -230,7 +230,7 @@ def update_overlay(
         replace(fit_settings(settings), vertex_group=cached.result.group),
         settings.display.shapes_drawn,
         settings.shape,
-        use_report=not results_of(settings).stale,
+        use_report=not settings.results.stale,
         changed_uids=None if cached.is_invalid else changed_uids,
         keep_flags=keep_flags,
     )

@@ -27,7 +27,7 @@ from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_entry
 from ..properties.preferences import preferences
-from ..properties.scene import SceneSettings, results_of, settings_on
+from ..properties.scene import SceneSettings, settings_on
 from ..texts import iface_, length_text, n_, shortened, translated
 from . import flat
 
@@ -112,7 +112,7 @@ def placed_bars(context: Any) -> PlacedBars | None:
     if context.scene is None or job_state.running():
         return None
     settings = settings_on(context.scene)
-    result = results_of(settings).contacts
+    result = settings.results.contacts
     is_shown = settings.display.show_overlay and settings.display.show_timeline
     if result is None or result.report is None or not is_shown:
         return None
@@ -177,7 +177,7 @@ class _State:
 def active_pair(settings: SceneSettings) -> ActivePair | None:
     """Return the pair of the active row; None without one."""
     entry = active_entry(settings)
-    result = results_of(settings).contacts
+    result = settings.results.contacts
     if entry is None or result is None:
         return None
     return ActivePair(settings.result_id, result, (entry.a, entry.b))

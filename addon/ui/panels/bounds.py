@@ -10,7 +10,7 @@ from bpy.types import Context, Menu, Panel, UILayout
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.settings import FitSettings
-from ..properties.scene import SceneSettings, bound_shapes, envelopes_on, results_of, settings_of
+from ..properties.scene import SceneSettings, envelopes_on, settings_of
 from ..result_texts import bounds_count, input_warning_texts, notes_on_bounds, swept_count
 from ..texts import iface_, iface_count, length_text
 from . import sidebar
@@ -124,7 +124,7 @@ class COLLISION_BOUNDS_PT_swept_bounds(sidebar.BoundsTab, Panel):
         found = envelopes_on(settings)
         if found is not None:
             layout.label(text=swept_count(found, iface_count), translate=False, icon="CHECKMARK")
-        elif results_of(settings).envelopes is None:
+        elif settings.results.envelopes is None:
             layout.label(text="No swept bounds yet", icon="INFO")
         else:
             sidebar.draw_warning_button(
@@ -149,7 +149,7 @@ class COLLISION_BOUNDS_PT_bounds_notes(sidebar.Popover, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
-        results = results_of(settings_of(context))
+        results = settings_of(context).results
         sidebar.draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
@@ -172,7 +172,7 @@ def _changed_texts(context: Context) -> list[str]:
         texts.append(iface_("Axes: {value}", value=axes))
     texts += (
         UILayout.enum_item_name(settings, "added_shapes", name)
-        for name in bound_shapes(settings)
+        for name in settings.bound_shapes
         if name in settings.added_shapes
     )
     return texts
@@ -180,7 +180,7 @@ def _changed_texts(context: Context) -> list[str]:
 
 def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
     """Draw a line that is always there: warnings, or how many objects have bounds; below it, notes."""
-    results = results_of(settings)
+    results = settings.results
     result = results.bounds
     if warnings := _warnings(settings):
         sidebar.draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", warnings)
@@ -199,7 +199,7 @@ def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
 
 def _warnings(settings: SceneSettings) -> list[str]:
     """Return warnings about the bounds that are not those of a scan."""
-    results = results_of(settings)
+    results = settings.results
     texts = []
     if results.bounds is not None and results.contacts is None:
         texts += input_warning_texts(results.bounds)

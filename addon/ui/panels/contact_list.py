@@ -24,7 +24,7 @@ from ..operators.rows import (
 )
 from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
-from ..properties.scene import SceneSettings, results_of, settings_of
+from ..properties.scene import SceneSettings, settings_of
 from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
 from .sidebar import folded, measure_texts, sidebar_width
 
@@ -248,7 +248,7 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
         distance = length_text(row.value, context.scene.unit_settings)
         texts = iface_(time, frame=frame_text(row.frame)), iface_(gap, distance=distance)
         return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
-    result, contact = results_of(settings).contacts, entry_of_row(settings, row)
+    result, contact = settings.results.contacts, entry_of_row(settings, row)
     assert result and result.scanned and isinstance(contact, Contact), "only drawn with contacts"
     lines = names + _lines_of_interval(context, result, contact)
     lines += _lines_of_meshes(context, result.scanned, row)
@@ -275,15 +275,14 @@ def _lines_of_meshes(context: Context, scanned: ScannedContacts, row: ContactRow
     if answer.closer and answer.closer.first:
         frame = frame_text(*answer.closer.first[:2])
         lines.append((iface_("Meshes within {distance} at {frame}", distance=reach, frame=frame), "TIME"))
+    text, icon, frame = n_("Bounds only: meshes never touch"), "MESH_DATA", ""
     if answer.first:
-        text = iface_("Meshes touch at {frame}", frame=frame_text(*answer.first[:2]))
-        lines.append((text, "CHECKMARK"))
+        text, icon, frame = n_("Meshes touch at {frame}"), "CHECKMARK", frame_text(*answer.first[:2])
     elif answer.is_contact:
-        lines.append((iface_("Meshes never touch"), "MESH_DATA"))
+        text = n_("Meshes never touch")
     elif answer.closer:
-        lines.append((iface_("Meshes never within {distance}", distance=reach), "MESH_DATA"))
-    else:
-        lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
+        text = n_("Meshes never within {distance}")
+    lines.append((iface_(text, distance=reach, frame=frame), icon))
     if not answer.is_proven:
         lines.append((iface_("Meshes sampled, not proven"), "INFO"))
     return lines

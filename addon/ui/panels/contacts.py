@@ -8,23 +8,13 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import valid_text
+from ...scene.blender.frames import is_outside_scene
 from ...scene.blender.object_settings import entries_of
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
-from ..properties.options import SCAN_OPTIONS
-from ..properties.scene import (
-    OPTIONS_WITH_PICKER,
-    SceneSettings,
-    contact_settings,
-    has_spheres,
-    is_alone,
-    is_outside_scene,
-    names_of_option,
-    results_of,
-    selected_count,
-    settings_of,
-)
+from ..properties.options import OPTIONS_WITH_PICKER, SCAN_OPTIONS
+from ..properties.scene import SceneSettings, contact_settings, is_alone, selected_count, settings_of
 from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
 from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
@@ -51,7 +41,7 @@ class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
         results.use_property_split = False
         # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
-        if scan is None and (notes := notes_on_contacts(results_of(settings), context.scene)):
+        if scan is None and (notes := notes_on_contacts(settings.results, context.scene)):
             sidebar.draw_note_button(results, "COLLISION_BOUNDS_PT_contact_notes", notes)
         results = results.column()
         results.enabled = scan is None
@@ -87,7 +77,7 @@ class COLLISION_BOUNDS_PT_contact_notes(sidebar.Popover, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw the notes in full."""
-        results = results_of(settings_of(context))
+        results = settings_of(context).results
         sidebar.draw_warnings(
             self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO"
         )
@@ -109,7 +99,7 @@ def _button_text(context: Context) -> tuple[str, str]:
 
 def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.RunningJob | None) -> None:
     """Draw a line that is always there: what Esc does, warnings, or what was found; then the frames."""
-    results = results_of(settings)
+    results = settings.results
     if scan is not None:
         layout.label(text=scan.esc_text, translate=False, icon="INFO")
         return
@@ -144,7 +134,7 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the file, and the first of the contacts that are new or gone."""
         settings = settings_of(context)
-        results, column = results_of(settings), self.layout.column(align=True)
+        results, column = settings.results, self.layout.column(align=True)
         file = valid_text(bpy.path.basename(settings.baseline))
         column.label(text=file, translate=False, icon="FILE")
         if results.comparison is None or results.contacts is None:
@@ -166,7 +156,7 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
 
 def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
     """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
-    comparison = results_of(settings).comparison
+    comparison = settings.results.comparison
     line = layout.row(align=True)
     text = iface_("Not compared")
     if comparison is not None:
@@ -178,7 +168,7 @@ def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
 
 def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the list, its buttons and the details."""
-    results = results_of(settings)
+    results = settings.results
     if results.contacts is None or not settings.rows:
         if results.contacts is not None:
             _draw_static_overlaps(layout, results.contacts)
@@ -216,7 +206,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
 
 def _warnings(settings: SceneSettings) -> list[str]:
     """Return warnings about partial or outdated results."""
-    results = results_of(settings)
+    results = settings.results
     assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
     texts += input_warning_texts(results.contacts)
@@ -277,12 +267,12 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
     _draw_picker(body, settings, "group_b", n_("Group B"))
     body.prop(settings, "ignore_parents")
     obstacles = body.column()
-    obstacles.enabled = has_spheres(settings)
+    obstacles.enabled = settings.has_spheres
     _draw_picker(obstacles, settings, "obstacles", n_("Obstacles"))
-    if not has_spheres(settings):
+    if not settings.has_spheres:
         body.label(text="Needs Spheres or Sphere Trees", icon="INFO")
     row = body.row()
-    row.enabled = has_spheres(settings) and bool(names_of_option(settings, "obstacles"))
+    row.enabled = settings.has_spheres and bool(settings.names_of_option("obstacles"))
     row.prop(settings, "one_sided")
     reason = "" if context.scene.collection.children else n_("This scene has no collections")
     sidebar.greyed(body, settings, "ignore_collection", reason)
@@ -292,7 +282,7 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
         advanced.label(text="Patterns of names, such as Car*", icon="INFO")
         for option in (*OPTIONS_WITH_PICKER, "ignored"):
             part = advanced.row()
-            part.enabled = option != "obstacles" or has_spheres(settings)
+            part.enabled = option != "obstacles" or settings.has_spheres
             part.prop(settings, option)
     _draw_ignored(body)
 

@@ -21,6 +21,7 @@ from bpy.props import StringProperty
 from bpy.types import Context, Menu, Operator, Panel, UILayout
 
 from ..operators import export
+from ..operators.command import Command, Named, refusal
 from ..properties.options import BOUNDS_OPTIONS, CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
 from ..properties.scene import COLLIDER_OPTIONS, settings_of
 from ..texts import iface_, n_, rpt_
@@ -146,10 +147,9 @@ _FOLDER = Path(__file__).parents[2]
 _SETTINGS = "bpy.context.scene.collision_bounds"
 
 
-class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
+class COLLISION_BOUNDS_OT_preset_add(Named, AddPresetBase, Operator):
     """Save the settings of this tab as a preset for other files, without objects, groups and frames"""
 
-    bl_idname = "collision_bounds.preset_add"
     bl_label = "Add Collision Bounds Preset"
     preset_menu = "COLLISION_BOUNDS_PT_presets"
     preset_subdir = "collision_bounds"
@@ -165,7 +165,7 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
 
     def execute(self, context: Context) -> set[str]:
         """Save or remove a preset; those of the extension stay."""
-        removes: bool = self.remove_name  # type: ignore[attr-defined]  # declared by the base class
+        removes: bool = self.remove_name  # declared by the base class
         file = _FOLDER / "presets" / self.preset_subdir / f"{self.as_filename(self.name)}.py"
         if removes and file.exists():
             text = n_("{name} is part of Collision Bounds: only presets that you saved can be removed")
@@ -174,10 +174,9 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
         return super().execute(context)
 
 
-class COLLISION_BOUNDS_OT_preset_apply(Operator):
+class COLLISION_BOUNDS_OT_preset_apply(Command, Operator):
     """Load the settings of this preset"""
 
-    bl_idname = "collision_bounds.preset_apply"
     bl_label = "Load Collision Bounds Preset"
     bl_options: ClassVar = {"REGISTER", "INTERNAL"}
 
@@ -185,15 +184,14 @@ class COLLISION_BOUNDS_OT_preset_apply(Operator):
     # Blender passes the panel that lists the presets.
     menu_idname: StringProperty(options={"SKIP_SAVE"})
 
-    def execute(self, context: Context) -> set[str]:
+    def run(self, context: Context) -> None:
         """Set what the file assigns; settings and values that do not exist are ignored."""
         path = Path(self.filepath)
         shown = bpy.path.display_name(path.name, title_case=False)
         try:
             statements = ast.parse(path.read_bytes()).body
         except (OSError, SyntaxError, ValueError):
-            self.report({"ERROR"}, rpt_("Preset {name}: the file cannot be read", name=shown))
-            return {"CANCELLED"}
+            raise refusal("Preset {name}: the file cannot be read", name=shown) from None
         ignored = []
         for statement in statements:
             if isinstance(statement, ast.Assign):
@@ -210,7 +208,6 @@ class COLLISION_BOUNDS_OT_preset_apply(Operator):
         if ignored:
             text = n_("Preset {name}: ignored {settings}, which this version does not have")
             self.report({"WARNING"}, rpt_(text, name=shown, settings=", ".join(ignored)))
-        return {"FINISHED"}
 
 
 class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    StringProperty,
-)
+from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from ...formats import NotVerified
 from ...translations import CONTEXT
 from ..texts import frame_text, length_text, n_, tip_
+from .options import flag
 
 SORT_BY = {
     "name": "Sort by",
@@ -73,15 +67,15 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     b: StringProperty()
     frame: FloatProperty(precision=3)
     value: FloatProperty()
-    is_near_miss: BoolProperty()
-    is_grazing: BoolProperty()
-    tunnelling: BoolProperty()
-    at_start: BoolProperty()
+    is_near_miss: flag()
+    is_grazing: flag()
+    tunnelling: flag()
+    at_start: flag()
     uncertainty: FloatProperty()
     not_verified: StringProperty()
     index: IntProperty()
-    hidden: BoolProperty(name="Hide", description="Hide this row")
-    accepted: BoolProperty()
+    hidden: flag("Hide", "Hide this row")
+    accepted: flag()
     comment: StringProperty()
 
 
@@ -95,35 +89,25 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
     """Sorting and filters of the contact list, and the timeline markers made from its rows."""
 
     sort_by: EnumProperty(**SORT_BY)
-    reverse: BoolProperty(name="Reverse", description="Reverse the order", translation_context=CONTEXT)
+    reverse: flag("Reverse", "Reverse the order", translation_context=CONTEXT)
     search: StringProperty(
         name="Search",
         description="Filter pairs by name",
         options={"TEXTEDIT_UPDATE"},
         translation_context=CONTEXT,
     )
-    show_contacts: BoolProperty(name="Contacts", description="Show pairs that touch", default=True)
-    show_near_misses: BoolProperty(
-        name="Near Misses", description="Show pairs that come close without touching"
+    show_contacts: flag("Contacts", "Show pairs that touch", default=True)
+    show_near_misses: flag("Near Misses", "Show pairs that come close without touching")
+    tunnelling_only: flag("Tunnelling Only", "Show only contacts that lie between two frames")
+    new_only: flag("New Only", "Show only contacts that are not in the baseline, and not accepted")
+    show_hidden: flag("Hidden", "Show hidden rows")
+    selected_only: flag(
+        "Selected Objects Only",
+        "Show only pairs with a selected object. Clicking a row then keeps the selection",
     )
-    tunnelling_only: BoolProperty(
-        name="Tunnelling Only", description="Show only contacts that lie between two frames"
-    )
-    new_only: BoolProperty(
-        name="New Only", description="Show only contacts that are not in the baseline, and not accepted"
-    )
-    show_hidden: BoolProperty(name="Hidden", description="Show hidden rows")
-    selected_only: BoolProperty(
-        name="Selected Objects Only",
-        description="Show only pairs with a selected object. Clicking a row then keeps the selection",
-    )
-    view_follows: BoolProperty(
-        name="View Follows", description="Frame the pair in the view when its row is clicked"
-    )
+    view_follows: flag("View Follows", "Frame the pair in the view when its row is clicked")
     markers: CollectionProperty(type=COLLISION_BOUNDS_PG_contact_marker)
-    marks_all_intervals: BoolProperty(
-        name="All Intervals", description="Whether the markers are of all intervals of contact"
-    )
+    marks_all_intervals: flag("All Intervals", "Whether the markers are of all intervals of contact")
 
 
 ContactRow: TypeAlias = COLLISION_BOUNDS_PG_contact_row

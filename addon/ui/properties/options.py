@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, UILayout
 
 from ...scene.blender.instances import name_of
@@ -44,6 +44,12 @@ def announces(listeners: list[Listener]) -> Listener:
 
 _Class = TypeVar("_Class", bound=type)
 
+
+def flag(name: str = "", description: str = "", **more: Any) -> Any:
+    """Return the definition of a property that is on or off."""
+    return BoolProperty(name=name, description=description, **more)
+
+
 SCOPE: dict[str, Any] = {
     "name": "Objects",
     "description": "Objects to process",
@@ -75,6 +81,8 @@ OPTIONS: dict[str, dict[str, Option]] = {
 }
 """Options of a scene and of the operator of each command, by the names of their properties."""
 
+_OF_JOBS = OPTIONS["bounds"] | OPTIONS["contacts"]
+
 PART_OPTIONS = ("parts", "parts_tolerance", "part_shape")
 """Options of convex parts."""
 
@@ -84,6 +92,9 @@ BOUNDS_OPTIONS = ("added_shapes", *OPTIONS["bounds"])
 CONTACT_OPTIONS = tuple(OPTIONS["contacts"])
 """Options of Find Contacts, each a property of the scene and of the operator."""
 
+OPTIONS_WITH_PICKER = ("group_a", "group_b", "obstacles")
+"""Options that have a picker, and a pattern of the same name for everything else."""
+
 _OF_PAIRS = {option.property for option in options_of(PairSettings()).values()}
 
 SCAN_OPTIONS = tuple(
@@ -92,13 +103,8 @@ SCAN_OPTIONS = tuple(
 """Options of Find Contacts that no panel draws in another place."""
 
 SCENE_SPECIFIC_OPTIONS = (
-    "scope",
-    "vertex_group",
-    "group_threshold",
-    "obstacles",
-    "group_a",
-    "group_b",
-    "ignored",
+    *("scope", "group_threshold"),
+    *(name for name, option in _OF_JOBS.items() if isinstance(option.kind, Name | Patterns)),
 )
 """Options that refer to objects of one scene, so presets do not store them."""
 
@@ -115,7 +121,7 @@ def option_property(name: str, /, **changes: Any) -> Any:
     if name == "added_shapes":
         flags = {"ENUM_FLAG", *changes.get("options", ())}
         return EnumProperty(**{**ADDED_SHAPES, **changes, "options": flags})
-    option = (OPTIONS["colliders"] | OPTIONS["bounds"] | OPTIONS["contacts"])[name]
+    option = (OPTIONS["colliders"] | _OF_JOBS)[name]
     if isinstance(option.kind, Patterns) and not option.kind.of_pairs:
         changes = {"search": suggested_names, "search_options": {"SUGGESTION"}, **changes}
     return property_of(option, **changes)

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import bpy
 from bpy.props import (
-    BoolProperty,
     CollectionProperty,
     EnumProperty,
     FloatProperty,
@@ -24,6 +23,7 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ...formats.wording import valid_text
+from ...scene.blender.frames import is_outside_scene
 from ...scene.blender.instances import MESH_LIKE, name_of
 from ...scene.blender.object_settings import collider_owner, has_own_settings, is_collider
 from ...scene.jobs import result_store
@@ -41,29 +41,20 @@ from ...scene.settings import (
 )
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 from ...translations import CONTEXT
+from . import options
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .options import (
-    OPTIONS,
-    HasOptions,
-    active_contact_changed,
-    announces,
-    display_changed,
-    option_property,
-    option_values,
-    style_changed,
-    with_properties,
-)
+from .options import OPTIONS, OPTIONS_WITH_PICKER, HasOptions, announces, flag, option_property, option_values
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
 """Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
 
-_switch = partial(BoolProperty, update=announces(display_changed))
+_switch = partial(flag, update=announces(options.display_changed))
 """A property that changes what is drawn; one of the style only draws it again."""
-_style_switch = partial(BoolProperty, update=announces(style_changed))
-_opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=announces(style_changed))
+_style_switch = partial(flag, update=announces(options.style_changed))
+_opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=announces(options.style_changed))
 
 
-@with_properties(
+@options.with_properties(
     **{
         switch: _switch(
             name=SHAPE_KINDS[name].label,
@@ -77,18 +68,17 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
     """Settings of the Display panel, among them a switch for each of the shapes."""
 
     show_overlay: _switch(
-        name="Show Bounds",
-        description="Draw the bounds in the viewport: red in contact at the current frame, otherwise blue",
+        "Show Bounds",
+        "Draw the bounds in the viewport: red in contact at the current frame, otherwise blue",
         default=True,
     )
     show_envelopes: _switch(
-        name="Swept Bounds",
-        description="Show the swept bounds from Compute Swept Bounds, as the shapes that are shown",
+        "Swept Bounds",
+        "Show the swept bounds from Compute Swept Bounds, as the shapes that are shown",
         default=True,
     )
     only_selected: _switch(
-        name="Only Selected",
-        description="Draw only the bounds of selected objects. Contact colors still consider all objects",
+        "Only Selected", "Draw only the bounds of selected objects. Contact colors still consider all objects"
     )
     draw_as: EnumProperty(
         name="Draw As",
@@ -100,9 +90,9 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
             ("BOTH", "Both", "Outlines and surfaces", 2),
         ),
         default="WIRE",
-        update=announces(style_changed),
+        update=announces(options.style_changed),
     )
-    in_front: _style_switch(name="In Front", description="Draw bounds in front of all objects", default=True)
+    in_front: _style_switch("In Front", "Draw bounds in front of all objects", default=True)
     line_width: FloatProperty(
         name="Line Width",
         description="Width of outlines in pixels",
@@ -111,7 +101,7 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
         min=1.0,
         max=20.0,
         soft_max=6.0,
-        update=announces(style_changed),
+        update=announces(options.style_changed),
     )
     line_opacity: _opacity(
         name="Line Opacity",
@@ -120,29 +110,25 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
     )
     face_opacity: _opacity(name="Fill Opacity", description="Opacity of surfaces", default=0.15)
     show_names: _switch(
-        name="Names",
-        description="Show the names of up to 100 objects next to their bounds, where there is room",
+        "Names", "Show the names of up to 100 objects next to their bounds, where there is room"
     )
     show_timeline: _style_switch(
-        name="Contacts in Timeline",
-        description="Show when pairs touch as bars in the timeline and the dope sheet: a row for each pair, "
+        "Contacts in Timeline",
+        "Show when pairs touch as bars in the timeline and the dope sheet: a row for each pair, "
         "the deepest on top, as many as fit",
         default=True,
     )
     show_separation: _style_switch(
-        name="Separation Graph",
-        description="Show the separation over time of the active pair at the bottom of the 3D viewport. "
+        "Separation Graph",
+        "Show the separation over time of the active pair at the bottom of the 3D viewport. "
         "Click in it to jump to a frame",
     )
     show_contact: _switch(
-        name="Contact Point",
-        description="Mark the first contact of the active pair, with an arrow from its first to its "
-        "second object",
+        "Contact Point",
+        "Mark the first contact of the active pair, with an arrow from its first to its second object",
         default=True,
     )
-    show_ghosts: _switch(
-        name="Ghosts", description="Keep showing the active pair as it was at its first contact"
-    )
+    show_ghosts: _switch("Ghosts", "Keep showing the active pair as it was at its first contact")
 
     @property
     def shapes_drawn(self) -> tuple[DrawnShape, ...]:
@@ -189,30 +175,26 @@ def collider_property(name: str, **changes: Any) -> Any:
     return option_property(name, **{**(COLLIDER_PARTS if name == "parts" else {}), **changes})
 
 
-@with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
+@options.with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
 class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
     """Settings of a scene's colliders."""
 
-    show_surfaces: BoolProperty(
-        name="Fill Colliders",
-        description="Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
+    show_surfaces: flag(
+        "Fill Colliders",
+        "Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
         default=True,
-        update=announces(style_changed),
+        update=announces(options.style_changed),
     )
 
 
 class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
     """Settings of the colliders that are added to Blender's glTF exports; none by default."""
 
-    omi: BoolProperty(
-        name="OMI (Godot)",
-        description="Add a collider to each exported mesh as OMI_physics_body, read by Godot 4.3 and later",
-        default=False,
+    omi: flag(
+        "OMI (Godot)", "Add a collider to each exported mesh as OMI_physics_body, read by Godot 4.3 and later"
     )
-    khr: BoolProperty(
-        name="KHR (Draft)",
-        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft",
-        default=False,
+    khr: flag(
+        "KHR (Draft)", "Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft"
     )
     shape: EnumProperty(
         name="Shape",
@@ -232,10 +214,6 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
     parts: collider_property("parts")
     parts_tolerance: collider_property("parts_tolerance")
     max_vertices: collider_property("max_vertices")
-
-
-OPTIONS_WITH_PICKER = ("group_a", "group_b", "obstacles")
-"""Options that have a picker, and a pattern of the same name for everything else."""
 
 
 def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bool:
@@ -328,19 +306,19 @@ def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
 
 def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
     """Show the shapes that Compute Bounds fits in addition."""
-    for name in bound_shapes(self)[len(DEFAULT_SHAPES) :]:
+    for name in self.bound_shapes[len(DEFAULT_SHAPES) :]:
         setattr(self.display, SHAPE_KINDS[name].switch, True)
 
 
 _UPDATES: dict[str, Callable[[Any, Context], None]] = {
-    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), announces(display_changed)),
+    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), announces(options.display_changed)),
     "shape": _show_shape,
     **{name: clear_picker(name) for name in OPTIONS_WITH_PICKER},
 }
 """What follows from a change of an option."""
 
 
-@with_properties(
+@options.with_properties(
     **{
         name: option_property(name, **({"update": _UPDATES[name]} if name in _UPDATES else {}))
         for name in (*OPTIONS["bounds"], *OPTIONS["contacts"])
@@ -351,11 +329,8 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
 
     scope: option_property("scope", default="SELECTED")
     added_shapes: option_property("added_shapes", update=_show_added_shapes)
-    use_scene_range: BoolProperty(
-        name="Scene Range",
-        description="Scan the frame range of the scene",
-        default=True,
-        update=_start_with_scene_range,
+    use_scene_range: flag(
+        "Scene Range", "Scan the frame range of the scene", default=True, update=_start_with_scene_range
     )
     frame_start: IntProperty(name="Start", description="First frame of the scan", default=1)
     frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
@@ -371,7 +346,7 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
         name="Contact",
         description="Click a row to jump to its frame and select its pair",
         default=-1,
-        update=announces(active_contact_changed),
+        update=announces(options.active_contact_changed),
     )
     contact_list: PointerProperty(type=COLLISION_BOUNDS_PG_contact_list)
     result_id: StringProperty(options={"HIDDEN"})
@@ -380,28 +355,43 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
         description="Report of an earlier scan, to compare contacts with: which are new, and which are gone",
         subtype="FILE_PATH",
     )
-    keep_results: BoolProperty(
-        name="Keep Results in File",
-        description="Save contacts with the file, as a text block, and show them when it is opened again",
+    keep_results: flag(
+        "Keep Results in File",
+        "Save contacts with the file, as a text block, and show them when it is opened again",
     )
     kept_results: PointerProperty(
         type=bpy.types.Text, name="Kept Results", description="Text block with the contacts of the last save"
     )
 
+    @property
+    def results(self) -> result_store.Results:
+        """Return the results of the scene in this session; empty ones if it has none."""
+        return result_store.get(self.result_id)
 
-def results_of(settings: COLLISION_BOUNDS_PG_scene) -> result_store.Results:
-    """Return the results of a scene in this session; empty ones if it has none."""
-    return result_store.get(settings.result_id)
+    @property
+    def bounds_fit(self) -> FitSettings:
+        """Return the fit settings of Compute Bounds, which alone can enclose a vertex group."""
+        return with_options(FitSettings(), option_values(self, "bounds"))
+
+    @property
+    def bound_shapes(self) -> tuple[BoundShape, ...]:
+        """Return the shapes that Compute Bounds fits."""
+        return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in self.added_shapes))
+
+    @property
+    def has_spheres(self) -> bool:
+        """Return whether the collision shape is of spheres, which can be tested against meshes."""
+        return self.shape in OBSTACLE_SHAPES
+
+    def names_of_option(self, option: str) -> tuple[str, ...]:
+        """Return the pattern of a group or of obstacles: of what was chosen, or as typed; empty for none."""
+        pattern = getattr(self.pickers, option).pattern() or getattr(self, option)
+        return (pattern,) if pattern else ()
 
 
 def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
     """Return the settings of the context's scene."""
     return settings_on(context.scene)
-
-
-def is_outside_scene(scene: bpy.types.Scene, start: float, end: float) -> bool:
-    """Return whether frames have none in common with the frame range of a scene."""
-    return start > scene.frame_end or end < scene.frame_start
 
 
 def selected_count(context: Context) -> int | None:
@@ -434,18 +424,18 @@ def is_alone(context: Context) -> bool:
 
 def has_results(context: Context) -> bool:
     """Return whether the context's scene has results."""
-    return context.scene is not None and results_of(settings_of(context)).bounds is not None
+    return context.scene is not None and settings_of(context).results.bounds is not None
 
 
 def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
     """Return the settings of the contacts job."""
     frames = (settings.frame_start, settings.frame_end, settings.frame_step)
     patterns = {
-        option.name: names_of_option(settings, name)
+        option.name: settings.names_of_option(name)
         for name, option in OPTIONS["contacts"].items()
         if name in OPTIONS_WITH_PICKER
     }
-    if not has_spheres(settings):
+    if not settings.has_spheres:
         # While the shape is a box, obstacles are greyed out but kept.
         patterns["obstacles"] = ()
     values = {
@@ -455,17 +445,6 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
         "selected_only": settings.scope == "SELECTED",
     }
     return with_options(ContactSettings(fit=fit_settings(settings)), values)
-
-
-def names_of_option(settings: COLLISION_BOUNDS_PG_scene, option: str) -> tuple[str, ...]:
-    """Return the pattern of a group or of the obstacles: of what was chosen, or as typed; empty for none."""
-    pattern = getattr(settings.pickers, option).pattern() or getattr(settings, option)
-    return (pattern,) if pattern else ()
-
-
-def has_spheres(settings: COLLISION_BOUNDS_PG_scene) -> bool:
-    """Return whether the collision shape is a sphere or sphere tree, which can be tested against meshes."""
-    return settings.shape in OBSTACLE_SHAPES
 
 
 def attach() -> None:
@@ -485,22 +464,12 @@ def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
 
 def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     """Return the fit settings; lengths in single precision become the decimals that were typed."""
-    return replace(bounds_fit_settings(settings), vertex_group=None)
-
-
-def bounds_fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
-    """Return the fit settings of Compute Bounds, which alone can enclose a vertex group."""
-    return with_options(FitSettings(), option_values(settings, "bounds"))
-
-
-def bound_shapes(settings: COLLISION_BOUNDS_PG_scene) -> tuple[BoundShape, ...]:
-    """Return the shapes that Compute Bounds fits."""
-    return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in settings.added_shapes))
+    return replace(settings.bounds_fit, vertex_group=None)
 
 
 def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
     """Return the swept bounds of a scene, or None if they are missing or out of date."""
-    return results_of(settings).fresh_envelopes(fit_settings(settings))
+    return settings.results.fresh_envelopes(fit_settings(settings))
 
 
 def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
@@ -508,7 +477,7 @@ def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
 
     Swept bounds enclose all vertices, so they are not added to bounds of a vertex group.
     """
-    results = results_of(settings)
+    results = settings.results
     result, envelopes = results.contacts or results.bounds, envelopes_on(settings)
     if result is None or envelopes is None or result.vertex_group is not None:
         return result

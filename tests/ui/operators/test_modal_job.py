@@ -35,7 +35,7 @@ class Endless(ModalJob):
 def seconds(monkeypatch):
     """Return the clock of a running job, in seconds."""
     now = [0.0]
-    monkeypatch.setattr(job_state._state, "job", RunningJob(lambda: now[0]))
+    monkeypatch.setattr(job_state, "_running", [RunningJob(lambda: now[0])])
     return now
 
 
