@@ -27,6 +27,7 @@ from ...core.numeric.arrays import (
     dot,
     largest_component,
     length,
+    transform_points,
     transform_vectors,
 )
 from ...core.shapes import VOLUMES, BoundingVolume, stacked
@@ -58,20 +59,8 @@ _ROOT = "spheres[0]"
 """Name of the root of a tree."""
 
 
-class _Frames(Table):
-    """Rotations (n, 3, 3) and translations (n, 3) of the shapes of objects; the identity of world shapes."""
-
-    rotation: Floats
-    translation: Floats
-
-    @classmethod
-    def identity(cls, count: int) -> _Frames:
-        """Frames of world space."""
-        return cls(np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3)))
-
-    def points(self, values: Floats) -> Floats:
-        """Convert points (n, 3) to world space."""
-        return transform_vectors(self.rotation, values) + self.translation
+_WORLD = np.eye(4)
+"""The frame of world shapes. Frames are matrices (n, 4, 4), or (4, 4) for all, without scale."""
 
 
 class _Plain(Table):
@@ -88,8 +77,9 @@ class _Plain(Table):
     radius: Floats
 
     @classmethod
-    def of(cls, shapes: Aabb | Obb | Sphere, frames: _Frames) -> _Plain:
+    def of(cls, shapes: Aabb | Obb | Sphere, frames: Floats = _WORLD) -> _Plain:
         """Move boxes or spheres (n,) from their frames to world space."""
+        turns = np.broadcast_to(frames[..., :3, :3], (*shapes.shape, 3, 3))
         axes, half, radius = np.eye(3), np.zeros((*shapes.shape, 3)), np.zeros(shapes.shape)
         if isinstance(shapes, Aabb):
             center, half = shapes.min / 2 + shapes.max / 2, shapes.max / 2 - shapes.min / 2
@@ -99,7 +89,7 @@ class _Plain(Table):
             axes, half = shapes.rotation, shapes.half_extents
         if isinstance(shapes, Sphere):
             radius = shapes.radius
-        return cls(frames.points(center), (frames.rotation @ axes).swapaxes(1, 2), half, radius)
+        return cls(transform_points(frames, center), (turns @ axes).swapaxes(1, 2), half, radius)
 
     def reach(self, axes: Floats, origin: Floats) -> Floats:
         """Greatest extents (n, k) from points (n, 3) in the directions of `axes` (n, k, 3)."""
@@ -167,37 +157,34 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
     with np.errstate(over="ignore", invalid="ignore"):
         objects, step = document["objects"], _rounding_step(document)
         transforms = [entry["transform"] for entry in objects]
-        turns = matrix_from_quaternion([each["rotation"] for each in transforms])
-        places = np.array([each["translation"] for each in transforms], dtype=np.float64)
-        frames = {"world": _Frames.identity(len(objects)), "local": _Frames(turns, places)}
+        local = np.tile(_WORLD, (len(objects), 1, 1))
+        local[:, :3, :3] = matrix_from_quaternion([each["rotation"] for each in transforms])
+        local[:, :3, 3] = [each["translation"] for each in transforms]
+        frames = {"world": _WORLD, "local": local}
         plain = {
             f"{group}.{key}": shapes
             for group, each in frames.items()
             for key, shapes in _plain_shapes([entry[group] for entry in objects], each).items()
         }
         return [
-            *_plain_problems(document, plain, frames["local"], step),
+            *_plain_problems(document, plain, local, step),
             *_track_problems(document, step),
             *_body_problems(document, plain, frames, step),
         ]
 
 
-def _plain_shapes(groups: Sequence[Mapping[str, Any]], frames: _Frames) -> dict[str, _Plain]:
+def _plain_shapes(groups: Sequence[Mapping[str, Any]], frames: Floats = _WORLD) -> dict[str, _Plain]:
     """Boxes and spheres of groups of shapes by JSON key, with the roots of trees; none that no group has."""
-    plain, count = {}, len(groups)
+    plain, every = {}, np.broadcast_to(frames, (len(groups), 4, 4))
     roots = [{"sphere": group["spheres"][0]} if "spheres" in group else {} for group in groups]
     for name, (rows, shapes) in {
         **{key: read_column(key, groups) for key in _PLAIN},
         _ROOT: read_column("sphere", roots),
     }.items():
         if len(rows):
-            plain[name] = _Plain(
-                np.full((count, 3), np.nan),
-                np.tile(np.eye(3), (count, 1, 1)),
-                np.zeros((count, 3)),
-                np.zeros(count),
-            )
-            plain[name].assign(rows, _Plain.of(shapes, frames.take(rows)))
+            absent = Sphere.unchecked(np.full((len(groups), 3), np.nan), np.zeros(len(groups)))
+            plain[name] = _Plain(*map(np.array, _Plain.of(absent)))
+            plain[name].assign(rows, _Plain.of(shapes, every[rows]))
     return plain
 
 
@@ -241,7 +228,7 @@ def _any(flags: Iterable[Bools]) -> Bools:
 
 
 def _plain_problems(
-    document: Mapping[str, Any], plain: Mapping[str, _Plain], local: _Frames, step: float
+    document: Mapping[str, Any], plain: Mapping[str, _Plain], local: Floats, step: float
 ) -> Iterator[str]:
     """Objects whose boxes and spheres contradict each other or their envelope."""
     objects, names = document["objects"], [name for name in plain if not name.endswith(_ROOT)]
@@ -251,19 +238,18 @@ def _plain_problems(
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
         yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T, names)}"
     if "world.obb" in plain:
-        box, axes_of_objects = plain["world.obb"], local.rotation.swapaxes(1, 2)
+        box, axes_of_objects = plain["world.obb"], local[:, :3, :3].swapaxes(1, 2)
         allowed = (plain["local.obb"].axes, axes_of_objects, np.eye(3))
         is_along = np.any([_are_parallel(box.axes, axes) for axes in allowed], axis=0)
         for index in np.flatnonzero(np.isfinite(box.center[:, 0]) & ~is_along).tolist():
             yield f"objects[{index}].world.obb.rotation: is not that of local.obb, the object or the world"
-    identity = _Frames.identity(len(objects))
-    envelopes = _plain_shapes([entry.get("envelope", {}) for entry in objects], identity)
+    envelopes = _plain_shapes([entry.get("envelope", {}) for entry in objects])
     is_contradictory = _is_contradictory(envelopes, step, _ENVELOPE_TOLERANCE)
     for index in np.flatnonzero(is_contradictory).tolist():
         yield f"objects[{index}].envelope: its box and sphere cannot enclose the same object"
     if _is_envelope_frame(document["time"]):
-        around = _plain_shapes([entry.get("envelope", {}).get("local", {}) for entry in objects], identity)
-        inside = _plain_shapes([entry["local"] for entry in objects], identity) if around else {}
+        around = _plain_shapes([entry.get("envelope", {}).get("local", {}) for entry in objects])
+        inside = _plain_shapes([entry["local"] for entry in objects]) if around else {}
         inside.pop(_ROOT, None)
         for index in np.flatnonzero(_is_outside(inside, around, step)).tolist():
             yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
@@ -284,13 +270,10 @@ def _track_problems(document: Mapping[str, Any], step: float) -> Iterator[str]:
     time = document["time"]
     for number, track in enumerate(document["tracks"]):
         path, frames = f"tracks[{number}]", track["frames"]
-        if not frames:
-            continue
         if not time["frameStart"] <= frames[0] <= frames[-1] <= time["frameEnd"]:
             yield f"{path}.frames: must be from frameStart to frameEnd"
-        in_world = _Frames.identity(len(frames))
-        shapes = {key: _Plain.of(each, in_world) for key, each in read_track_shapes(track).items()}
-        envelope = _plain_shapes([by_id[track["object"]].get("envelope", {})], _Frames.identity(1))
+        shapes = {key: _Plain.of(each) for key, each in read_track_shapes(track).items()}
+        envelope = _plain_shapes([by_id[track["object"]].get("envelope", {})])
         at_frames = {key: each.take(np.zeros(len(frames), np.int64)) for key, each in envelope.items()}
         checks = {
             "box and sphere cannot enclose the same object": _is_contradictory(shapes, step, _SIZE_TOLERANCE),
@@ -301,7 +284,7 @@ def _track_problems(document: Mapping[str, Any], step: float) -> Iterator[str]:
 
 
 def _body_problems(
-    document: Mapping[str, Any], plain: Mapping[str, _Plain], frames: Mapping[str, _Frames], step: float
+    document: Mapping[str, Any], plain: Mapping[str, _Plain], frames: Mapping[str, Floats], step: float
 ) -> Iterator[str]:
     """First contradiction of each object between hulls, trees, other bodies, and boxes and spheres."""
     objects, local = document["objects"], frames["local"]
@@ -337,21 +320,21 @@ def _body_problems(
                 f"{name}: cannot enclose the same object as {other}",
             )
             if name.endswith(_EXTENDS):
-                is_beyond = _is_beyond(body, shape, local.take(body.rows), step, thickness)
+                is_beyond = _is_beyond(body, shape, local[body.rows, :3, 3], step, thickness)
                 note(body.rows, is_beyond, f"{name}: is far larger than {other}")
     for key in _EXTENDS:
         if f"world.{key}" in bodies:
             pair = bodies[f"world.{key}"], bodies[f"local.{key}"]
-            is_different = _is_different(*pair, local.take(pair[0].rows), step, key == "hull")
+            is_different = _is_different(*pair, local[pair[0].rows, :3, :3], step, key == "hull")
             note(pair[0].rows, is_different, f"transform: does not map local.{key} to world.{key}")
     for index, entry in enumerate(objects):
-        if problem := next(_differences(entry, local.take([index]), step), None):
+        if problem := next(_differences(entry, local[index], step), None):
             found.setdefault(index, problem)
     for index in sorted(found):
         yield f"objects[{index}].{found[index]}"
 
 
-def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _Bodies | None:
+def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: Floats) -> _Bodies | None:
     """Bodies of the groups of shapes that have this one; None if none has."""
     rows, shapes = read_column(key, groups)
     if not len(rows):
@@ -364,10 +347,10 @@ def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _
     ]
     balls = [_balls_of(part) for _, part in parts]
     owner = np.repeat([owner for owner, _ in parts], [len(radii) for _, radii, _ in balls])
-    in_frames = frames.take(rows)
-    of_balls = in_frames.take(owner)
+    in_frames = np.broadcast_to(frames, (len(groups), 4, 4))[rows]
     centers, radii, normals = (np.concatenate(each) for each in zip(*balls, strict=True))
-    normals = transform_vectors(of_balls.rotation, normals)
+    centers = transform_points(in_frames[owner], centers)
+    normals = transform_vectors(in_frames[owner, :3, :3], normals)
     flat = [(body, part) for body, part in parts if isinstance(part, Obb)]
     for body, part in parts:
         if isinstance(part, Cylinder):
@@ -377,8 +360,8 @@ def _bodies(groups: Sequence[Mapping[str, Any]], key: str, frames: _Frames) -> _
     faces = None
     if flat:
         of_faces = np.array([owner for owner, _ in flat])
-        faces = of_faces, _Plain.of(stacked([box for _, box in flat]), in_frames.take(of_faces))
-    return _Bodies(rows, owner, of_balls.points(centers), radii, normals, faces)
+        faces = of_faces, _Plain.of(stacked([box for _, box in flat]), in_frames[of_faces])
+    return _Bodies(rows, owner, centers, radii, normals, faces)
 
 
 def _balls_of(shape: Any) -> tuple[Floats, Floats, Floats]:
@@ -415,22 +398,23 @@ def _is_short_of(body: _Bodies, shape: _Plain, is_sphere: bool, step: float) -> 
     return np.asarray(is_short)
 
 
-def _is_beyond(body: _Bodies, shape: _Plain, local: _Frames, step: float, thickness: float) -> Bools:
+def _is_beyond(body: _Bodies, shape: _Plain, places: Floats, step: float, thickness: float) -> Bools:
     """Return which bodies (m,) exceed boxes or spheres (m,) by more than hulls grow.
 
+    places : (m, 3) of the objects
     thickness : of hulls of a single point
     """
     size, center = shape.size, shape.center
-    position = np.maximum(largest_component(center), largest_component(center - local.translation))
+    position = np.maximum(largest_component(center), largest_component(center - places))
     slack = _HULL_STEPS * step + _HULL_POSITION * (position + size) + _HULL_GROWTH * size
     reach = np.maximum(body.reach(shape.axes, center), body.reach(-shape.axes, center))
     excess = (reach - shape.half).max(axis=-1) - shape.radius
     return np.asarray(excess > slack + np.where(size <= 2 * step, thickness, 0.0))
 
 
-def _is_different(world: _Bodies, local: _Bodies, frames: _Frames, step: float, is_hull: bool) -> Bools:
-    """Return which bodies (m,) of both groups have different extents."""
-    axes = frames.rotation.swapaxes(1, 2)
+def _is_different(world: _Bodies, local: _Bodies, turns: Floats, step: float, is_hull: bool) -> Bools:
+    """Return which bodies (m,) of both groups have different extents along the axes of their objects."""
+    axes = turns.swapaxes(1, 2)
     axes, origin = np.concatenate([axes, -axes], axis=1), np.zeros((len(axes), 3))
     one, other = (body.reach(axes, origin) for body in (world, local))
     size = np.minimum(*((reach[:, :3] + reach[:, 3:]).max(axis=1) / 2 for reach in (one, other)))
@@ -467,7 +451,7 @@ def _tree_problems(tree: Sequence[Mapping[str, Any]], path: str, step: float) ->
         yield f"{path}[{int(away.argmax())}].center: is too far from the root"
 
 
-def _differences(entry: Mapping[str, Any], local: _Frames, step: float) -> Iterator[str]:
+def _differences(entry: Mapping[str, Any], local: Floats, step: float) -> Iterator[str]:
     """Compounds of different kinds of parts, and trees with the same nodes at other places."""
     kinds = [[[*part] for part in entry[group].get("compound", ())] for group in _GROUPS]
     if kinds[0] != kinds[1]:
@@ -479,7 +463,7 @@ def _differences(entry: Mapping[str, Any], local: _Frames, step: float) -> Itera
     size = float(world.radius[0])
     slack = 8 * step + _SIZE_TOLERANCE * size
     slack += _POSITION_TOLERANCE * (float(np.abs(world.center[0]).max()) + size)
-    wrong = length(world.center - local.points(moved.center)) > slack
+    wrong = length(world.center - transform_points(local, moved.center)) > slack
     wrong |= np.abs(world.radius - moved.radius) > slack
     if wrong.any():
         node = int(wrong.argmax())
@@ -522,7 +506,7 @@ def _rounding_step(document: Mapping[str, Any]) -> float:
     document : Correct by the schema.
     Returns step : float. In the document's unit.
     """
-    values = np.array(list(_lengths(document)), dtype=np.float64)
+    values = np.array(_lengths(document), dtype=np.float64)
     least = _MOST_NUMBERS * len(values)
     decimals = next(
         (
@@ -542,8 +526,8 @@ def _rounding_step(document: Mapping[str, Any]) -> float:
     return step
 
 
-def _lengths(document: Mapping[str, Any]) -> Iterator[float]:
-    """Yield the lengths of boxes and spheres; where there are none, of hulls and trees, or of parts."""
+def _lengths(document: Mapping[str, Any]) -> list[float]:
+    """Return the lengths of boxes and spheres; where there are none, of hulls and trees, or of parts."""
     groups = [group for entry in document["objects"] for group in (entry["world"], entry["local"])]
     parts = [part for group in groups for part in group.get("compound", ())]
     for names, holders in (
@@ -551,15 +535,15 @@ def _lengths(document: Mapping[str, Any]) -> Iterator[float]:
         (("hull", "spheres"), groups),
         (("hull", "obb", "sphere"), parts),
     ):
-        count = 0
-        for group in holders:
-            for name in names:
-                shapes = group.get(name, {})
-                for shape in shapes if isinstance(shapes, list) else [shapes]:
-                    for key, value in shape.items():
-                        if key not in ("rotation", "faces", "children"):
-                            numbers = np.ravel(value).tolist()
-                            count += len(numbers)
-                            yield from numbers
-        if count:
-            return
+        found = [group[name] for group in holders for name in names if name in group]
+        numbers = [
+            number
+            for shapes in found
+            for shape in (shapes if isinstance(shapes, list) else [shapes])
+            for key, value in shape.items()
+            if key not in ("rotation", "faces", "children")
+            for number in np.ravel(value).tolist()
+        ]
+        if numbers:
+            return numbers
+    return []
