@@ -84,6 +84,9 @@ def _turned_columns(
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
 
+_ATTRIBUTES = {"id": "id", "name": "name", "type": "kind", "parent": "parent"}
+"""Attributes that all objects have, and that are written as they are, by their keys."""
+
 OBJECTS_AT_ONCE = 2048
 """Objects that are converted at once: larger blocks are no faster."""
 
@@ -131,10 +134,7 @@ def object_members(
     if local_envelope := _written_shapes(grown, nowhere, space, decimals):
         envelope["local"] = Column(local_envelope, is_optional=True)
     members: dict[str, Column | Sequence[Any] | None] = {
-        "id": objects.id,
-        "name": objects.name,
-        "type": objects.kind,
-        "parent": objects.parent,
+        **{key: getattr(objects, name) for key, name in _ATTRIBUTES.items()},
         "override": present([override or None for override in objects.override]),
         "bone": present(objects.bone),
         "boneWeight": present(objects.bone_weight),
@@ -261,10 +261,7 @@ def read_objects(
     envelopes = [entry.get("envelope", {}) for entry in entries]
     weights = [entry.get("boneWeight") for entry in entries]
     in_document = ObjectColumns(
-        id=[entry["id"] for entry in entries],
-        name=[entry["name"] for entry in entries],
-        kind=[entry["type"] for entry in entries],
-        parent=[entry["parent"] for entry in entries],
+        **{name: [entry[key] for entry in entries] for key, name in _ATTRIBUTES.items()},
         override=[entry.get("override") for entry in entries],
         translation=_vectors(transforms, "translation", 3),
         rotation=_vectors(transforms, "rotation", 4)[:, [3, 0, 1, 2]],

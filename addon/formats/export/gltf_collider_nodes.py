@@ -63,18 +63,9 @@ class Collider:
     def transform_properties(self) -> dict[str, list[float]]:
         """Return translation, rotation and scale as glTF properties, without those of the identity."""
         written = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
-        return {
-            key: to_lists(value)
-            for key, value in written.items()
-            if not np.array_equal(value, _IDENTITY_TRANSFORM[key])
-        }
-
-
-_IDENTITY_TRANSFORM: dict[str, Floats] = {
-    "translation": np.zeros(3),
-    "rotation": np.array([0.0, 0.0, 0.0, 1.0]),
-    "scale": np.ones(3),
-}
+        identity = (np.zeros(3), PARENT_FRAME.rotation, PARENT_FRAME.scale)
+        pairs = zip(written.items(), identity, strict=True)
+        return {key: to_lists(value) for (key, value), same in pairs if not np.array_equal(value, same)}
 
 
 def collider_node_name(node_name: str, number: int = 0) -> str:
@@ -151,18 +142,17 @@ def fit_collider(
         slack += 16 * _EPSILON * (largest + _length(from_parent))
     if isinstance(volume, Sphere):
         radius = (float(volume.radius) + _length(offset)) * (1 + relative_slack) + slack
-        sides = _thickened(np.array([2 * radius]))
-        sphere = {"radius": float(float32_at_least(sides / 2)[0])}
-        return _finite_collider(local, frame, {"type": "sphere", "sphere": sphere})
-    if isinstance(volume, Capsule | Cylinder):
-        return _finite_collider(
-            local, frame, _axial_shape(volume, offset, linear[:, 1], relative_slack, slack)
-        )
-    corners = offset + (UNIT_BOX_CORNERS * volume.half_extents) @ volume.rotation.T
-    half = np.abs(corners if is_identity else np.linalg.solve(linear, corners.T).T).max(axis=0)
-    sides = _thickened(2 * (half + relative_slack * _length(half) + slack))
-    box = {"size": to_lists(2 * float32_at_least(sides / 2))}
-    return _finite_collider(local, frame, {"type": "box", "box": box})
+        shape: dict[str, Any] = {"type": "sphere", "sphere": _ball(radius)}
+    elif isinstance(volume, Capsule | Cylinder):
+        shape = _axial_shape(volume, offset, linear[:, 1], relative_slack, slack)
+    else:
+        corners = offset + (UNIT_BOX_CORNERS * volume.half_extents) @ volume.rotation.T
+        half = np.abs(corners if is_identity else np.linalg.solve(linear, corners.T).T).max(axis=0)
+        sides = _thickened(2 * (half + relative_slack * _length(half) + slack))
+        shape = {"type": "box", "box": {"size": to_lists(2 * float32_at_least(sides / 2))}}
+    sizes = [number for values in shape[shape["type"]].values() for number in np.ravel(values).tolist()]
+    require_finite_numbers(np.concatenate([local[:3, 3], sizes, frame.scale]))
+    return Collider(local[:3, 3], frame.rotation, frame.scale, shape)
 
 
 def _axial_shape(
@@ -183,8 +173,7 @@ def _axial_shape(
     if isinstance(volume, Capsule):
         radius += moved + turned * half + growth
         if half == 0:
-            sides = _thickened(np.array([2 * radius]))
-            return {"type": "sphere", "sphere": {"radius": float(float32_at_least(sides / 2)[0])}}
+            return {"type": "sphere", "sphere": _ball(radius)}
         kind = "capsule"
     else:
         half, radius = half + moved + turned * radius + growth, radius + moved + turned * half + growth
@@ -211,15 +200,13 @@ def _thickened(sides: Floats) -> Floats:
     return np.maximum(sides, minimum_thickness(float(sides.max())))
 
 
+def _ball(radius: float) -> dict[str, float]:
+    sides = _thickened(np.array([2 * radius]))
+    return {"radius": float(float32_at_least(sides / 2)[0])}
+
+
 def _length(vector: Floats) -> float:
     return float(np.sqrt((vector**2).sum()))
-
-
-def _finite_collider(local: Floats, frame: NodeFrame, shape: dict[str, Any]) -> Collider:
-    """Collider of a node matrix (4, 4). Raises GltfError for infinite numbers."""
-    sizes = [number for values in shape[shape["type"]].values() for number in np.ravel(values).tolist()]
-    require_finite_numbers(np.concatenate([local[:3, 3], sizes, frame.scale]))
-    return Collider(local[:3, 3], frame.rotation, frame.scale, shape)
 
 
 def require_finite_numbers(numbers: Floats) -> None:

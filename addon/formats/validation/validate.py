@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,7 @@ def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
     if tree := shapes.get("spheres"):
         yield from _tree_problems(tree, f"{path}.spheres")
     box = shapes.get("aabb")
-    if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
+    if box and any(map(operator.gt, box["min"], box["max"])):
         yield f"{path}.aabb: min > max"
     for key in (name for name in VOLUMES if name in shapes):
         for member, (problem, tolerance) in _UNIT_MEMBERS.items():
@@ -226,26 +228,21 @@ def _value_problems(value: Any, path: str = "", depth: int = 0, largest: float =
 
 def _space_problems(space: dict[str, Any]) -> Iterator[str]:
     matrix = np.array(space["fromBlender"], dtype=np.float64).reshape(3, 3)
-    scale = np.abs(matrix).max()
-    axes = matrix / scale if scale > 0 else matrix
-    if (
-        not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9)
-        or not np.isin(np.abs(axes).round(9), (0, 1)).all()
-    ):
+    axes = matrix / np.abs(matrix).max()
+    is_rotation = np.allclose(axes @ axes.T, np.eye(3), atol=1e-9)
+    if not is_rotation or not np.isin(np.abs(axes).round(9), (0, 1)).all():
         yield "space.fromBlender: must map each axis to an axis of either sign, all with the same scale"
         return
-    handedness = "right" if np.linalg.det(axes) > 0 else "left"
-    for key, expected in (
-        ("up", _axis_name(axes[:, 2])),
-        ("forward", _axis_name(-axes[:, 1])),
-        ("handedness", handedness),
-    ):
-        if space[key] != expected:
-            yield f"space.{key}: is {quoted(space[key])}, but must be {expected!r} by fromBlender"
+    expected = {
+        "up": _axis_name(axes[:, 2]),
+        "forward": _axis_name(-axes[:, 1]),
+        "handedness": "right" if np.linalg.det(axes) > 0 else "left",
+    }
+    for key, name in expected.items():
+        if space[key] != name:
+            yield f"space.{key}: is {quoted(space[key])}, but must be {name!r} by fromBlender"
     known = CONVENTIONS.get(space["preset"])
-    if known is not None and any(
-        space[key] != getattr(known, key) for key in ("up", "forward", "handedness")
-    ):
+    if known is not None and any(space[key] != getattr(known, key) for key in expected):
         yield f"space.preset: is {space['preset']!r}, which has other axes"
     if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
         yield f"space.metersPerUnit: does not match preset {space['preset']!r}"
@@ -265,9 +262,8 @@ def _axis_name(direction: np.ndarray[Any, Any]) -> str:
 
 
 def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
-    if [(entry["name"], entry["id"]) for entry in objects] != sorted(
-        (entry["name"], entry["id"]) for entry in objects
-    ):
+    order = [(entry["name"], entry["id"]) for entry in objects]
+    if order != sorted(order):
         yield "objects: are not sorted by name, then id"
     seen: set[str] = set()
     every_id = {entry["id"] for entry in objects}
@@ -288,23 +284,12 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield from detailed_problems(shapes, f"{path}.{group}")
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world have different shapes"
-    yield from _ancestor_problems(objects)
-
-
-def _ancestor_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Circles of parents, in linear time: each chain ends where an earlier one passed."""
-    parents = {entry["id"]: entry["parent"] for entry in objects}
-    indices = {entry["id"]: index for index, entry in enumerate(objects)}
-    finished: set[str | None] = set()
-    for start in parents:
-        chain: dict[str | None, None] = {}
-        ancestor: str | None = start
-        while ancestor in parents and ancestor not in finished and ancestor not in chain:
-            chain[ancestor] = None
-            ancestor = parents[ancestor]
-        if ancestor is not None and ancestor in chain:
-            yield f"objects[{indices[ancestor]}].parent: {quoted(ancestor)} is its own ancestor"
-        finished.update(chain)
+    try:
+        TopologicalSorter({entry["id"]: (entry["parent"],) for entry in objects}).prepare()
+    except CycleError as error:
+        id = error.args[1][0]
+        index = [entry["id"] for entry in objects].index(id)
+        yield f"objects[{index}].parent: {quoted(id)} is its own ancestor"
 
 
 def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
@@ -321,9 +306,5 @@ def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator
             if len(values) != len(track["frames"]):
                 yield f"{path}.{kind}.{key}: has {len(values)} entries, but frames has {len(track['frames'])}"
     box = track.get("aabb", {"mins": [], "maxs": []})
-    if any(
-        low > high
-        for a, b in zip(box["mins"], box["maxs"], strict=False)
-        for low, high in zip(a, b, strict=True)
-    ):
+    if any(map(operator.gt, *(chain.from_iterable(box[key]) for key in ("mins", "maxs")))):
         yield f"{path}.aabb: min > max"

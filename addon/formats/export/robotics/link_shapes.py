@@ -69,25 +69,17 @@ class LinkFrame(NamedTuple):
         return converted, shift + _ERROR * (self.level + 1) * largest
 
 
-def root_frame(translation: Floats, quaternion: Floats) -> LinkFrame:
-    """Make the frame of a link without a parent.
+def frame_below(parent: LinkFrame | None, translation: Floats, quaternion: Floats) -> LinkFrame:
+    """Make the frame of a link.
 
+    parent : Frame of the link above, if any.
     translation, quaternion : (3,), (4,) float. In the world; the quaternion is (x, y, z, w), of any length
         but 0.
+    Returns frame : LinkFrame. Below another, its world pose differs from the given one by rounding errors.
     """
-    unit = quaternion / np.sqrt((quaternion**2).sum())
-    return LinkFrame(
-        translation, matrix_from_quaternion(unit), 0, float(np.abs(translation).max()), translation, unit
-    )
-
-
-def child_frame(parent: LinkFrame, translation: Floats, quaternion: Floats) -> LinkFrame:
-    """Make the frame of a link below another.
-
-    parent : Frame of the link above.
-    translation, quaternion : (3,), (4,) float. In the world, as for `root_frame`.
-    Returns frame : LinkFrame. Its world pose differs from the given one by rounding errors.
-    """
+    if parent is None:
+        unit, reach = quaternion / _length(quaternion), float(np.abs(translation).max())
+        return LinkFrame(translation, matrix_from_quaternion(unit), 0, reach, translation, unit)
     offset = tidied(parent.rotation.T @ (translation - parent.translation))
     relative = unit_quaternion(parent.rotation.T @ matrix_from_quaternion(quaternion), _NO_TURN)
     world = parent.translation + parent.rotation @ offset

@@ -15,15 +15,7 @@ from ....core.messages import message
 from ....core.numeric.arrays import require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
-from .link_shapes import (
-    LinkFormat,
-    LinkFrame,
-    LinkShape,
-    child_frame,
-    geometry_of,
-    root_frame,
-    shapes_in_link,
-)
+from .link_shapes import LinkFormat, LinkFrame, LinkShape, frame_below, geometry_of, shapes_in_link
 from .text import indented, link_names
 
 ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
@@ -89,7 +81,7 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
         parents[row] = parent
         pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
         with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
-            frames[row] = root_frame(*pose) if parent is None else child_frame(frames[parent], *pose)
+            frames[row] = frame_below(None if parent is None else frames[parent], *pose)
     links, has_shapes = [], False
     names = link_names(name for name, _ in objects)
     for row, (name, (object_name, of_object)) in enumerate(zip(names, objects, strict=True)):

@@ -6,7 +6,7 @@ precision only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -61,11 +61,14 @@ def _prim(
         yield end
 
 
+def _scope(name: str, prims: Sequence[Iterable[str]]) -> Iterator[str]:
+    """Lines of a scope of prims; none without any."""
+    return _prim("Scope", name, [], chain.from_iterable(prims)) if prims else iter(())
+
+
 def _material_lines(paths: dict[str, str]) -> Iterator[str]:
     """Lines of the materials. Their friction stays that of the reader, because Blender has none for them."""
-    if not paths:
-        return
-    materials = (
+    materials = [
         _prim(
             "Material",
             path.rpartition("/")[2],
@@ -73,17 +76,15 @@ def _material_lines(paths: dict[str, str]) -> Iterator[str]:
             [],
         )
         for name, path in paths.items()
-    )
-    yield from _prim("Scope", _MATERIALS, [], chain.from_iterable(materials))
+    ]
+    return _scope(_MATERIALS, materials)
 
 
 def _group_lines(links: list[Link], root: str) -> Iterator[str]:
     """Lines of the collision groups; none if all links have the default group and mask."""
     meeting = groups_that_meet(links)
-    if not meeting:
-        return
     members: dict[int, list[str]] = {}
-    for link in links:
+    for link in links if meeting else ():
         if link.shapes and link.response.response == "solid":
             names, above = [link.name], link.parent
             while above is not None:
@@ -101,7 +102,7 @@ def _group_lines(links: list[Link], root: str) -> Iterator[str]:
         ]
         schemas = f"prepend apiSchemas = {_tokens(['CollectionAPI:colliders'])}"
         groups.append(_prim("PhysicsCollisionGroup", f"Group_{group}", [schemas], relationships))
-    yield from _prim("Scope", _GROUPS, [], chain.from_iterable(groups))
+    return _scope(_GROUPS, groups)
 
 
 def _link_lines(link: Link, materials: dict[str, str]) -> Iterator[str]:
