@@ -197,19 +197,27 @@ def _colliders(
     overrides = () if original is None else read_overrides(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)
     frame = compensating_frame(matrix[:3, :3])
+    # Points of overrides and of parts of the mesh, by their shape and the radius of balls around them.
+    groups: list[tuple[ExportedShape, float, list[ExportedPart]]] = []
     for override in overrides:
         x, y, z = override.points.T
         part = ExportedPart(np.stack([x, z, -y] if settings.y_up else [x, y, z], axis=1))
-        kind: Literal["obb", "sphere"] = "sphere" if override.shape == "sphere" else "obb"
-        yield from _primitives(matrix, frame, [part], kind, fit, override.radius)
-    if overrides:
-        return
-    splits = original is not None and bounds_for(original) == "loose_parts"
-    groups = exported_parts(node.mesh, matrix, splits, settings.fit)
-    if settings.shape == "hull":
-        yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)
-    else:
-        yield from _primitives(matrix, frame, groups, settings.shape, fit, 0.0)
+        groups.append(("sphere" if override.shape == "sphere" else "obb", override.radius, [part]))
+    if not overrides:
+        splits = original is not None and bounds_for(original) == "loose_parts"
+        groups.append((settings.shape, 0.0, exported_parts(node.mesh, matrix, splits, settings.fit)))
+    for shape, radius, parts in groups:
+        if shape != "hull":
+            yield from _primitives(matrix, frame, parts, shape, fit, radius)
+            continue
+        # At the origin of the node; the frame compensates its scale and shear.
+        collider = Collider(np.zeros(3), frame.rotation, frame.scale, {})
+        for number, part in enumerate(parts):
+            name = collider_node_name(node.name, number)
+            try:
+                yield _NodeCollider(collider, hulls.mesh(name, part, matrix[:3, :3], frame, fit.padding))
+            except CollisionBoundsError as error:
+                yield error
 
 
 def _primitives(
@@ -238,24 +246,6 @@ def _primitives(
         try:
             yield _NodeCollider(fit_collider(matrix, frame, volume), None)
         except GltfError as error:
-            yield error
-
-
-def _hulls(
-    node: Node,
-    matrix: Floats,
-    frame: NodeFrame,
-    groups: Iterable[ExportedPart],
-    padding: float,
-    hulls: HullCache,
-) -> Iterator[_NodeCollider | CollisionBoundsError]:
-    """Hulls of a node, one per part, at the node's origin; their frame compensates its scale and shear."""
-    collider = Collider(np.zeros(3), frame.rotation, frame.scale, {})
-    for number, part in enumerate(groups):
-        try:
-            mesh = hulls.mesh(collider_node_name(node.name, number), part, matrix[:3, :3], frame, padding)
-            yield _NodeCollider(collider, mesh)
-        except CollisionBoundsError as error:
             yield error
 
 
