@@ -547,7 +547,7 @@ COLLIDER_NAME_PATTERNS = {
     "godot_concave": "{name}_{number}-colonly",
     "unity": "{name}_{component}_{number}",
 }
-"""Patterns of collider names by the engine that recognizes them, see `colliders.naming.ColliderNames`."""
+"""Patterns of collider names by the engine that recognizes them, see `colliders.objects.ColliderNames`."""
 
 
 @dataclass(frozen=True)
@@ -555,7 +555,7 @@ class ColliderSettings:
     """Settings of creating collider objects. An object with an override keeps the shape of that.
 
     A mesh is split into up to `fit.parts` convex parts, each with a collider: by default 1, around all.
-    For the pattern of names see `colliders.naming.ColliderNames`.
+    For the pattern of names see `colliders.objects.ColliderNames`.
     """
 
     selection: Selection = field(default_factory=Selection)

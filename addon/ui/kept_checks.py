@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 
 from ..core import CollisionBoundsError
-from ..scene.blender.depsgraph_updates import edited_object_uids
+from ..scene.blender.animated import edited_object_uids
 from ..scene.blender.instances import MESH_LIKE, full_name_of
 from ..scene.blender.object_settings import SETTINGS_PROPERTY, is_collider
 from ..scene.colliders.check import ColliderCheck

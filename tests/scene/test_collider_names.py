@@ -8,7 +8,7 @@ import pytest
 
 from addon.scene.collider_names import Engine, has_blender_suffix, match_source, recognize_name
 from addon.scene.colliders import check_rules
-from addon.scene.colliders.naming import ColliderNames
+from addon.scene.colliders.objects import ColliderNames
 from addon.scene.settings import COLLIDER_NAME_PATTERNS, ColliderKind
 
 

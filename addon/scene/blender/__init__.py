@@ -6,7 +6,7 @@ In reading order:
   data-blocks, also those that are not UTF-8.
 - `mesh_data`: vertices, edges, faces and triangles of evaluated objects; decomposition of world matrices.
 - `animated`: what the animation of a data-block changes, and when it turns within frames; objects that may
-  deform, show instances, are simulated, or depend on a simulation.
+  deform, show instances, are simulated, or depend on a simulation; edits that Blender reports.
 - `parts`: loose parts of a mesh, and the parts that bones deform.
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.
@@ -14,7 +14,6 @@ In reading order:
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
 - `private_scene`: a scene with some objects alone, which exists only while a job takes a step.
-- `depsgraph_updates`: edits that an update of the dependency graph reports.
 
 The room may import `core` and the settings and errors of `scene`.
 

@@ -2,13 +2,13 @@
 
 In reading order:
 
-- `naming`: names by a pattern, unique and short enough for Blender.
 - `meshes`: boxes, spheres, capsules and hulls around the vertices of subjects, in their object space.
-- `objects`: creating, updating and removing collider objects.
-- `make`: colliders for a selection, in place of those that exist.
-- `vertices`: colliders around the selection in Edit Mode, or around a vertex group.
-- `reading`: evaluated surfaces of colliders and their meshes, hidden ones too.
-- `containment`: volumes of colliders, vertices of a mesh that are outside of all, and holes that they fill.
+- `objects`: creating, updating and removing collider objects; names by a pattern, unique and short enough
+  for Blender.
+- `make`: colliders for a selection, in place of those that exist, and around the selection in Edit Mode or a
+  vertex group.
+- `containment`: evaluated surfaces of colliders and their meshes, hidden ones too; volumes of colliders,
+  vertices of a mesh that are outside of all, and holes that they fill.
 - `check_rules`: the problems of one collider: its name, and whether it is closed, convex, and of its kind.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.
 

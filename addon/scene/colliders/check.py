@@ -33,9 +33,16 @@ from ..errors import SceneError
 from ..settings import ColliderCheckSettings, Selection
 from ..subjects.selection import matches_names, matches_pattern, owner_filter
 from .check_rules import CheckedShape, ProblemKind, geometry_problems, name_problems, outside_problem
-from .containment import Outside, filled_distances, is_noticeable
+from .containment import (
+    ObjectSurface,
+    Outside,
+    evaluated_groups,
+    filled_distances,
+    is_noticeable,
+    read_merged,
+    read_surface,
+)
 from .objects import ancestors
-from .reading import ObjectSurface, evaluated_groups, read_merged, read_surface
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
 _OF_BONE = message(

@@ -19,8 +19,15 @@ from ...core.numeric.arrays import Floats, cross, dot, length
 from ...core.numeric.components import connected_components
 from ...formats.wording import quoted
 from ..collider_names import COMPONENTS, PREFIXES, ColliderName, Engine, SourceMatch, has_blender_suffix
-from .containment import ConvexVolume, HullVolume, Outside, RoundVolume, vertices_outside
-from .reading import SINGLE, ObjectSurface
+from .containment import (
+    SINGLE,
+    ConvexVolume,
+    HullVolume,
+    ObjectSurface,
+    Outside,
+    RoundVolume,
+    vertices_outside,
+)
 
 ProblemKind: TypeAlias = Literal[
     "outside", "open", "flat", "concave", "shape", "name", "mesh", "vertices", "scale", "unreadable"

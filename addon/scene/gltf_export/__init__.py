@@ -1,9 +1,7 @@
 """Colliders in files that Blender's glTF exporter writes.
 
-In reading order:
-
-- `exporter_meshes`: vertices of the exporter's meshes, by loose and convex parts, and hulls as such meshes.
-- `nodes`: collider nodes below the exported nodes, as boxes, spheres or hulls.
+- `nodes`: collider nodes below the exported nodes, as boxes, spheres or hulls, around the vertices of the
+  exporter's meshes, by loose and convex parts.
 
 The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `motion`.
 

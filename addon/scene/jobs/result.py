@@ -41,8 +41,7 @@ from ..blender.object_settings import (
 )
 from ..motion.over_time import NO_SWEEPS, BoneSweeps
 from ..settings import Selection, VertexGroup
-from ..subjects.find import HIDDEN, find_subjects
-from ..subjects.parents import armature_roots
+from ..subjects.find import HIDDEN, armature_roots, find_subjects
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import BoundsTable
 from .scan.scanned_shapes import ScannedShapes

@@ -88,7 +88,7 @@ class StalenessMachine:
         layer : View layer in which the edit was noticed.
         now : The subjects after the edit; None if the view layer shows none.
         is_dragging : Whether the user is moving objects at this moment.
-        last_operator : Identifies the operator that finished last; see `depsgraph_updates`.
+        last_operator : Identifies the operator that finished last; see `last_operator_pointer`.
         """
         if now is None:
             self.invalidate()

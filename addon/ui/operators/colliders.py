@@ -12,8 +12,14 @@ from ...formats.wording import valid_text
 from ...scene.blender.instances import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
-from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
-from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
+from ...scene.colliders.make import (
+    CreatedColliders,
+    colliders_in_parts,
+    has_colliders,
+    make_group_colliders,
+    make_selection_colliders,
+    remove_colliders,
+)
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..kept_checks import store_check, stored_check
 from ..overlay import handlers as overlay

@@ -21,7 +21,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
-from ...scene.blender.depsgraph_updates import updated_geometry_uids
+from ...scene.blender.animated import updated_geometry_uids
 from ...scene.blender.mesh_data import triangle_indices, vertex_positions
 from ...scene.blender.object_settings import is_collider
 from ...scene.live.staleness import ViewLayerKey

@@ -16,8 +16,12 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core import Contact
-from ...scene.blender.animated import physics_settings
-from ...scene.blender.depsgraph_updates import edited_object_uids, is_scene_edited, updated_geometry_uids
+from ...scene.blender.animated import (
+    edited_object_uids,
+    is_scene_edited,
+    physics_settings,
+    updated_geometry_uids,
+)
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...formats.wording import valid_text
-from ...scene.blender.depsgraph_updates import is_transforming, last_operator_pointer
+from ...scene.blender.animated import is_transforming, last_operator_pointer
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY

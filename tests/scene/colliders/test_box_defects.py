@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.scene.colliders.check_rules import box_defect
-from addon.scene.colliders.reading import ObjectSurface
+from addon.scene.colliders.containment import ObjectSurface
 from tests.scene.building import CUBE
 from tests.scene.colliders.checking import TETRAHEDRON, TETRAHEDRON_FACES
 from tests.scene.enclosing import cube_faces

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from addon.scene.colliders.check_rules import concave_depth
-from addon.scene.colliders.containment import HullVolume, RoundVolume, vertices_outside
-from addon.scene.colliders.reading import ObjectSurface
+from addon.scene.colliders.containment import HullVolume, ObjectSurface, RoundVolume, vertices_outside
 from tests.core.exact import cross, dot, point_triangle_squared, square_root, subtract, vector
 from tests.tiers import times
 

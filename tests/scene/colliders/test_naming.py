@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.scene.colliders.make import SceneError
-from addon.scene.colliders.naming import ColliderNames
+from addon.scene.colliders.objects import ColliderNames
 from addon.scene.settings import (
     COLLIDER_NAME_PATTERNS,
 )

@@ -18,7 +18,7 @@ from bpy.app.handlers import persistent
 
 from ....core.numeric.arrays import Ints
 from ...settings import Modifiers
-from ..depsgraph_updates import updated_geometry_uids
+from ..animated import updated_geometry_uids
 
 
 class PartRows(NamedTuple):

@@ -7,7 +7,7 @@ import random
 import bpy
 import pytest
 
-from addon.scene.colliders.naming import FIELDS
+from addon.scene.colliders.objects import FIELDS
 from addon.scene.settings import COLLIDER_NAME_PATTERNS
 from tests.scene.building import merged_collection, open_empty_file
 from tests.scene.colliders.checking import add_cube, check
