@@ -243,12 +243,12 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
         for problem in open_scene(options.file, options.enable_autoexec):
             print_warning(problem)
     elif not bpy.data.filepath:
-        from ..scene.open_file import SCENE_SUFFIXES, unreadable_reason
+        from ..scene.open_file import has_scene_suffix, unreadable_reason
 
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
         # Name the last scene file on Blender's own command line.
         before = itertools.takewhile(lambda word: word not in {"-c", "--command", "--"}, sys.argv[1:])
-        scenes = [word for word in before if word.lower().endswith(SCENE_SUFFIXES)]
+        scenes = [word for word in before if not word.startswith("-") and has_scene_suffix(Path(word))]
         reason = unreadable_reason(Path(scenes[-1])) if scenes else ""
         name = scenes[-1] if scenes else "SCENE.blend"
         raise UsageError(f"{name}: {reason or 'Blender has no scene file open'}")

@@ -31,12 +31,14 @@ from . import PROGRAM
 from .parser import UsageError
 from .process import finish_output, ignore_late_signals, recorded_signals
 
+if TYPE_CHECKING:
+    from ..scene.jobs.result import Result
+
 _INTERVAL = 0.1
 """Seconds between updates: a terminal may be slower than a scan."""
 
 _ESTIMATES_AFTER = 1.0
 """Seconds until the time left is a useful estimate."""
-
 
 _PARTS_AT_ONCE = 64
 """Parts of a text between updates."""
@@ -132,9 +134,6 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
         raise KeyboardInterrupt(f"stopped by {signals[0]}{place}, nothing was written")
     return results[0]
 
-
-if TYPE_CHECKING:
-    from ..scene.jobs.result import Result
 
 _LISTED = 20
 """Number of warnings of one run that are printed; the document has all."""

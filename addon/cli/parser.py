@@ -10,6 +10,7 @@ import argparse
 import difflib
 import itertools
 import os
+import re
 import stat
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -36,12 +37,11 @@ from ..formats import (
     file_format,
     format_from_filename,
 )
-from ..scene.open_file import SCENE_SUFFIXES
+from ..scene.open_file import SCENE_SUFFIXES, has_scene_suffix
 from ..scene.options import (
     Choice,
     Choices,
     Flag,
-    FrameSpan,
     Kind,
     Name,
     Number,
@@ -53,9 +53,6 @@ from ..scene.options import (
 )
 from ..scene.settings import ALLOWED_INPUTS, JOB_OPTIONS, JOB_RULES
 from . import PROGRAM
-
-_READ_ONLY_SUFFIXES = frozenset(SCENE_SUFFIXES) - {format.suffix for format in FILE_FORMATS}
-"""Suffixes of files that are opened, and never written."""
 
 
 class UsageError(CollisionBoundsError):
@@ -124,13 +121,13 @@ def _is_pipe_or_device(output: str) -> bool:
 
 def _require_no_scene_name(output: str) -> None:
     """Raise UsageError if a file, or the file that it links to, has the name of a scene."""
-    if Path(output).suffix.lower() in _READ_ONLY_SUFFIXES:
-        raise UsageError(
-            f"{output}: is the name of a scene file; choose a name that ends in {_known_suffixes()}"
-        )
-    target = os.path.realpath(output)
-    if Path(target).suffix.lower() in _READ_ONLY_SUFFIXES:
-        raise UsageError(f"{output}: is a link to the scene file {target}; choose another name")
+    target, written = os.path.realpath(output), {format.suffix for format in FILE_FORMATS}
+    for path, problem in (
+        (Path(output), f"is the name of a scene file; choose a name that ends in {_known_suffixes()}"),
+        (Path(target), f"is a link to the scene file {target}; choose another name"),
+    ):
+        if has_scene_suffix(path) and path.suffix.lower() not in written:
+            raise UsageError(f"{output}: {problem}")
 
 
 def _known_suffixes() -> str:
@@ -178,21 +175,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     Raises UsageError: for unknown, invalid or contradictory options.
     Raises SystemExit: for --help and --version.
     """
-    negative = {
-        _spelled(name)
-        for command in _COMMANDS
-        for name, option in _options_of(command).items()
-        if isinstance(option.kind, Number | FrameSpan)
-        or (isinstance(option.kind, Choice) and any(value.startswith("-") for value in option.kind.names))
-    }
-    words: list[str] = []
-    for word in arguments:
-        # Join the value to the option, because argparse takes -5:10, -Y and -1e-3 for options.
-        if words and words[-1] in negative:
-            words[-1] += f"={word}"
-        else:
-            words.append(word)
-    options = _create_parser(opens_file).parse_args(words)
+    options = _create_parser(opens_file).parse_args(arguments)
     known = _options_of(options.command)
     try:
         given = completed(vars(options), known, JOB_RULES.get(options.command, ()), _spelled)
@@ -372,6 +355,11 @@ def _spelled(name: str, value: str = "") -> str:
 class _Parser(argparse.ArgumentParser):
     """Argument parser that raises UsageError instead of exiting, and for unknown arguments."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # Argparse takes -5:10, -Y and -1e-3 for options.
+        self._negative_number_matcher = re.compile(r"-(?:[.\d]|inf|nan|[XYZ]$)", re.IGNORECASE)
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (--help lists the options)")
 
@@ -389,8 +377,7 @@ class _Parser(argparse.ArgumentParser):
                 self.error(_unknown_option(word.partition("=")[0], known))
         if unknown:
             word, file = unknown[0], getattr(namespace, "file", None)
-            opened = SCENE_SUFFIXES[0] if file is None else file.suffix.lower()
-            if opened in SCENE_SUFFIXES and Path(word).suffix.lower() in SCENE_SUFFIXES:
+            if (file is None or has_scene_suffix(file)) and has_scene_suffix(Path(word)):
                 self.error(f"{word}: is a second scene file; each run reads one")
             self.error(f"unexpected argument {word!r}: only one file per run")
         return namespace, unknown

@@ -14,6 +14,7 @@ import io
 import os
 import shutil
 import signal
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -36,7 +37,8 @@ class StandardOutput(io.TextIOWrapper):
 
     def __init__(self, descriptor: int | None) -> None:
         """Write to a file descriptor; None if standard output is closed."""
-        if descriptor is None:  # writing fails as to a closed one
+        # Writing fails as to a closed one; a folder cannot be written either.
+        if descriptor is None or stat.S_ISDIR(os.fstat(descriptor).st_mode):
             descriptor = os.open(os.devnull, os.O_RDONLY)
         self._raw = _Descriptor(descriptor, "w")
         super().__init__(io.BufferedWriter(self._raw), encoding="utf-8", newline="\n")

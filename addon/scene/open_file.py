@@ -30,10 +30,15 @@ _FBX_BEFORE_4_5 = "import_scene.fbx", "io_scene_fbx"
 SCENE_SUFFIXES = (".blend", *_IMPORTERS)
 """Suffixes of the files that can be opened. Copies that Blender keeps, such as .blend1, can be opened too."""
 
-_COPY = re.compile(r"\.blend\d+")
+_BLEND_SUFFIX = re.compile(r"\.blend\d*", re.IGNORECASE)
 
 _UNREAD_LAYER = re.compile(r"Could not (?:open asset|load sublayer) @([^@]+)@")
 """USD's warning of a reference, payload or sublayer that cannot be opened."""
+
+
+def has_scene_suffix(path: Path) -> bool:
+    """Return whether a file has a name that `open_scene` opens."""
+    return path.suffix.lower() in SCENE_SUFFIXES or _BLEND_SUFFIX.fullmatch(path.suffix) is not None
 
 
 def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
@@ -51,9 +56,8 @@ def open_scene(path: Path, runs_scripts: bool = False) -> tuple[str, ...]:
     """
     if reason := unreadable_reason(path):
         raise SceneError(f"{path}: {reason}")
-    suffix = path.suffix.lower()
-    is_blend = suffix == ".blend" or _COPY.fullmatch(suffix) is not None
-    if not is_blend and suffix not in SCENE_SUFFIXES:
+    is_blend = _BLEND_SUFFIX.fullmatch(path.suffix) is not None
+    if not has_scene_suffix(path):
         raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
     import bpy
 

@@ -7,7 +7,8 @@ the window derive theirs from these, and spell them their way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple, TypeVar
@@ -178,28 +179,23 @@ class FrameSpan(Kind):
 
     def read(self, text: str) -> tuple[float, float, float]:
         """Convert a word of the command line."""
-        try:
+        numbers: list[float] = []
+        with suppress(ValueError):
             numbers = [float(part) for part in text.split(":")]
-        except ValueError:
-            numbers = []
-        if len(numbers) not in (1, 2, 3) or not all(map(math.isfinite, numbers)):
-            raise ValueError(f"{text!r}: expected START, START:END or START:END:STEP, in frames")
-        return _span(text, *numbers)
+        return _span(text, numbers, "expected START, START:END or START:END:STEP, in frames")
 
     def check(self, value: Any) -> tuple[float, float, float]:
         """Convert a frame, or two or three numbers."""
-        numbers = tuple(value) if isinstance(value, tuple | list) else (value,)
-        if len(numbers) not in (1, 2, 3) or not all(
-            isinstance(number, Real) and math.isfinite(number) for number in numbers
-        ):
-            raise ValueError(f"{value!r}: must be a frame, first and last, or first, last and step")
-        return _span(value, *numbers)
+        numbers = value if isinstance(value, tuple | list) else (value,)
+        return _span(value, numbers, "must be a frame, first and last, or first, last and step")
 
 
-def _span(
-    given: Any, start: float, end: float | None = None, step: float = 1.0
-) -> tuple[float, float, float]:
-    end = start if end is None else end
+def _span(given: Any, numbers: Sequence[Any], expected: str) -> tuple[float, float, float]:
+    if len(numbers) not in (1, 2, 3) or not all(
+        isinstance(number, Real) and math.isfinite(number) for number in numbers
+    ):
+        raise ValueError(f"{given!r}: {expected}")
+    start, end, step = [*numbers, *(numbers[0], 1.0)[len(numbers) - 1 :]]
     if start > end:
         raise ValueError(f"{given!r}: the end is before the start")
     if step <= 0:

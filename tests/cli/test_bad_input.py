@@ -118,6 +118,8 @@ def check_bad_input(run: Run, scene: Path, tmp_path: Path, arguments: tuple[str,
     ("name", "reason"),
     [
         ("gone.blend", "gone.blend: does not exist"),
+        ("gone.blend1", "gone.blend1: does not exist"),
+        ("--log-file=gone.blend", "SCENE.blend: Blender has no scene file open"),
         ("broken.blend", "broken.blend: Blender has no scene file open"),
         ("9" * 5000 + ".glb", "9.glb: cannot be read (File name too long)"),
         (None, "SCENE.blend: Blender has no scene file open"),

@@ -139,6 +139,7 @@ def test_only_selected_colliders_are_checked(wrong):
         (("--collection", "Nowhere"), "collection 'Nowhere': scene 'Scene' has no collection of this name"),
         (("-o", "report.csv"), "report.csv: the name must end in .json; for another name add --format json"),
         (("-o", "report.blend"), "report.blend: is the name of a scene file"),
+        (("-o", "report.blend1"), "report.blend1: is the name of a scene file"),
         (("--format", "csv"), "argument --format: invalid choice: 'csv'"),
         (("--padding", "1"), "unknown option --padding"),
         (("--bones",), "unknown option --bones"),

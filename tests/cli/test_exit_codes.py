@@ -204,6 +204,9 @@ def test_old_file_is_unchanged_if_table_cannot_be_printed(scene, capfd):
     assert capfd.readouterr().err == FULL
     assert target.read_text() == "old"
     assert sorted(path.name for path in target.parent.iterdir()) == ["scene.blend", "scene.json"]
+    folder = os.open(target.parent, os.O_RDONLY)
+    assert written_to(folder, "contacts", scene, "--fail-on-contact", "-o", target) == 2
+    assert capfd.readouterr().err == CLOSED
     assert written_to(None, "contacts", scene, "--fail-on-contact", "-o", target, "-q") == 1
     assert target.read_text() != "old"
 

@@ -27,7 +27,7 @@ def with_source_numbers(in_blender: Entry, in_document: Entry, space: Space) -> 
 
     All arrays become read-only: only `dataclasses.replace` changes a part, and it omits these numbers.
     """
-    _make_read_only(tuple(vars(in_blender).values()))
+    _make_read_only((*vars(in_blender).values(), *vars(in_document).values()))
     object.__setattr__(in_blender, "source_numbers", SourceNumbers(space, in_document))
     return in_blender
 

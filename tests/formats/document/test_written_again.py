@@ -352,7 +352,14 @@ def test_changed_tracks_are_written_with_changes():
 def test_arrays_that_were_read_are_read_only():
     reading = read_document(samples.document_with_tracks("unreal"))
     for entry in reading.objects:
-        for values in (entry.translation, entry.rotation, entry.scale, entry.world[0].min):
+        source = entry.source_numbers.in_document
+        for values in (
+            entry.translation,
+            entry.rotation,
+            entry.world[0].min,
+            source.scale,
+            source.world[0].min,
+        ):
             with pytest.raises(ValueError, match="read-only"):
                 values[0] = 7
     with pytest.raises(ValueError, match="read-only"):
