@@ -212,7 +212,7 @@ class Jumps:
 
     def __init__(self, transforms: Transforms) -> None:
         """Find the jumps of all objects."""
-        curves = transforms.curves
+        self._transforms, curves = transforms, transforms.curves
         segments = curves.segments
         # A segment that is constant ends with a jump if its end has another value.
         ends = np.flatnonzero((segments.kind == CONSTANT) & (segments.start[:, 1] != segments.end[:, 1]))
@@ -240,3 +240,20 @@ class Jumps:
         found = np.append(self._numbers, -1)[np.searchsorted(self._numbers, wanted)]
         is_same = found // count == objects
         return np.where(is_same, self._times[np.where(is_same, found % count, -1)], np.inf)
+
+    def put_limits(self, matrices: Floats, objects: Ints, times: Floats, is_before: bool) -> None:
+        """Replace world matrices (m, 4, 4) of objects (m,) at times (m,) by limits where jumps are near.
+
+        Blender shows a key from a little before it on. Between a time before that and one after it, a jump at
+        the key would be very fast linear motion.
+
+        is_before : whether to put the limits from earlier times, of jumps at these times, or those from later
+            ones, of jumps that follow at once
+        """
+        since = times - SHORT if is_before else times
+        rows = np.flatnonzero(self.next_after(objects, since) < times + SHORT)
+        near, times = objects[rows], times[rows]
+        if is_before:
+            matrices[rows] = transform_chords(self._transforms, near, times - SHORT, times).end
+        elif len(rows):
+            matrices[rows] = transform_chords(self._transforms, near, times, times + SHORT).begin

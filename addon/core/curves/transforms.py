@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -40,18 +39,6 @@ class Hierarchy(NamedTuple):
             depth[rows] += 1
             above = self.parents[above]
         return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
-
-
-def joined_hierarchies(parts: Sequence[Hierarchy], counts: Sequence[int]) -> Hierarchy:
-    """Join hierarchies, each of them several times: `counts` times."""
-    objects, parents, start = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
-    for part, count in zip(parts, counts, strict=True):
-        size = len(part.objects)
-        first = start + np.arange(count)[:, None] * size
-        objects.append(np.tile(part.objects, count))
-        parents.append(np.where(part.parents >= 0, part.parents + first, -1).reshape(-1))
-        start += count * size
-    return Hierarchy(np.concatenate(objects), np.concatenate(parents))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,16 +130,24 @@ class Transforms:
         members, parents, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return Hierarchy(members, parents), rows
 
-    def hierarchy_of(self, objects: Ints) -> Hierarchy:
-        """Return the hierarchy of objects (k,) and all their parents, in their order."""
-        is_wanted = np.zeros(len(self.parent), dtype=bool)
-        while len(objects):
-            is_wanted[objects] = True
-            objects = self.parent[objects]
-            objects = objects[objects >= 0]
-        wanted = np.flatnonzero(is_wanted)
-        parents = self.parent[wanted]
-        return Hierarchy(wanted, np.where(parents >= 0, np.searchsorted(wanted, parents), -1))
+    def hierarchy_of(self, objects: Ints, moments: Ints) -> tuple[Hierarchy, Ints, Ints]:
+        """Return the hierarchy of objects (k,) and all their parents at moments (k,), each once in a moment.
+
+        Returns hierarchy : Hierarchy, (m,)
+        Returns moment_of : (m,) int64. Moment of each of its objects, which is that of the parent.
+        Returns places : (k,) int64. Where each of `objects` is among them.
+        """
+        place_of = np.full((int(moments.max(initial=-1)) + 1, len(self.parent)), -1)
+        above, at = objects, moments
+        while len(above):
+            place_of[at, above] = 0
+            above = self.parent[above]
+            above, at = above[above >= 0], at[above >= 0]
+        moment_of, members = np.nonzero(place_of == 0)
+        place_of[moment_of, members] = np.arange(len(members))
+        parents = self.parent[members]
+        parents = np.where(parents >= 0, place_of[moment_of, parents], -1)
+        return Hierarchy(members, parents), moment_of, place_of[moments, objects]
 
     def keeps_form(self) -> Bools:
         """Mask (n,) of objects that move and turn, but are neither stretched nor sheared in any new way.

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ...core import Aabb, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
-    SHORT,
     Jumps,
     TransformChords,
     location_deviations,
@@ -124,6 +123,12 @@ class CurvePoses:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
         return self.transforms.matrices_of(self.rows[subjects], rounded_times(times)).astype(np.float64)
 
+    def limits(self, times: Floats, subjects: Ints, is_before: bool = False) -> Floats:
+        """Return `matrices`, and near jumps their limits: from earlier times, or from later ones."""
+        matrices = self.matrices(times, subjects)
+        self._jumps.put_limits(matrices, self.rows[subjects], times, is_before)
+        return matrices
+
     def matrices_at(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (t, m, 4, 4) of known subjects (m,) at times (t,) in frames.
 
@@ -207,14 +212,7 @@ class KnownShapes:
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """See `KnownMotion`."""
         subjects = self._owner_of_part[shapes]
-        if is_before:
-            matrices = self._poses.chords(subjects, times - SHORT, times).end
-        else:
-            matrices = self._poses.matrices(times, subjects)
-            # Blender shows a key from a little before it on. Between a time before that and one after it, a
-            # jump at the key would be very fast linear motion.
-            rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < SHORT)
-            matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + SHORT).begin
+        matrices = self._poses.limits(times, subjects, is_before)
         skins = self._poses.skins
         boxes = None if skins is None else skins.boxes(subjects, times, is_before)
         return self._fit_of_part.shapes_at(shapes, matrices, boxes)[0]

@@ -15,9 +15,8 @@ from ...core.curves.transform_bounds import (
     Jumps,
     TransformChords,
     hierarchy_chords,
-    transform_chords,
 )
-from ...core.curves.transforms import Hierarchy, Transforms, joined_hierarchies
+from ...core.curves.transforms import Hierarchy, Transforms
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.skins.blended_points import (
     BlendedPoints,
@@ -34,8 +33,8 @@ _ROUNDING = 2.0**-16
 _COMPARED = 1000
 """Vertices of a mesh that are compared with Blender's at each time, at least, if there are so many."""
 
-_MOST_OBJECTS = 1 << 14
-"""Objects and bones at their moments whose matrices and bounds are computed together: about 40 MB."""
+_MOST_BONES = 1 << 14
+"""Bones at their moments whose matrices and bounds are computed together: about 40 MB."""
 
 
 class Skin(NamedTuple):
@@ -54,30 +53,20 @@ class Skin(NamedTuple):
     points: BlendedPoints
 
 
-class _Rig:
-    """The bones of an armature that bend meshes, with all their parents.
-
-    hierarchy : Hierarchy, (r,)
-    skins : list of (Skin, (b,) int64). Each with the positions of its bones in the hierarchy.
-    """
-
-    def __init__(self, transforms: Transforms, skins: Sequence[Skin]) -> None:
-        self.hierarchy = transforms.hierarchy_of(np.concatenate([skin.rows for skin in skins]))
-        self.skins = [(skin, np.searchsorted(self.hierarchy.objects, skin.rows)) for skin in skins]
-
-
 class _Moments(NamedTuple):
-    """Distinct times or intervals of some of the wanted rows.
+    """Bones of skins at distinct times or intervals, few enough to be computed together.
 
-    rows : (k,) int64. Rows of the rig's skins.
+    hierarchy : Hierarchy, (h,). Of the bones, with all their parents, at each of their moments.
     values : (q, ...) float64. Distinct moments.
-    row_of : (k,) int64. Moment of each row.
+    moment_of : (h,) int64. Moment of each object of the hierarchy.
+    skins : Each with its rows (k,) among the wanted ones, its moments (t,), which of these each row has (k,),
+        and the places (t, b) of its bones in the hierarchy.
     """
 
-    rig: _Rig
-    rows: Ints
+    hierarchy: Hierarchy
     values: Floats
-    row_of: Ints
+    moment_of: Ints
+    skins: list[tuple[Skin, Ints, Ints, Ints, Ints]]
 
 
 class SkinPoses:
@@ -96,20 +85,14 @@ class SkinPoses:
         self._transforms = transforms
         self._jumps = Jumps(transforms)
         self.is_skinned[[skin.subject for skin in skins]] = True
-        by_rig: dict[int, list[Skin]] = {}
-        for skin in skins:
-            by_rig.setdefault(skin.armature, []).append(skin)
-        self._rigs = [_Rig(transforms, members) for members in by_rig.values()]
-
-    def _skins(self) -> list[Skin]:
-        return [skin for rig in self._rigs for skin, _ in rig.skins]
+        self._skins = list(skins)
+        self._bone_counts = np.zeros(count, dtype=np.int64)
+        self._bone_counts[[skin.subject for skin in skins]] = [len(skin.rows) for skin in skins]
 
     def keep(self, is_kept: Bools) -> None:
         """Forget the subjects that a mask (n,) does not have."""
         self.is_skinned &= is_kept
-        for rig in self._rigs:
-            rig.skins = [each for each in rig.skins if self.is_skinned[each[0].subject]]
-        self._rigs = [rig for rig in self._rigs if rig.skins]
+        self._skins = [skin for skin in self._skins if self.is_skinned[skin.subject]]
 
     def differing(self, time: float, matrices: Floats, vertices: dict[int, NDArray[np.float32]]) -> list[int]:
         """Return the skinned subjects that a scene shows in another form.
@@ -120,18 +103,16 @@ class SkinPoses:
         """
         differing = []
         subjects = np.array(sorted(vertices), dtype=np.int64)
-        found = self._moments(subjects, np.full(len(subjects), time))
-        for (rig, *_), of_rig in zip(found, self._limits(found, is_before=False), strict=True):
-            for skin, places in rig.skins:
-                if skin.subject not in vertices:
-                    continue
+        for moments in self._moments(subjects, np.full(len(subjects), time)):
+            of_bones = self._limits(moments, is_before=False)
+            for skin, *_, places in moments.skins:
                 # Coordinate by coordinate, which is ten times as fast as a reduction over points.
                 matrix = matrices[skin.subject]
                 expected = matrix[:3, :3] @ vertices[skin.subject].T + matrix[:3, 3:]
                 count = expected.shape[1]
                 is_same = count == skin.points.count
                 if is_same:
-                    bones, rows = of_rig[0, places], np.arange(0, count, max(1, count // _COMPARED))
+                    bones, rows = of_bones[places[0]], np.arange(0, count, max(1, count // _COMPARED))
                     low, high, _ = skin.points.boxes(bones[None])
                     found = np.concatenate([skin.points.positions(bones, rows), low, high])
                     low, high = expected.min(axis=1), expected.max(axis=1)
@@ -149,61 +130,55 @@ class SkinPoses:
         rows = np.flatnonzero(self.is_skinned[subjects])
         if not len(rows):
             return None
-        subjects, times = subjects[rows], times[rows]
-        found = self._moments(subjects, times)
-        if len(rows) > 1 and _count_objects(found) > _MOST_OBJECTS:
-            parts = [self.boxes(subjects[k], times[k], is_before) for k in _halves(len(rows))]
-            low, high = (np.concatenate([part[k] for part in parts if part]) for k in (1, 2))
-            return SkinBoxes(rows, low, high)
         low, high = np.empty((2, len(rows), 3))
-        for moments, matrices in zip(found, self._limits(found, is_before), strict=True):
-            for skin, places in moments.rig.skins:
-                wanted = subjects[moments.rows] == skin.subject
-                used, of_used = np.unique(moments.row_of[wanted], return_inverse=True)
-                if len(used):
-                    minima, maxima, outermost = skin.points.boxes(matrices[used][:, places])
-                    low[moments.rows[wanted]], high[moments.rows[wanted]] = minima[of_used], maxima[of_used]
-                    if not is_before:
-                        self._outermost[skin.subject].add(moments.values[used], outermost)
+        for moments in self._moments(subjects[rows], times[rows]):
+            matrices = self._limits(moments, is_before)
+            for skin, mine, used, of_row, places in moments.skins:
+                minima, maxima, outermost = skin.points.boxes(matrices[places])
+                low[mine], high[mine] = minima[of_row], maxima[of_row]
+                if not is_before:
+                    self._outermost[skin.subject].add(moments.values[used], outermost)
         return SkinBoxes(rows, low, high)
 
-    def _moments(self, subjects: Ints, values: Floats) -> list[_Moments]:
-        """Distinct values (m, ...) of the subjects (m,) of each rig that has any."""
-        found = []
-        for rig in self._rigs:
-            mine = np.flatnonzero(np.isin(subjects, [skin.subject for skin, _ in rig.skins]))
-            if len(mine):
-                distinct, row_of = np.unique(values[mine], axis=0, return_inverse=True)
-                found.append(_Moments(rig, mine, distinct, row_of.reshape(-1)))
-        return found
+    def _moments(self, subjects: Ints, values: Floats) -> Iterator[_Moments]:
+        """Find the bones of skinned subjects (m,) at times or intervals (m, ...), some of them at once."""
+        part_of = np.cumsum(self._bone_counts[subjects]) // _MOST_BONES
+        for part in np.unique(part_of).tolist():
+            chosen = np.flatnonzero(part_of == part)
+            distinct, moment = np.unique(values[chosen], axis=0, return_inverse=True)
+            skins, objects, moments = [], [], []
+            for skin in self._skins:
+                rows = np.flatnonzero(subjects[chosen] == skin.subject)
+                if len(rows):
+                    used, of_row = np.unique(moment.reshape(-1)[rows], return_inverse=True)
+                    skins.append((skin, chosen[rows], used, of_row))
+                    objects.append(np.tile(skin.rows, len(used)))
+                    moments.append(np.repeat(used, len(skin.rows)))
+            hierarchy, moment_of, places = self._transforms.hierarchy_of(
+                np.concatenate(objects), np.concatenate(moments)
+            )
+            ends = np.cumsum([len(each) for each in objects])
+            of_skins = np.split(places, ends[:-1])
+            yield _Moments(
+                hierarchy,
+                distinct,
+                moment_of,
+                [
+                    (*each, of_skin.reshape(len(each[2]), -1))
+                    for each, of_skin in zip(skins, of_skins, strict=True)
+                ],
+            )
 
-    def _limits(self, moments: Sequence[_Moments], is_before: bool) -> list[Floats]:
-        """World matrices (q, r, 4, 4) of each rig at its times (q,), or their limits from before.
-
-        Blender shows a key from a little before it on, so where a jump follows at once, the limit from before
-        that time is the one at it.
-        """
-        if not moments:
-            return []
-        hierarchy, times = _hierarchy_of(moments), _repeated(moments)
-        if all(np.array_equal(each.values, moments[0].values) for each in moments):
-            world = self._world(moments[0].values)
-            parts = [world[:, each.rig.hierarchy.objects].reshape(-1, 4, 4) for each in moments]
-            matrices = np.concatenate(parts).astype(np.float64)
+    def _limits(self, moments: _Moments, is_before: bool) -> Floats:
+        """World matrices (h, 4, 4) of bones at their times, or their limits from before."""
+        hierarchy, values, moment_of, skins = moments
+        if all(len(used) == len(values) for _, _, used, *_ in skins):
+            matrices = self._world(values)[moment_of, hierarchy.objects].astype(np.float64)
         else:
-            found = self._transforms.hierarchy_matrices(hierarchy, rounded_times(times))
+            found = self._transforms.hierarchy_matrices(hierarchy, rounded_times(values[moment_of]))
             matrices = found.astype(np.float64)
-        rows = np.flatnonzero(self._jumps.next_after(hierarchy.objects, times - SHORT) < times + SHORT)
-        if len(rows):
-            near, ends = hierarchy.objects[rows], times[rows]
-            if is_before:
-                matrices[rows] = transform_chords(self._transforms, near, ends - SHORT, ends).end
-            else:
-                matrices[rows] = transform_chords(self._transforms, near, ends, ends + SHORT).begin
-        return [
-            matrices[start : start + count].reshape(len(each.values), -1, 4, 4)
-            for each, start, count in _ranges(moments)
-        ]
+        self._jumps.put_limits(matrices, hierarchy.objects, values[moment_of], is_before)
+        return matrices
 
     def _world(self, times: Floats) -> Singles:
         """World matrices (t, n, 4, 4) of all objects and bones at increasing times (t,)."""
@@ -221,26 +196,18 @@ class SkinPoses:
         first = self._transforms.world_matrices(rounded_times(times[:1]))
         matrices = self._world(times[1:])
         differs = (matrices != np.concatenate([first, matrices[:-1]])).any(axis=(2, 3))
-        for skin in self._skins():
+        for skin in self._skins:
             result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
         return result
 
     def deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
         """Bound the deviation (m,) of the sides of boxes of skinned subjects (m,) from linear motion."""
         result = np.empty(len(subjects))
-        moments = self._moments(subjects, np.stack([begin, end], axis=1))
-        if not moments:
-            return result
-        if len(subjects) > 1 and _count_objects(moments) > _MOST_OBJECTS:
-            halves = _halves(len(subjects))
-            return np.concatenate([self.deviations(subjects[k], begin[k], end[k]) for k in halves])
-        chords = hierarchy_chords(self._transforms, _hierarchy_of(moments), *_repeated(moments).T)
-        for (rig, mine, values, row_of), start, _ in _ranges(moments):
-            for skin, places in rig.skins:
-                wanted = subjects[mine] == skin.subject
-                steps = np.arange(len(values))[:, None] * len(rig.hierarchy.objects)
-                of_skin = chords.take((start + places + steps).reshape(-1))
-                result[mine[wanted]] = self._bounds(skin, of_skin, values)[row_of[wanted]]
+        for moments in self._moments(subjects, np.stack([begin, end], axis=1)):
+            hierarchy, values, moment_of, skins = moments
+            chords = hierarchy_chords(self._transforms, hierarchy, *values[moment_of].T)
+            for skin, mine, used, of_row, places in skins:
+                result[mine] = self._bounds(skin, chords.take(places.reshape(-1)), values[used])[of_row]
         return result
 
     def _bounds(self, skin: Skin, chords: TransformChords, values: Floats) -> Floats:
@@ -268,40 +235,8 @@ class SkinPoses:
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which a bone of skinned subjects (m,) jumps; inf for none."""
         result = np.full(len(subjects), np.inf)
-        for skin in self._skins():
+        for skin in self._skins:
             mine = np.flatnonzero(subjects == skin.subject)
             bones, times = np.tile(skin.rows, len(mine)), begin[mine].repeat(len(skin.rows))
             result[mine] = self._jumps.next_after(bones, times).reshape(-1, len(skin.rows)).min(axis=1)
         return result
-
-
-def _halves(count: int) -> tuple[slice, slice]:
-    """Divide rows (count,) into two parts, where all together would take too much memory."""
-    return slice(count // 2), slice(count // 2, None)
-
-
-def _hierarchy_of(moments: Sequence[_Moments]) -> Hierarchy:
-    """Return the hierarchies of rigs, each as often as it has moments."""
-    return joined_hierarchies(
-        [each.rig.hierarchy for each in moments], [len(each.values) for each in moments]
-    )
-
-
-def _count_objects(moments: Sequence[_Moments]) -> int:
-    """Return the number of objects in `_hierarchy_of`."""
-    return sum(len(each.values) * len(each.rig.hierarchy.objects) for each in moments)
-
-
-def _repeated(moments: Sequence[_Moments]) -> Floats:
-    """Repeat the moments of each rig for all objects of `_hierarchy_of`."""
-    values = [np.repeat(each.values, len(each.rig.hierarchy.objects), axis=0) for each in moments]
-    return np.concatenate(values)
-
-
-def _ranges(moments: Sequence[_Moments]) -> Iterator[tuple[_Moments, int, int]]:
-    """Iterate over rigs, with where each one's objects begin in `_hierarchy_of`, and their number."""
-    start = 0
-    for each in moments:
-        count = len(each.values) * len(each.rig.hierarchy.objects)
-        yield each, start, count
-        start += count

@@ -19,7 +19,6 @@ from addon.core.curves.transforms import (
     ROTATION,
     SCALE,
     Transforms,
-    joined_hierarchies,
 )
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
 from tests.tiers import times
@@ -72,20 +71,18 @@ def test_hierarchies_at_their_own_times_are_where_all_are():
     transforms = random_transforms(np.random.default_rng(4), 40)
     times = np.linspace(FIRST, LAST, 5)
     world = transforms.world_matrices(times)
-    parts = [transforms.hierarchy_of(np.array(objects)) for objects in ([39, 2], [20], [5, 6, 38])]
-    for part in parts:
-        assert (
-            part.objects[part.parents[part.parents >= 0]]
-            == transforms.parent[part.objects][part.parents >= 0]
-        ).all()
-        assert ((part.parents >= 0) == (transforms.parent[part.objects] >= 0)).all()
-    chosen = [[0, 3], [4], [1, 2]]
-    hierarchy = joined_hierarchies(parts, [len(rows) for rows in chosen])
-    column = np.concatenate(
-        [np.repeat(rows, len(part.objects)) for rows, part in zip(chosen, parts, strict=True)]
-    )
-    found = transforms.hierarchy_matrices(hierarchy, times[column])
-    np.testing.assert_array_equal(found, world[column, hierarchy.objects])
+    objects, moments = np.array([39, 2, 20, 5, 6, 38, 39, 2]), np.array([0, 3, 4, 1, 1, 2, 3, 3])
+    hierarchy, moment_of, places = transforms.hierarchy_of(objects, moments)
+    of_each = np.column_stack([hierarchy.objects, moment_of])
+    assert len(np.unique(of_each, axis=0)) == len(of_each)
+    np.testing.assert_array_equal(of_each[places], np.column_stack([objects, moments]))
+    is_child = hierarchy.parents >= 0
+    assert (is_child == (transforms.parent[hierarchy.objects] >= 0)).all()
+    above = hierarchy.parents[is_child]
+    assert (hierarchy.objects[above] == transforms.parent[hierarchy.objects][is_child]).all()
+    assert (moment_of[above] == moment_of[is_child]).all()
+    found = transforms.hierarchy_matrices(hierarchy, times[moment_of])
+    np.testing.assert_array_equal(found, world[moment_of, hierarchy.objects])
 
 
 def test_transform_is_scale_then_rotation_then_location():
@@ -125,9 +122,9 @@ def test_no_point_of_a_hierarchy_deviates_by_more_than_its_bound(seed):
     transforms, count = random_transforms(rng, 60), 60
     begin = rng.uniform(FIRST, LAST - 1, 8)
     end = begin + 10 ** rng.uniform(-3, 1, 8)
-    hierarchy = joined_hierarchies([transforms.hierarchy_of(np.arange(count))], [8])
     objects, begin, end = np.tile(np.arange(count), 8), np.repeat(begin, count), np.repeat(end, count)
-    np.testing.assert_array_equal(hierarchy.objects, objects)
+    hierarchy, _, places = transforms.hierarchy_of(objects, np.repeat(np.arange(8), count))
+    np.testing.assert_array_equal(places, np.arange(len(objects)))
     chords = hierarchy_chords(transforms, hierarchy, begin, end)
     alone = chords_of_objects(transforms, objects, begin, end)
     for found, expected in ((chords.begin, alone.begin), (chords.end, alone.end)):

@@ -25,7 +25,6 @@ from ....core import (
     TriangleMesh,
     first_mesh_contact,
 )
-from ....core.curves.transform_bounds import SHORT, TransformChords
 from ....core.numeric.arrays import Floats, transform_points
 from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval
@@ -167,10 +166,7 @@ class _CurveMesh:
 
     def pose(self, time: float) -> Floats:
         """World matrix (4, 4) at a time, as Blender computes it; just before a jump that before the jump."""
-        if self.next_jump(time) - time < SHORT:
-            # Blender shows a key from a little before it on.
-            return np.asarray(self._chords(time, time + SHORT).begin[0])
-        return np.asarray(self._curves.matrices(np.array([time]), self._subject)[0])
+        return np.asarray(self._curves.limits(np.array([time]), self._subject)[0])
 
     def next_jump(self, begin: float) -> float:
         """See `KnownMesh`."""
@@ -178,15 +174,12 @@ class _CurveMesh:
 
     def before(self, time: float) -> Floats:
         """See `KnownMesh`."""
-        return np.asarray(self._chords(time - SHORT, time).end[0])
+        return np.asarray(self._curves.limits(np.array([time]), self._subject, is_before=True)[0])
 
     def deviation(self, begin: float, end: float) -> float:
         """See `KnownMesh`."""
-        chords = self._chords(begin, end)
+        chords = self._curves.chords(self._subject, np.array([begin]), np.array([end]))
         return float(chords.offset[0] + chords.linear[0] * self._reach)
-
-    def _chords(self, begin: float, end: float) -> TransformChords:
-        return self._curves.chords(self._subject, np.array([begin]), np.array([end]))
 
 
 class _MeshCache:

@@ -163,7 +163,7 @@ def test_box_before_a_jump_is_the_limit_of_earlier_times():
 
 @pytest.mark.parametrize("at_once", [1, 1 << 14])
 def test_several_meshes_at_their_own_times_are_as_each_alone(at_once, monkeypatch):
-    monkeypatch.setattr(skin_poses, "_MOST_OBJECTS", at_once)
+    monkeypatch.setattr(skin_poses, "_MOST_BONES", at_once)
     rows, times = np.array([2, 0, 1, 0, 2, 1, 0]), np.array([9.7, 8.0, 2.25, 20.0, 9.7, 21.5, 8.0])
     first, rig = add_bent_mesh(0)
     second = first.copy()
