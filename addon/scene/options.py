@@ -195,7 +195,8 @@ def _span(given: Any, numbers: Sequence[Any], expected: str) -> tuple[float, flo
         isinstance(number, Real) and math.isfinite(number) for number in numbers
     ):
         raise ValueError(f"{given!r}: {expected}")
-    start, end, step = [*numbers, *(numbers[0], 1.0)[len(numbers) - 1 :]]
+    defaults: list[Any] = [numbers[0], 1.0]
+    start, end, step = list(numbers) + defaults[len(numbers) - 1 :]
     if start > end:
         raise ValueError(f"{given!r}: the end is before the start")
     if step <= 0:
