@@ -60,9 +60,7 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
 
     def _takes_long(self, context: Context) -> bool:
-        is_given = self.properties.is_property_set("parts")
-        parts = self.parts if is_given else settings_of(context).colliders.parts
-        return parts > 1 or reads_all_frames(context)
+        return self.option(settings_of(context).colliders, "parts") > 1 or reads_all_frames(context)
 
     def _create_job(self, context: Context) -> Job:
         return colliders_in_parts(context.scene, _collider_settings(self, context))

@@ -220,6 +220,10 @@ class ModalJob(Command):
         """Return whether the job may take long: if not, it runs in one piece."""
         return True
 
+    def option(self, settings: Any, name: str) -> Any:
+        """Return an option that was passed to the operator, else that of the settings."""
+        return getattr(self if self.properties.is_property_set(name) else settings, name)
+
     def execute(self, context: Context) -> set[str]:
         """Run in one piece, for scripts; in slices for Repeat Last.
 

@@ -37,8 +37,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(DrawsOptions, ModalJob, Operator):
     busy = n_("Blender is computing bounds: stop it, or wait until it is done")
 
     def _takes_long(self, context: Context) -> bool:
-        is_given = self.properties.is_property_set("added_shapes")
-        added = self.added_shapes if is_given else settings_of(context).added_shapes
+        added = self.option(settings_of(context), "added_shapes")
         return "compound" in added or reads_all_frames(context)
 
     def _create_job(self, context: Context) -> Job:

@@ -18,12 +18,7 @@ from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
 from ...scene.blender.overrides import Override, fit_override, override_around, read_overrides
-from ...scene.blender.parts.weights import (
-    NOTHING_SELECTED,
-    group_vertices,
-    objects_in_edit_mode,
-    selected_vertices,
-)
+from ...scene.blender.parts import weights
 from ...scene.errors import SceneError, describe_error
 from ...scene.settings import FitSettings
 from ...translations import CONTEXT
@@ -187,13 +182,13 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
 
         def fit_selection(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override | None:
             fit = object_fit_settings(evaluated.original, scene_fit)
-            points = selected_vertices(evaluated, fit.modifiers)
+            points = weights.selected_vertices(evaluated, fit.modifiers)
             return override_around(points, self.shape) if len(points) else None
 
-        found = ((item, _fitted(item, context, fit_selection)) for item in objects_in_edit_mode())
+        found = ((item, _fitted(item, context, fit_selection)) for item in weights.objects_in_edit_mode())
         fitted = [(item, override) for item, override in found if override is not None]
         if not fitted:
-            raise refusal(NOTHING_SELECTED)
+            raise refusal(weights.NOTHING_SELECTED)
         return _set_overrides(context, fitted, keeps_shapes=self.add)
 
 
@@ -214,7 +209,7 @@ class COLLISION_BOUNDS_OT_override_from_group(DrawsOptions, _FitCommand, Operato
 
         def fit_group(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override:
             fit = object_fit_settings(evaluated.original, scene_fit)
-            points = group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
+            points = weights.group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
             return override_around(points, self.shape)
 
         return _set_overrides(context, self._fit_selected(context, fit_group), keeps_shapes=self.add)

@@ -37,7 +37,7 @@ from .. import job_state
 from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
 from ..overlay.over_time import ActivePair, active_curve, active_pair, record
-from ..overlay.state import find_overlay, object_by_uid, redraw
+from ..overlay.state import CachedOverlay, find_overlay, object_by_uid, redraw
 from ..properties.scene import contact_settings, settings_of
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
 from . import need
@@ -61,8 +61,8 @@ class _Cache:
     pairs: TouchingPairs | None = None
 
 
-def overlay_now(context: Context) -> LiveShapes:
-    """Return the shapes that the overlay shows. Raises SceneError, in the words of the user, without any."""
+def overlay_now(context: Context) -> tuple[CachedOverlay, LiveShapes]:
+    """Return the overlay and its shapes. Raises SceneError, in the words of the user, if it shows none."""
     if job_state.running():
         raise SceneError(message("A scan is running"))
     settings = settings_of(context)
@@ -72,7 +72,7 @@ def overlay_now(context: Context) -> LiveShapes:
     cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
     if cached is None or cached.live is None:
         raise SceneError(message("Switch Display on to see it"))
-    return cached.live
+    return cached, cached.live
 
 
 def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
@@ -80,11 +80,8 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
 
     Raises SceneError, with a sentence for the user, if there is nothing to check.
     """
-    shown, settings = overlay_now(context), settings_of(context)
-    results = settings.results
-    cached = find_overlay(context.scene, context.view_layer)
-    assert cached is not None, "the overlay was found"
-    wanted = contact_settings(settings)
+    (cached, shown), settings = overlay_now(context), settings_of(context)
+    results, wanted = settings.results, contact_settings(settings)
     # The array of flags is a new one after every change of collections, objects and visibility.
     is_same = _Cache.results is results and _Cache.visible is shown.visible and _Cache.settings == wanted
     if not is_same or _Cache.pair_filter is None:
@@ -306,7 +303,7 @@ def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -
     shape = settings_of(context).shape
     before, distance = item.matrix_world.copy(), 0.0
     for _ in range(_ATTEMPTS):
-        translation = separating_translation(overlay_now(context).shapes[shape], *subjects)
+        translation = separating_translation(overlay_now(context)[1].shapes[shape], *subjects)
         if not translation.any():
             if distance and context.scene.tool_settings.use_keyframe_insert_auto:
                 item.keyframe_insert("location", frame=context.scene.frame_current_final)
@@ -429,11 +426,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     bl_label = "Key Separation"
     needs = (need.idle, need.row, _needs_curve)
 
-    target: EnumProperty(
-        name="Object",
-        description="Object that gets the property",
-        items=_SIDES,
-    )
+    target: EnumProperty(name="Object", description="Object that gets the property", items=_SIDES)
     property_name: StringProperty(
         name="Property",
         description="Name of the custom property. One of this name is replaced, with its keys",

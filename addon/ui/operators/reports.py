@@ -35,16 +35,14 @@ def compared(settings: SceneSettings, results: result_store.Results) -> tuple[re
 
     Returns the results with the comparison, and a sentence if they cannot be compared; otherwise no text.
     """
-    if not settings.baseline or results.contacts is None:
-        return replace(results, comparison=None), ""
-    path = Path(bpy.path.abspath(settings.baseline))
-    try:
-        comparison = compare_contacts(results.contacts.document(), load_document(path))
-    except CollisionBoundsError as error:
-        file, reason = message_line(path.name), message_line(error_text(error))
-        problem = rpt_("Not compared with {file}: {reason}", file=file, reason=reason)
-        return replace(results, comparison=None), problem
-    return replace(results, comparison=comparison), ""
+    comparison, problem, path = None, "", Path(bpy.path.abspath(settings.baseline))
+    if settings.baseline and results.contacts is not None:
+        try:
+            comparison = compare_contacts(results.contacts.document(), load_document(path))
+        except CollisionBoundsError as error:
+            file, reason = message_line(path.name), message_line(error_text(error))
+            problem = rpt_("Not compared with {file}: {reason}", file=file, reason=reason)
+    return replace(results, comparison=comparison), problem
 
 
 def show_changed_results(

@@ -9,18 +9,10 @@ from bpy.types import Context, Panel
 from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
+from .. import texts
 from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
-from ..texts import (
-    draw_line,
-    error_text,
-    iface_count,
-    length_text,
-    n_,
-    playhead_text,
-    shared_prefixes,
-    shortened_pair,
-)
+from ..texts import draw_line, error_text, iface_count, length_text, n_, playhead_text
 from .sidebar import Tab, fits_in_sidebar, folded
 
 _LINES = 8
@@ -60,11 +52,11 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
         pairs = touching.pairs[:_LINES].tolist()
         names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
-        prefixes = shared_prefixes(names.values())
+        prefixes = texts.shared_prefixes(names.values())
         for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
             line = column.split(factor=_NAMES, align=True)
             both = line.split(factor=0.5, align=True)
-            for name in shortened_pair(names[a], names[b], prefixes, fits):
+            for name in texts.shortened_pair(names[a], names[b], prefixes, fits):
                 cell, operator = both.row(align=True), "collision_bounds.select_touching"
                 cell.alignment = "LEFT"
                 select: Any = cell.operator(operator, text=name, translate=False, emboss=False)

@@ -83,11 +83,8 @@ def with_button(
         job.draw(row.row(align=True))
         row.operator("collision_bounds.stop_scan", text="", icon="CANCEL")
         return layout
-    part = row.row(align=True)
-    if text:
-        part.operator(operator, text=text, translate=False, icon=icon)
-    else:
-        part.operator(operator, icon=icon)
+    shown: Any = {"text": text, "translate": False} if text else {}
+    row.row(align=True).operator(operator, icon=icon, **shown)
     if clear:
         row.operator(clear, text="", icon="X")
     return layout

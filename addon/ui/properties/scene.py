@@ -282,8 +282,7 @@ def _start_with_scene_range(self: COLLISION_BOUNDS_PG_scene, _context: Context) 
     if self.use_scene_range:
         return
     scene: Any = self.id_data
-    names = ("frame_start", "frame_end")
-    is_entered = any(self.is_property_set(name) for name in names)
+    is_entered = any(map(self.is_property_set, ("frame_start", "frame_end")))
     if not is_entered or is_outside_scene(scene, self.frame_start, self.frame_end):
         self.frame_start, self.frame_end = scene.frame_start, scene.frame_end
         self.frame_step = scene.frame_step
