@@ -7,7 +7,8 @@ Modules in reading order:
 - `result`: the result of a job, its conversion to a document, and a document from a file as a result.
 - `bounds_table`: bounds of very many subjects, fitted in batches and kept in arrays.
 - `bounds`: bounds at one frame, swept bounds and tracks over a frame range.
-- `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds.
+- `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds, and the
+  shapes that a scan has tested, for its document.
 - `scan`: the first frame of a scan, objects that come later, and contacts tested again on the meshes.
 - `contacts`: contacts over a frame range, or one share of its frames.
 - `pair_separation`: separation of one pair over the frames of a scan, also as keys of a custom property.

@@ -30,8 +30,7 @@ from ..fitting.parts import split_pieces
 from ..settings import BoundShape, DetailedShapeName
 from ..subjects.reader import SubjectGeometry, in_bone_space
 from ..subjects.subject import SubjectList
-from .detailed_shapes import DetailedShapes, detailed_shapes
-from .scan.scanned_shapes import ScannedShapes
+from .detailed_shapes import DetailedShapes, ScannedShapes, detailed_shapes
 
 _GROUPS = ("local", "world")
 _BLOCK = 1024

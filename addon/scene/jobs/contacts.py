@@ -18,6 +18,7 @@ from ..blender.private_scene import without_private_scenes
 from ..motion.scan_records import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 from ..progress import JobProgress, until_stopped
 from ..settings import ContactSettings
+from .detailed_shapes import SHAPES_OF_SCANS
 from .result import Result
 from .scan.mesh_confirmation import confirm_contacts
 from .scan.preparation import (
@@ -30,7 +31,6 @@ from .scan.preparation import (
     scan_request,
     with_late_meshes,
 )
-from .scan.scanned_shapes import SHAPES_OF_SCANS
 
 _LATE_MESHES = 0.98
 """Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""

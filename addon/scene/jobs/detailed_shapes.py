@@ -1,11 +1,12 @@
 """Shapes that are fitted to each subject by itself, in local axes with its scale, and in world space.
 
-Each holds every vertex of its subject, padding included. `_FITS` is the dispatch by kind of shape.
+Each holds every vertex of its subject, padding included. `_FITS` is the dispatch by kind of shape. The shapes
+that a scan has tested are in its document as they are, see `ScannedShapes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator
+from collections.abc import Callable, Container, Generator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -28,7 +29,8 @@ from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.hull_surface import moved_hull
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
-from ...core.shapes import BoundingVolume
+from ...core.shapes import BoundingVolume, concatenated
+from ...formats.document.model import ShapeColumn
 from ..blender.mesh_data import Placement
 from ..fitting.fit import (
     cut_rounding,
@@ -41,8 +43,9 @@ from ..fitting.fit import (
     points_for_search,
     smallest_box_axes,
 )
-from ..fitting.parts import convex_pieces, node_vertices
-from ..settings import AXIAL_SHAPES, BoundShape, DrawnShape, PartShape
+from ..fitting.parts import convex_pieces, inner_spheres, node_vertices
+from ..motion.scene_motion import FittedShapes
+from ..settings import AXIAL_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, BoundShape, DrawnShape, PartShape, ShapeName
 from ..subjects.reader import SubjectGeometry, in_bone_space
 
 DetailedShape: TypeAlias = ConvexHull | SphereTree | BoundingVolume | Compound
@@ -226,3 +229,72 @@ def detailed_shapes(
         if name in shapes:
             both.append((yield from fit(solid)))
     return tuple(local for local, _ in both), tuple(world for _, world in both)
+
+
+SHAPES_OF_SCANS = frozenset(name for name in SCANNED_SHAPES if not SHAPE_KINDS[name].is_plain)
+"""Shapes that objects have in documents of scans by `ScannedShapes`; the others are among their bounds."""
+
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+class ScannedShapes:
+    """Shapes of n subjects at the frame at which they were read.
+
+    key : The kind of shape, also in documents.
+    """
+
+    def __init__(self, shape: ShapeName, fitted: FittedShapes, count: int) -> None:
+        """Keep the shapes of `count` subjects, of a kind that is one of SHAPES_OF_SCANS."""
+        self.key = shape
+        self._fitted = fitted
+        self._starts = np.searchsorted(fitted.owners, np.arange(count + 1))
+
+    def columns(
+        self, subjects: Ints, translations: Floats, rotations: Floats
+    ) -> tuple[ShapeColumn, ShapeColumn]:
+        """Shapes of subjects (m,) in their own frames, and in world space.
+
+        translations, rotations : of the frames, (m, 3), and (m, 4) with w first
+        """
+        rows = np.flatnonzero(self._starts[subjects + 1] > self._starts[subjects])
+        members = subjects[rows]
+        counts = self._starts[members + 1] - self._starts[members]
+        stops = np.cumsum(counts)
+        places = np.repeat(self._starts[members] - stops + counts, counts) + np.arange(counts.sum())
+        world = self._fitted.parts[places]
+        if self.key == "spheres":
+            world, counts = self._nodes(members, world)
+            stops = np.cumsum(counts)
+        # Moving a shape rounds its center.
+        world = world.padded(_ROUNDING * np.abs(world.center).max(axis=1))
+        turns = rotation_matrix(rotations[rows]).swapaxes(1, 2)
+        to_local = np.tile(np.eye(4), (len(rows), 1, 1))
+        to_local[:, :3, :3] = turns
+        to_local[:, :3, 3] = -transform_vectors(turns, translations[rows])
+        local = world.transformed(to_local.repeat(counts, axis=0))
+        slices = list(map(slice, stops - counts, stops))
+        in_own, in_world = (self._grouped(parts, slices, members) for parts in (local, world))
+        return ShapeColumn(rows, in_own), ShapeColumn(rows, in_world)
+
+    def _nodes(self, subjects: Ints, leaves: Sphere) -> tuple[Sphere, Ints]:
+        """Spheres (M,) of all nodes of the trees of subjects (m,), and numbers (m,) of nodes."""
+        trees = [self._fitted.trees[subject] for subject in subjects.tolist()]
+        counts = np.array([len(tree.children) for tree in trees], dtype=np.int64)
+        is_leaf = np.concatenate([np.zeros(0, dtype=bool), *(tree.children[:, 0] < 0 for tree in trees)])
+        offsets = self._fitted.offsets[subjects].repeat(counts, axis=0)[~is_leaf]
+        inner = inner_spheres(trees)
+        inner = Sphere.unchecked(inner.center + offsets, inner.radius)
+        order = np.argsort(np.concatenate([np.flatnonzero(is_leaf), np.flatnonzero(~is_leaf)]))
+        return concatenated(leaves, inner)[order], counts
+
+    def _grouped(self, parts: Any, slices: Sequence[slice], subjects: Ints) -> Any:
+        """Shapes of subjects (m,), whose parts are at `slices`, as columns have them."""
+        if self.key in AXIAL_SHAPES:
+            return parts
+        if self.key == "compound":
+            return [Compound(tuple(parts[part].to_list())) for part in slices]
+        children = (self._fitted.trees[subject].children for subject in subjects.tolist())
+        return [
+            SphereTree(parts.center[nodes], parts.radius[nodes], below)
+            for nodes, below in zip(slices, children, strict=True)
+        ]

@@ -44,7 +44,7 @@ from ..settings import Selection, VertexGroup
 from ..subjects.find import HIDDEN, armature_roots, find_subjects
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import BoundsTable
-from .scan.scanned_shapes import ScannedShapes
+from .detailed_shapes import ScannedShapes
 
 _ROUNDING = 2.0**-21
 """Part of a coordinate that is its rounding in single precision, and that of the steps to it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from addon.cli.job_runner import ProgressLine
+from addon.cli.commands import ProgressLine
 
 
 class Clock:

@@ -2,6 +2,5 @@
 
 - `preparation`: its settings and frames; bounds, pairs and motion at the first one; instances that come after
   it, which a second scan tests, and meshes that get vertices after it, which are not tested.
-- `scanned_shapes`: the shapes that were tested, for documents.
 - `mesh_confirmation`: contacts of bounds tested again on the meshes.
 """

@@ -49,8 +49,8 @@ from ...subjects.selection import matches_names
 from ...subjects.subject import Subject, SubjectList
 from ..bounds import require_active_scene
 from ..bounds_table import NO_VERTICES, BoundsTable, fit_bounds
+from ..detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
 from ..result import Result, result_of
-from .scanned_shapes import SHAPES_OF_SCANS, ScannedShapes
 
 
 class ScanRequest(NamedTuple):
