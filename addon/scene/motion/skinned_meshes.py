@@ -23,7 +23,7 @@ from ..blender.instances import are_names_readable
 from ..blender.mesh_data import vertex_positions
 from ..blender.parts.weights import GroupWeights, is_worth_a_scene, weights_of_meshes
 from .skin_poses import Skin, SkinPoses
-from .transform_curves import TransformCurves
+from .transform_curves import Key, TransformCurves
 
 MOST_VERTICES = 250_000
 """Vertices of a mesh, at most: the tree of so many is built within half a second."""
@@ -112,7 +112,7 @@ def read_skins(
     meshes: Sequence[BentMesh],
     objects: Mapping[int, bpy.types.Object],
     transforms: Transforms,
-    index_of: Mapping[int | tuple[int, str], int],
+    index_of: Mapping[Key, int],
     as_blocks: bool,
 ) -> list[SkinSource]:
     """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
@@ -145,7 +145,7 @@ def _read_skin(
     objects: Mapping[int, bpy.types.Object],
     weights: Mapping[str, GroupWeights],
     transforms: Transforms,
-    index_of: Mapping[int | tuple[int, str], int],
+    index_of: Mapping[Key, int],
 ) -> SkinSource | None:
     """Read a mesh as `read_skins` does, whose bones have some weights; None if its motion is unknown."""
     used = {name: each for name, each in weights.items() if len(each.rows)}
@@ -239,9 +239,8 @@ def _read_curves(
         armature = None if item is None else bending_armature(item)
         if item is None or armature is None:
             continue
-        known.read(scene, [armature], times)
+        known.read(scene, [armature, item], times)
         known.read_bones(armature, times)
-        known.read(scene, [item], times)
         mesh: Any = item.data
         bent = BentMesh(subject, item.session_uid, armature.session_uid, len(mesh.vertices))
         # None of Blender's objects may be used after a yield.

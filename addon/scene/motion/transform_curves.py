@@ -60,23 +60,28 @@ _PATH = re.compile(re.escape(BONES) + r'((?:[^"\\]|\\.)*)"\]\.(.+)')
 """Data path of a bone: its name, with escapes, and the path below it."""
 
 
-class PoseBone(NamedTuple):
-    """A bone, as `Transforms` has objects.
+Key: TypeAlias = int | tuple[int, str]
+"""Key of an object, its session_uid; of a bone, that of the armature's object, and its name."""
 
-    parent : Bone, or the armature's object.
-    rest : (CHANNELS,) float32
-    offset : (4, 4) float32. Matrix at rest, in the space of its parent at rest.
+
+class Animated(NamedTuple):
+    """An object or bone that nothing but curves and its parent may move.
+
+    above : Key of its parent; None for none.
+    rest : (CHANNELS,) float32. Values of its channels that nothing animates.
+    inverse : (4, 4) float32. Inverse of the parent; of a bone, its matrix at rest in the space of that.
+    mode : Rotation mode.
     """
 
-    name: str
-    parent: str | None
+    key: Key
+    above: Key | None
     rest: Singles
-    offset: Singles
+    inverse: Singles
     mode: int
     channels: list[Channel]
 
 
-def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
+def movable_bones(item: bpy.types.Object) -> list[Animated]:
     """Read the bones of an armature's object that nothing but curves may move, parents before children."""
     armature: Any = item.data
     pose: Any = item.pose
@@ -87,8 +92,8 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
         return []
     if armature.pose_position != "POSE":
         return []
-    constrained = _constrained_bones(item)
-    found: dict[str, PoseBone] = {}
+    constrained, uid = _constrained_bones(item), item.session_uid
+    found: dict[str, Animated] = {}
     for bone in armature.bones:
         posed, parent = pose.bones[bone.name], bone.parent
         # A single segment that moves with all its parent does.
@@ -113,8 +118,9 @@ def movable_bones(item: bpy.types.Object) -> list[PoseBone]:
         offset: Floats = np.array(bone.matrix_local, dtype=np.float64)
         if parent is not None:
             offset = np.asarray(np.linalg.solve(np.array(parent.matrix_local, dtype=np.float64), offset))
-        name = None if parent is None else parent.name
-        found[bone.name] = PoseBone(bone.name, name, rest, offset.astype(np.float32), mode, channels)
+        above = uid if parent is None else (uid, parent.name)
+        key = uid, bone.name
+        found[bone.name] = Animated(key, above, rest, offset.astype(np.float32), mode, channels)
     return list(found.values())
 
 
@@ -174,13 +180,6 @@ def _rest_values(item: Any, mode: int) -> Singles:
     return values
 
 
-_Added: TypeAlias = dict[int, tuple[bpy.types.Object, list[Channel]]]
-"""Objects that nothing but curves may move, after their parents, and their channels, by session_uid."""
-
-_Source: TypeAlias = tuple[int, CurveKeys | FrameDriver | None]
-"""A channel, and what animates it; None if it is unknown."""
-
-_UNKNOWN_PARENT = -2
 _LOCATIONS = frozenset(
     {*range(LOCATION.start, LOCATION.stop), *range(DELTA_LOCATION.start, DELTA_LOCATION.stop)}
 )
@@ -191,17 +190,18 @@ class TransformCurves:
 
     No reference to an object of Blender is kept.
 
-    index_of : Index of each known object in the transforms, by its session_uid; of a bone that was read, by
-        that of the armature's object and its name.
+    index_of : Index of each known object, and of each known bone that was read, in the transforms.
     hidden_by : list of (CurveKeys or None). The curve that hides and shows each known object, if there is
         one.
     """
 
     def __init__(self) -> None:
-        self.index_of: dict[int | tuple[int, str], int] = {}
+        self.index_of: dict[Key, int] = {}
         self.hidden_by: list[CurveKeys | None] = []
-        self._unknown: set[int] = set()
-        # Armatures' objects whose bones were read.
+        # Session_uids of objects that were read, whether they are known or not; of those that are not; and of
+        # armatures' objects whose bones were read.
+        self._read: set[int] = set()
+        self._unknown: set[Key] = set()
         self._with_bones: set[int] = set()
         # Channels at rest, inverse of the parent, rotation mode, and parent of each.
         self._rows: list[tuple[Singles, Singles, int, int]] = []
@@ -214,93 +214,87 @@ class TransformCurves:
         """Read original objects and all their parents, as far as their motion between `times` is known."""
         if scene.render.frame_map_old != scene.render.frame_map_new:
             return
-        added: _Added = {}
+        found: list[Animated] = []
         for item in objects:
-            self._add(item, added)
-        for (item, _), sources in zip(
-            added.values(), _sources([channels for _, channels in added.values()], times), strict=True
-        ):
-            self._index(item, sources, times)
+            self._add(item, found)
+        self._append(found, times)
 
     def read_bones(self, item: bpy.types.Object, times: tuple[float, float]) -> None:
         """Read the bones of an armature's object, if it is known, as far as their motion is."""
-        uid = item.session_uid
-        if uid not in self.index_of or uid in self._with_bones:
-            return
-        self._with_bones.add(uid)
-        bones = movable_bones(item)
-        for bone, sources in zip(bones, _sources([bone.channels for bone in bones], times), strict=True):
-            above = uid if bone.parent is None else (uid, bone.parent)
-            if above in self.index_of and all(source is not None for _, source in sources):
-                self.index_of[uid, bone.name] = len(self._rows)
-                self._append(bone.rest, bone.offset, bone.mode, self.index_of[above], sources)
+        found: list[Animated] = []
+        if item.session_uid in self.index_of:
+            self._add_bones(item, found)
+        self._append(found, times)
 
-    def _add(self, item: bpy.types.Object, added: _Added) -> bool:
+    def _add_bones(self, item: bpy.types.Object, found: list[Animated]) -> None:
+        if item.session_uid not in self._with_bones:
+            self._with_bones.add(item.session_uid)
+            found += movable_bones(item)
+
+    def _add(self, item: bpy.types.Object, found: list[Animated]) -> bool:
         """Add an object after its parents; return whether nothing but curves may move it."""
-        uid = item.session_uid
-        if uid in self.index_of or uid in added or uid in self._unknown:
+        uid, parent = item.session_uid, item.parent
+        if uid in self._read:
             return uid not in self._unknown
+        self._read.add(uid)
         # In case of a circle of parents the object is unknown until all of them are.
         self._unknown.add(uid)
-        if _is_moved_by_others(item) or not (item.parent is None or self._add(item.parent, added)):
+        if _is_moved_by_others(item) or not (parent is None or self._add(parent, found)):
             return False
-        channels, source = channels_of_object(item), _source_of_location(item)
-        of_source = channels if source is None or source == item else channels_of_object(source)
+        # Another object may give this one its location.
+        source: Any = _source_of_location(item)
+        channels, of_source = channels_of_object(item), channels_of_object(source)
         if channels is None or of_source is None:
             return False
-        if of_source is not channels:
-            # Another object gives this one its location.
+        if source != item:
             channels = [each for each in channels if each[0] not in _LOCATIONS]
             channels += [each for each in of_source if each[0] in _LOCATIONS]
-        self._unknown.discard(uid)
-        added[uid] = item, channels
-        return True
-
-    def _index(self, item: Any, sources: Sequence[_Source], times: tuple[float, float]) -> None:
-        """Index an object after its parent, if the source of each of its channels is known."""
-        uid, parent = item.session_uid, -1
-        inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
-        if item.parent is not None and item.parent_type == "BONE":
-            self.read_bones(item.parent, times)
-            parent = self.index_of.get((item.parent.session_uid, item.parent_bone), _UNKNOWN_PARENT)
-            # From the tail of the bone to its head.
-            from_tail = np.eye(4, dtype=np.float32)
-            from_tail[1, 3] = item.parent.data.bones[item.parent_bone].length
-            inverse = from_tail @ inverse
-        elif item.parent is not None:
-            parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
-        if parent == _UNKNOWN_PARENT or any(
-            source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
-        ):
-            self._unknown.add(uid)
-            return
         mode = ROTATION_MODES[item.rotation_mode]
-        values = _rest_values(item, mode)
-        source_of_location: Any = _source_of_location(item)
-        values[LOCATION] = source_of_location.location
-        values[DELTA_LOCATION] = source_of_location.delta_location
+        values: Any = _rest_values(item, mode)
+        values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
         values[DELTA_SCALE] = item.delta_scale
         if mode == QUATERNION:
             values[DELTA_ROTATION] = item.delta_rotation_quaternion
         elif mode != AXIS_ANGLE:
             values[DELTA_ROTATION][:3] = item.delta_rotation_euler
-        self.index_of[uid] = len(self._rows)
-        self._append(values, inverse, mode, parent, sources)
+        inverse = np.array(item.matrix_parent_inverse, dtype=np.float32)
+        above: Key | None = None if parent is None else parent.session_uid
+        if parent is not None and item.parent_type == "BONE":
+            self._add_bones(parent, found)
+            above = parent.session_uid, item.parent_bone
+            # From the tail of the bone to its head.
+            from_tail, armature = np.eye(4, dtype=np.float32), parent.data
+            assert isinstance(armature, bpy.types.Armature), "others have no bones"
+            from_tail[1, 3] = armature.bones[item.parent_bone].length
+            inverse = from_tail @ inverse
+        self._unknown.discard(uid)
+        found.append(Animated(uid, above, values, inverse, mode, channels))
+        return True
 
-    def _append(
-        self, rest: Singles, inverse: Singles, mode: int, parent: int, sources: Sequence[_Source]
-    ) -> None:
-        """Append an object or bone after its parent."""
-        row = len(self._rows)
-        self.hidden_by.append(None)
-        self._rows.append((rest, inverse, mode, parent))
-        for channel, source in sources:
-            if isinstance(source, FrameDriver):
-                self._drivers.append((row, channel, source))
-            elif channel == HIDING:
-                self.hidden_by[-1] = source
-            elif source is not None:
-                self._curves.append((row, channel, source))
+    def _append(self, found: Sequence[Animated], times: tuple[float, float]) -> None:
+        """Append objects and bones after their parents, as far as what animates them is known."""
+        curves = [curve for each in found for _, curve in each.channels]
+        read = (
+            keys if curve.driver is None else frame_driver(curve, keys)
+            for curve, keys in zip(curves, known_keys(curves, times), strict=True)
+        )
+        for key, above, rest, inverse, mode, channels in found:
+            sources = [(channel, next(read)) for channel, _ in channels]
+            if not (above is None or above in self.index_of) or any(
+                source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
+            ):
+                self._unknown.add(key)
+                continue
+            row = self.index_of[key] = len(self._rows)
+            self._rows.append((rest, inverse, mode, -1 if above is None else self.index_of[above]))
+            self.hidden_by.append(None)
+            for channel, source in sources:
+                if isinstance(source, FrameDriver):
+                    self._drivers.append((row, channel, source))
+                elif channel == HIDING:
+                    self.hidden_by[-1] = source
+                elif source is not None:
+                    self._curves.append((row, channel, source))
 
     def transforms(self) -> Transforms:
         """Return the transforms of all known objects."""
@@ -322,16 +316,6 @@ class TransformCurves:
             curves = DrivenCurves(curves, expressions)
         numbers = np.array([modes, parents], dtype=np.int64)
         return Transforms(rest, curve_of, numbers[0], numbers[1], inverse, curves)
-
-
-def _sources(channels: Sequence[list[Channel]], times: tuple[float, float]) -> list[list[_Source]]:
-    """Read what animates the channels of each of some objects or bones between `times`."""
-    curves = [curve for each in channels for _, curve in each]
-    found = (
-        keys if curve.driver is None else frame_driver(curve, keys)
-        for curve, keys in zip(curves, known_keys(curves, times), strict=True)
-    )
-    return [[(channel, next(found)) for channel, _ in each] for each in channels]
 
 
 def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
