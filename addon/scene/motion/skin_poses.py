@@ -41,14 +41,12 @@ class Skin(NamedTuple):
     """A mesh that an armature bends.
 
     subject : Index of the subject whose mesh it is.
-    armature : session_uid of the object that bends it.
     rows : (b,) int64. Indices of the bones in the transforms, and maybe of the mesh's object, which carries
         vertices without weights.
     points : Vertices, carried by these.
     """
 
     subject: int
-    armature: int
     rows: Ints
     points: BlendedPoints
 

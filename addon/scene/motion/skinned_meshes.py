@@ -7,8 +7,9 @@ other methods, and if the mesh's object stays where it is relative to the armatu
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import bpy
@@ -64,8 +65,10 @@ class BentMesh(NamedTuple):
     vertices: int
 
 
-class SkinSource(NamedTuple):
-    """Arrays read from a mesh to make a skin, with b bones that have a weight.
+def _make_skin(
+    mesh: BentMesh, rows: Ints, to_bones: Floats, weights: list[GroupWeights], points: Floats
+) -> Skin:
+    """Make a skin with b bones that have a weight; its tree takes most of the time.
 
     rows : (b + 1,) int64. Indices of the bones in the transforms, and of the mesh's object.
     to_bones : (b + 1, 4, 4) float64. Matrices from the space of the mesh to those of the bones at rest, and
@@ -73,55 +76,45 @@ class SkinSource(NamedTuple):
     weights : list of GroupWeights, (b,)
     points : (n, 3) float64. Vertices.
     """
-
-    mesh: BentMesh
-    rows: Ints
-    to_bones: Floats
-    weights: list[GroupWeights]
-    points: Floats
-
-    def skin(self) -> Skin:
-        """Return the skin, whose tree takes most of the time."""
-        count, total = len(self.points), np.zeros(len(self.points))
-        for rows, of_bone in self.weights:
-            total[rows] += of_bone
-        is_bent: Bools = np.asarray(total > _LEAST_WEIGHT)
-        # The vertices that each bone carries, and its shares in them, 1 in sum; the object has the rest.
-        carried: list[tuple[int, Ints, Floats]] = []
-        for bone, (rows, of_bone) in enumerate(self.weights):
-            kept = is_bent[rows]
-            carried.append((bone, rows[kept], of_bone[kept] / total[rows[kept]]))
-        uncarried = np.flatnonzero(~is_bent)
-        carried.append((len(self.weights), uncarried, np.ones(len(uncarried))))
-        carried = [each for each in carried if len(each[1])]
-        carriers = np.bincount(np.concatenate([rows for _, rows, _ in carried]), minlength=count)
-        shape = (count, int(carriers.max()))
-        bones, shares, places = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros((*shape, 3))
-        filled = np.zeros(count, dtype=np.int64)
-        for number, (bone, rows, share) in enumerate(carried):
-            cell, matrix = (rows, filled[rows]), self.to_bones[bone]
-            bones[cell], shares[cell] = number, share
-            places[cell] = self.points[rows] @ matrix[:3, :3].T + matrix[:3, 3]
-            filled[rows] += 1
-        used = self.rows[[bone for bone, _, _ in carried]]
-        points = BlendedPoints(bones, shares, places, self.points)
-        return Skin(self.mesh.subject, self.mesh.armature, used, points)
+    count, total = len(points), np.zeros(len(points))
+    for group, of_bone in weights:
+        total[group] += of_bone
+    is_bent: Bools = np.asarray(total > _LEAST_WEIGHT)
+    # The vertices that each bone carries, and its shares in them, 1 in sum; the object has the rest.
+    carried: list[tuple[int, Ints, Floats]] = []
+    for bone, (group, of_bone) in enumerate(weights):
+        kept = is_bent[group]
+        carried.append((bone, group[kept], of_bone[kept] / total[group[kept]]))
+    uncarried = np.flatnonzero(~is_bent)
+    carried.append((len(weights), uncarried, np.ones(len(uncarried))))
+    carried = [each for each in carried if len(each[1])]
+    carriers = np.bincount(np.concatenate([group for _, group, _ in carried]), minlength=count)
+    shape = (count, int(carriers.max()))
+    bones, shares, places = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros((*shape, 3))
+    filled = np.zeros(count, dtype=np.int64)
+    for number, (bone, group, share) in enumerate(carried):
+        cell, matrix = (group, filled[group]), to_bones[bone]
+        bones[cell], shares[cell] = number, share
+        places[cell] = points[group] @ matrix[:3, :3].T + matrix[:3, 3]
+        filled[group] += 1
+    used = rows[[bone for bone, _, _ in carried]]
+    return Skin(mesh.subject, used, BlendedPoints(bones, shares, places, points))
 
 
-def read_skins(
+def _read_skins(
     meshes: Sequence[BentMesh],
     objects: Mapping[int, bpy.types.Object],
     transforms: Transforms,
     index_of: Mapping[Key, int],
     as_blocks: bool,
-) -> list[SkinSource]:
+) -> Iterator[Callable[[], Skin]]:
     """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
 
-    meshes : Subjects that are known to be bent.
-    objects : Objects by their session_uids.
+    objects : By their session_uids.
     transforms : Of the known objects and bones.
     index_of : Their indices, as `TransformCurves` has them.
     as_blocks : Whether to read weights as blocks, within a step of a job.
+    Yields functions that make the skins.
     """
     # The vertex groups that move vertices: the bone of each, by its index.
     groups = []
@@ -133,33 +126,19 @@ def read_skins(
         )
     wanted = [(objects[mesh.uid], list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
     weights = weights_of_meshes(wanted, as_blocks)
-    sources = (
-        _read_skin(mesh, objects, dict(zip(of_mesh.values(), each, strict=True)), transforms, index_of)
-        for mesh, of_mesh, each in zip(meshes, groups, weights, strict=True)
-    )
-    return [source for source in sources if source is not None]
-
-
-def _read_skin(
-    mesh: BentMesh,
-    objects: Mapping[int, bpy.types.Object],
-    weights: Mapping[str, GroupWeights],
-    transforms: Transforms,
-    index_of: Mapping[Key, int],
-) -> SkinSource | None:
-    """Read a mesh as `read_skins` does, whose bones have some weights; None if its motion is unknown."""
-    used = {name: each for name, each in weights.items() if len(each.rows)}
-    rows = [*(index_of.get((mesh.armature, name), -1) for name in used), index_of.get(mesh.uid, -1)]
-    in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
-    armature: Any = objects[mesh.armature].data
-    bones = [armature.bones[name] for name in used]
-    is_unknown = in_armature is None or min(rows) < 0
-    if is_unknown or not mesh.vertices or any(bone.use_envelope_multiply for bone in bones):
-        return None
-    at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
-    to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
-    points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
-    return SkinSource(mesh, np.array(rows), to_bones, list(used.values()), points)
+    for mesh, of_mesh, of_groups in zip(meshes, groups, weights, strict=True):
+        used = {name: each for name, each in zip(of_mesh.values(), of_groups, strict=True) if len(each.rows)}
+        rows = [*(index_of.get((mesh.armature, name), -1) for name in used), index_of.get(mesh.uid, -1)]
+        in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
+        armature = objects[mesh.armature].data
+        bones = [armature.bones[name] for name in used]
+        is_unknown = in_armature is None or min(rows) < 0
+        if is_unknown or not mesh.vertices or any(bone.use_envelope_multiply for bone in bones):
+            continue
+        at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
+        to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
+        points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
+        yield partial(_make_skin, mesh, np.array(rows), to_bones, list(used.values()), points)
 
 
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
@@ -181,7 +160,7 @@ def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Float
 # ---- Reading, step by step, so that windows respond
 
 _VERTICES_PER_STEP = 1 << 17
-"""Vertices whose weights are read at once as blocks, unless one mesh has more: about 30 ms."""
+"""Vertices whose weights are read at once as blocks, about: 30 ms."""
 
 
 def read_skin_poses(
@@ -197,44 +176,10 @@ def read_skin_poses(
         deform.
     times : (float, float). First and last time at which they must be known, in frames.
     """
-    if not is_candidate.any():
-        return None
-    known, bent = TransformCurves(), list[BentMesh]()
-    for each in _read_curves(scene_uid, uids, np.flatnonzero(is_candidate), times, known):
-        bent.append(each)
-        yield
-    if not bent:
-        return None
-    transforms, skins = known.transforms(), list[Skin]()
-    as_blocks = is_worth_a_scene(sum(each.vertices for each in bent))
-    for step in _steps(bent, _VERTICES_PER_STEP if as_blocks else 0):
-        objects = {item.session_uid: item for item in scene_by_uid(scene_uid).objects}
-        meshes = [
-            each
-            for each in step
-            if {each.uid, each.armature} <= objects.keys()
-            and bending_armature(objects[each.uid]) == objects[each.armature]
-        ]
-        sources = read_skins(meshes, objects, transforms, known.index_of, as_blocks)
-        # None of Blender's objects may be used after a yield.
-        del objects, meshes
-        yield
-        for source in sources:
-            skins.append(source.skin())
-            yield
-    return SkinPoses(len(uids), transforms, skins)
-
-
-def _read_curves(
-    scene_uid: int, uids: Ints, subjects: Ints, times: tuple[float, float], known: TransformCurves
-) -> Iterator[BentMesh]:
-    """Read the curves of the bones that bend meshes of subjects (k,), one subject after another."""
-    scene = scene_by_uid(scene_uid)
-    objects = {item.session_uid: item for item in scene.objects}
-    for subject in subjects.tolist():
-        if not objects:
-            scene = scene_by_uid(scene_uid)
-            objects = {item.session_uid: item for item in scene.objects}
+    known, bent, objects = TransformCurves(), list[BentMesh](), dict[int, bpy.types.Object]()
+    for subject in np.flatnonzero(is_candidate).tolist():
+        scene = scene_by_uid(scene_uid)
+        objects = objects or {item.session_uid: item for item in scene.objects}
         item = objects.get(uids[subject])
         armature = None if item is None else bending_armature(item)
         if item is None or armature is None:
@@ -242,20 +187,29 @@ def _read_curves(
         known.read(scene, [armature, item], times)
         known.read_bones(armature, times)
         mesh: Any = item.data
-        bent = BentMesh(subject, item.session_uid, armature.session_uid, len(mesh.vertices))
+        bent.append(BentMesh(subject, item.session_uid, armature.session_uid, len(mesh.vertices)))
         # None of Blender's objects may be used after a yield.
         objects = {}
         del scene, item, armature, mesh
-        yield bent
-
-
-def _steps(bent: Sequence[BentMesh], vertices: int) -> Iterator[list[BentMesh]]:
-    """Divide meshes into those that are read together: at most so many vertices, but one mesh at least."""
-    step: list[BentMesh] = []
-    for each in bent:
-        if step and sum(other.vertices for other in step) + each.vertices > vertices:
-            yield step
-            step = []
-        step.append(each)
-    if step:
-        yield step
+        yield
+    vertices = np.cumsum([each.vertices for each in bent])
+    as_blocks = bool(bent) and is_worth_a_scene(int(vertices[-1]))
+    transforms, skins = known.transforms(), list[Skin]()
+    step_of = vertices // _VERTICES_PER_STEP if as_blocks else np.arange(len(bent))
+    for step in np.unique(step_of).tolist():
+        objects = {item.session_uid: item for item in scene_by_uid(scene_uid).objects}
+        meshes = [
+            each
+            for each, its_step in zip(bent, step_of.tolist(), strict=True)
+            if its_step == step
+            and {each.uid, each.armature} <= objects.keys()
+            and bending_armature(objects[each.uid]) == objects[each.armature]
+        ]
+        makers = list(_read_skins(meshes, objects, transforms, known.index_of, as_blocks))
+        # As above.
+        objects = {}
+        yield
+        for make in makers:
+            skins.append(make())
+            yield
+    return SkinPoses(len(uids), transforms, skins) if bent else None
