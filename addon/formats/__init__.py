@@ -26,13 +26,7 @@ Decisions:
 
 # mypy: implicit-reexport
 # ruff: noqa: F401
-from .atomic_write import (
-    OutputError,
-    remove_unfinished_files,
-    replaced_after,
-    require_writable,
-    write_text,
-)
+from .atomic_write import OutputError, remove_unfinished_files, replaced_after, require_writable, write_text
 from .comparison import Comparison, compare_contacts
 from .document.conversion import (
     DEFAULT_DECIMALS,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ..core.compound.convex_parts import Compound
-from ..core.numeric.arrays import Ints
+from ..core.numeric.arrays import Floats, Ints
 from ..core.shapes import VOLUMES
 from .spaces import matrix_from_quaternion
 
@@ -71,6 +71,12 @@ def read_column(key: str, groups: Sequence[Mapping[str, Any]]) -> tuple[Ints, An
     if key in _OF_PARTS or not values:
         return rows, [read_shape(key, value) for value in values]
     return rows, read_shapes(key, values)
+
+
+def read_placement(entry: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Convert translation (3,) and rotation (4,), (x, y, z, w), of an object."""
+    transform = entry["transform"]
+    return np.array(transform["translation"], np.float64), np.array(transform["rotation"], np.float64)
 
 
 def read_normalized_shape(key: str, value: Any) -> Obb | Sphere | Capsule | Cylinder:

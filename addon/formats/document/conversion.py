@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -57,37 +57,34 @@ def _read_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
     return tuple(id for id in extra if id in known)
 
 
-def _write_played(played: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Reasons in order, each with the ids of its objects."""
-    ids: dict[str, list[str]] = {}
-    for id, reason in played.items():
-        ids.setdefault(reason, []).append(id)
-    return [{"reason": reason, "ids": sorted(ids[reason])} for reason in sorted(ids)]
+def _write_groups(key: str, groups: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
+    """Names of groups in order, with the ids of their objects."""
+    return [{key: name, "ids": sorted(groups[name])} for name in sorted(groups)]
 
 
-def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
+def _read_groups(key: str, extra: Any) -> dict[str, tuple[str, ...]]:
     return {
-        id: entry["reason"]
+        entry[key]: tuple(id for id in entry["ids"] if isinstance(id, str))
         for entry in (extra if isinstance(extra, list) else [])
-        if isinstance(entry, dict) and isinstance(entry.get("reason"), str)
-        for id in _read_ids(entry.get("ids"), known)
+        if isinstance(entry, dict) and isinstance(entry.get(key), str) and isinstance(entry.get("ids"), list)
     }
 
 
-def _write_roots(roots: Mapping[str, tuple[str, ...]]) -> list[dict[str, Any]]:
-    """Armatures in order, each with the ids of its objects without a parent."""
-    return [{"armature": name, "ids": sorted(roots[name])} for name in sorted(roots)]
+def _write_played(played: Mapping[str, str]) -> list[dict[str, Any]]:
+    ids: dict[str, list[str]] = {}
+    for id, reason in played.items():
+        ids.setdefault(reason, []).append(id)
+    return _write_groups("reason", ids)
+
+
+def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
+    groups = _read_groups("reason", extra)
+    return {id: reason for reason, ids in groups.items() for id in ids if id in known}
 
 
 def read_armature_roots(extra: Any, _: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     """Convert "armatureRoots" of "extras"."""
-    return {
-        entry["armature"]: tuple(id for id in entry["ids"] if isinstance(id, str))
-        for entry in (extra if isinstance(extra, list) else [])
-        if isinstance(entry, dict)
-        and isinstance(entry.get("armature"), str)
-        and isinstance(entry.get("ids"), list)
-    }
+    return _read_groups("armature", extra)
 
 
 def read_skipped_pairs(extra: Any, _: Collection[str] = ()) -> dict[str, int]:
@@ -112,7 +109,7 @@ _EXTRAS = {
     "straightBetweenFrames": _Extra("linear_ids", sorted, _read_ids),
     "playedInScene": _Extra("played", _write_played, _read_played),
     "vertexGroup": _Extra("vertex_group", str, lambda extra, _: extra if isinstance(extra, str) else None),
-    "armatureRoots": _Extra("armature_roots", _write_roots, read_armature_roots),
+    "armatureRoots": _Extra("armature_roots", partial(_write_groups, "armature"), read_armature_roots),
     "skippedPairs": _Extra("skipped_pairs", lambda pairs: dict(sorted(pairs.items())), read_skipped_pairs),
 }
 

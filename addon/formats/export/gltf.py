@@ -16,11 +16,11 @@ import numpy as np
 from ...core import Capsule, Cylinder, Obb, Sphere
 from ...core.messages import message
 from ...core.numeric.arguments import require_texts
-from ...core.numeric.arrays import Floats, cross, perpendicular
+from ...core.numeric.arrays import cross, perpendicular
 from ...core.numeric.floating_point import nearest_float32
 from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionResponse, response_of
-from ..shape_members import preferred_shapes, read_normalized_shape, read_shape
-from ..spaces import quaternion_from_matrix
+from ..shape_members import preferred_shapes, read_normalized_shape, read_placement, read_shape
+from ..spaces import matrix_from_quaternion, quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
     PARENT_FRAME,
@@ -183,8 +183,8 @@ def _nodes(
 
     for entry in bounded:
         try:
-            translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
-            node = Collider(nearest_float32(translation), nearest_float32(rotation), np.ones(3), {})
+            translation, rotation = map(nearest_float32, read_placement(entry))
+            node = Collider(translation, rotation, np.ones(3), {})
             colliders = _colliders(node, entry)
             # The one that is no hull and no compound.
             volume = next((_volume(entry, *item) for item in preferred_shapes(entry, _VOLUME_SHAPES)), None)
@@ -246,7 +246,7 @@ def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
     """Colliders below the node of an object: of its parts, of its hull, or of another shape."""
     parent, error = node_matrix(node.translation, node.rotation, node.scale), unit_length_error(node.rotation)
     return [
-        fit_hull(parent, _floats(numbers["vertices"]), error)
+        fit_hull(parent, np.array(numbers["vertices"], np.float64), error)
         if key == "hull"
         else _collider(node, _volume(entry, key, numbers))
         for key, numbers in preferred_shapes(entry, _COLLIDER_SHAPES)
@@ -281,8 +281,8 @@ def _volume(entry: dict[str, Any], key: str, numbers: Mapping[str, Any]) -> Coll
 
 def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVolume:
     """Move the box, else the sphere, from the axes of an object to world space."""
-    translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
-    axes = node_matrix(np.zeros(3), rotation, np.ones(3))[:3, :3]
+    translation, rotation = read_placement(entry)
+    axes = matrix_from_quaternion(rotation)
     if "aabb" not in local:
         sphere = read_shape("sphere", local["sphere"])
         return Sphere(translation + axes @ sphere.center, sphere.radius)
@@ -290,7 +290,3 @@ def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVol
     middle = box.min + (box.max - box.min) / 2
     half = np.maximum(box.max - middle, middle - box.min)
     return Obb(translation + axes @ middle, half, axes)
-
-
-def _floats(values: Sequence[float]) -> Floats:
-    return np.array(values, dtype=np.float64)

@@ -68,8 +68,7 @@ class HullMeshes:
     """The meshes of a file, each a convex hull, in one buffer."""
 
     def __init__(self) -> None:
-        self._indices: dict[bytes, int] = {}
-        self._names: list[str] = []
+        self._meshes: dict[bytes, tuple[int, str]] = {}
         self._accessors: list[dict[str, Any]] = []
         self._views: list[dict[str, Any]] = []
         self._data = bytearray()
@@ -77,9 +76,9 @@ class HullMeshes:
     def index_of(self, name: str, hull: ConvexHull) -> int:
         """Return the index of the mesh of a hull; equal hulls are written once, with the first name."""
         vertices, faces = hull.vertices.astype("<f4"), hull.faces.astype(np.uint8)
-        index = self._indices.setdefault(vertices.tobytes() + faces.tobytes(), len(self._names))
-        if index == len(self._names):
-            self._names.append(name)
+        new = len(self._meshes)
+        index, _ = self._meshes.setdefault(vertices.tobytes() + faces.tobytes(), (new, name))
+        if index == new:
             limits = {"min": vertices.min(axis=0).tolist(), "max": vertices.max(axis=0).tolist()}
             self._add(vertices.tobytes(), _VERTICES, _FLOAT, len(vertices), "VEC3", limits)
             self._add(faces.tobytes(), _INDICES, _UNSIGNED_BYTE, faces.size, "SCALAR", {})
@@ -99,11 +98,11 @@ class HullMeshes:
 
     def properties(self) -> dict[str, Any]:
         """Return the properties of the file that hold the meshes; none without meshes."""
-        if not self._names:
+        if not self._meshes:
             return {}
         meshes = [
             {"name": name, "primitives": [{"attributes": {"POSITION": 2 * index}, "indices": 2 * index + 1}]}
-            for index, name in enumerate(self._names)
+            for index, name in self._meshes.values()
         ]
         uri = "data:application/octet-stream;base64," + b64encode(self._data).decode("ascii")
         return {

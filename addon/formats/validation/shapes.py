@@ -10,8 +10,7 @@ cylinders by their faces, and spheres never with corners of boxes.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -211,20 +210,17 @@ def _are_parallel(axes: Floats, other: Floats) -> Bools:
 def _is_contradictory(shapes: Mapping[str, _Plain], step: float, tolerance: float) -> Bools:
     """Return which objects (n,) have boxes and spheres that cannot enclose the same."""
     pairs = product(shapes.values(), repeat=2)
-    return _any(_contradicts(shape, other, shape.slack(step, tolerance)) for shape, other in pairs)
+    found = [_contradicts(shape, other, shape.slack(step, tolerance)) for shape, other in pairs]
+    return np.asarray(np.any(found, axis=0))
 
 
 def _is_outside(shapes: Mapping[str, _Plain], envelope: Mapping[str, _Plain], step: float) -> Bools:
     """Return which objects (n,) have a box that exceeds a shape of their envelope."""
-    return _any(
+    found = [
         (shape.radius == 0) & _contradicts(shape, other, shape.slack(step, _ENVELOPE_TOLERANCE))
         for shape, other in product(shapes.values(), envelope.values())
-    )
-
-
-def _any(flags: Iterable[Bools]) -> Bools:
-    """Return whether any of several flags (n,) is set; one False for all if there are none."""
-    return reduce(np.logical_or, flags, np.asarray(False))
+    ]
+    return np.asarray(np.any(found, axis=0))
 
 
 def _plain_problems(

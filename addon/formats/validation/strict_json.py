@@ -14,6 +14,7 @@ import os
 import re
 import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -105,11 +106,8 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its keys and values. Other programs read either value of a duplicate key."""
     value = dict(pairs)
     if len(value) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise DocumentError(f"the key {quoted(key)} is used twice in one object")
-            seen.add(key)
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise DocumentError(f"the key {quoted(key)} is used twice in one object")
     return value
 
 

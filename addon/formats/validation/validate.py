@@ -54,20 +54,16 @@ def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
 
 
 def _tree_problems(tree: list[dict[str, Any]], path: str) -> Iterator[str]:
-    parents = [0] * len(tree)
-    listed: list[int] = []
     for index, node in enumerate(tree):
         if len(node["children"]) == 1:
             yield f"{path}[{index}].children: must be two, or none"
         for child in node["children"]:
             if not index < child < len(tree):
                 yield f"{path}[{index}].children: {child} is not the index of a later node"
-            else:
-                parents[int(child)] += 1
-                listed.append(int(child))
-    if any(count != 1 for count in parents[1:]):
+    listed, later = [child for node in tree for child in node["children"]], list(range(1, len(tree)))
+    if sorted(listed) != later:
         yield f"{path}: each node except the root must be the child of exactly one node"
-    elif listed != list(range(1, len(tree))):
+    elif listed != later:
         yield f"{path}: nodes are not breadth-first, level by level and in the order of their parents"
 
 
@@ -168,22 +164,20 @@ def _meaning_problems(document: Document) -> Iterator[str]:
         yield "time: frameStart > frameEnd"
     yield from _object_problems(document["objects"])
     ids = {entry["id"] for entry in document["objects"]}
-    tracked: set[str] = set()
-    if any(a["object"] > b["object"] for a, b in pairwise(document["tracks"])):
+    tracked = [track["object"] for track in document["tracks"]]
+    if tracked != sorted(tracked):
         yield "tracks: are not sorted by object"
     for index, track in enumerate(document["tracks"]):
         yield from _track_problems(track, ids, f"tracks[{index}]")
-        if track["object"] in tracked:
-            yield f"tracks[{index}].object: {quoted(track['object'])} has a track already"
-        tracked.add(track["object"])
+        if index and tracked[index] == tracked[index - 1]:
+            yield f"tracks[{index}].object: {quoted(tracked[index])} has a track already"
     yield from pair_problems(document)
 
 
 def _make_indices_int(objects: Sequence[dict[str, Any]]) -> None:
     """Convert the indices of hulls and trees in place: JSON writers of some languages write 1.0 for 1."""
     for entry in objects:
-        for group in ("local", "world", "envelope"):
-            shapes = entry.get(group, {})
+        for shapes in (entry["local"], entry["world"]):
             for holder in (shapes, *shapes.get("compound", ())):
                 if hull := holder.get("hull"):
                     hull["faces"] = [[int(index) for index in face] for face in hull["faces"]]

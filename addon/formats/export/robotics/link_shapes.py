@@ -6,7 +6,6 @@ Poses are products of the transforms that a file has. Shapes enclose what the sh
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,9 +13,9 @@ import numpy as np
 from ....core import Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
 from ....core.numeric.arrays import Floats
 from ...rounding import center_and_half_extents, rounded_up
-from ...shape_members import preferred_shapes, read_normalized_shape, read_shape
+from ...shape_members import preferred_shapes, read_normalized_shape, read_placement, read_shape
 from ...spaces import matrix_from_quaternion, quaternion_from_matrix
-from ..gltf_collider_nodes import minimum_thickness
+from ..gltf_collider_nodes import minimum_thickness, vector_length
 
 NO_ROTATION: Floats = np.array([0.0, 0.0, 0.0, 1.0])
 """Quaternion (x, y, z, w)."""
@@ -78,7 +77,7 @@ def frame_below(parent: LinkFrame | None, translation: Floats, quaternion: Float
     Returns frame : LinkFrame. Below another, its world pose differs from the given one by rounding errors.
     """
     if parent is None:
-        unit, reach = quaternion / _length(quaternion), float(np.abs(translation).max())
+        unit, reach = quaternion / vector_length(quaternion), float(np.abs(translation).max())
         return LinkFrame(translation, matrix_from_quaternion(unit), 0, reach, translation, unit)
     offset = tidied(parent.rotation.T @ (translation - parent.translation))
     relative = unit_quaternion(parent.rotation.T @ matrix_from_quaternion(quaternion), _NO_TURN)
@@ -169,7 +168,7 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
     """
     with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
         return tuple(
-            _hull(_floats(numbers["vertices"]), frame, format)
+            _hull(np.array(numbers["vertices"], np.float64), frame, format)
             if kind == "hull"
             else _converted(
                 _box_along_object(entry) if kind == "aabb" else read_normalized_shape(kind, numbers), frame
@@ -198,21 +197,20 @@ def geometry_of(shape: LinkShape) -> tuple[str, Floats, Floats, Any]:
         x, y, z = shape.axis if shape.axis[2] >= 0 else -shape.axis
         quaternion = np.array([-y, x, 0.0, 1 + z])
         sizes = np.array([shape.radius, shape.half_length])
-        return shape.name, shape.center, quaternion / _length(quaternion), sizes
+        return shape.name, shape.center, quaternion / vector_length(quaternion), sizes
     raise TypeError(f"no geometry of {type(shape).__name__}")
 
 
 def _box_along_object(entry: dict[str, Any]) -> Obb:
     """Box along the object's own axes, in the world."""
-    transform = entry["transform"]
-    translation, quaternion = _floats(transform["translation"]), _floats(transform["rotation"])
+    translation, quaternion = read_placement(entry)
     is_turned = not np.array_equal(quaternion, NO_ROTATION)
     box = read_shape("aabb", entry["local" if is_turned else "world"]["aabb"])
     center, half = center_and_half_extents(box.min, box.max)
     if not is_turned:
         return Obb(center, half, np.eye(3))
     axes = matrix_from_quaternion(quaternion)
-    error = _ROTATION_ERROR * (_length(center) + _length(half))
+    error = _ROTATION_ERROR * (vector_length(center) + vector_length(half))
     return Obb(translation + axes @ center, half + error, axes)
 
 
@@ -226,7 +224,7 @@ def _converted(shape: Sphere | Obb | Capsule | Cylinder, frame: LinkFrame) -> Li
 
 
 def _box(box: Obb, frame: LinkFrame) -> Obb:
-    center, error = frame.to_link(box.center, _length(box.half_extents))
+    center, error = frame.to_link(box.center, vector_length(box.half_extents))
     turned = frame.rotation.T @ box.rotation
     axes = matrix_from_quaternion(unit_quaternion(turned, _SAME_AXES))
     half = box.half_extents
@@ -241,7 +239,7 @@ def _axial(shape: Capsule | Cylinder, frame: LinkFrame) -> Capsule | Cylinder:
     axis = frame.rotation.T @ shape.axis
     turned = float(np.hypot(axis[0], axis[1]))
     if turned > _SAME_AXES:
-        axis, turned = axis / _length(axis), 0.0
+        axis, turned = axis / vector_length(axis), 0.0
     else:
         axis, turned = np.array([0.0, 0.0, 1.0]), turned * (1 + _SAME_AXES)
     sizes = np.array([half_length, float(shape.radius)])
@@ -253,7 +251,7 @@ def _axial(shape: Capsule | Cylinder, frame: LinkFrame) -> Capsule | Cylinder:
 def _hull(vertices: Floats, frame: LinkFrame, format: LinkFormat) -> LinkHull | Obb:
     """Hull of vertices (v, 3) of the world; a box where single precision has no hull."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
-    size = _length(high - low)
+    size = vector_length(high - low)
     middle, error = frame.to_link(low / 2 + high / 2, size)
     local = (vertices - frame.translation) @ frame.rotation - middle
     margin = error + format.hull_margin + format.relative_hull_margin * size
@@ -271,11 +269,3 @@ def _hull(vertices: Floats, frame: LinkFrame, format: LinkFormat) -> LinkHull | 
 def _thickened(half_sizes: Floats) -> Floats:
     """Half sizes (...) without zeros, see `minimum_thickness`."""
     return np.maximum(half_sizes, minimum_thickness(2 * float(np.max(half_sizes))) / 2)
-
-
-def _length(vector: Floats) -> float:
-    return float(np.sqrt((vector**2).sum()))
-
-
-def _floats(values: Sequence[Any]) -> Floats:
-    return np.array(values, dtype=np.float64)

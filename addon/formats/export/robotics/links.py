@@ -14,6 +14,7 @@ from ....core import CollisionBoundsError, InvalidShapeError, NonFiniteGeometryE
 from ....core.messages import message
 from ....core.numeric.arrays import require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
+from ...shape_members import read_placement
 from ...spaces import Convention
 from .link_shapes import LinkFormat, LinkFrame, LinkShape, frame_below, geometry_of, shapes_in_link
 from .text import indented, link_names
@@ -38,7 +39,7 @@ class Link:
 
     name : See `link_names`.
     object_name, id : Of the object in the document.
-    parent : Index of the link above.
+    path : Indices of the links above, and of itself.
     frame : LinkFrame
     shapes : In the link's frame; none if the response is "none".
     response : CollisionResponse
@@ -47,10 +48,15 @@ class Link:
     name: str
     object_name: str
     id: str
-    parent: int | None
+    path: tuple[int, ...]
     frame: LinkFrame
     shapes: tuple[LinkShape, ...]
     response: CollisionResponse = DEFAULT_RESPONSE
+
+    @property
+    def parent(self) -> int | None:
+        """Index of the link above."""
+        return self.path[-2] if len(self.path) > 1 else None
 
 
 def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Link]:
@@ -74,14 +80,14 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
     rows = {entry["id"]: row for row, (_, of_object) in enumerate(objects) for entry in of_object}
     parents = [rows.get(entry["parent"]) for entry in entries]
     frames: dict[int, LinkFrame] = {}
+    paths: dict[int | None, tuple[int, ...]] = {None: ()}
     for row in _parents_first(parents):
-        transform, parent = entries[row]["transform"], parents[row]
-        while parent is not None and frames[parent].level >= MAX_LEVELS:
-            parent = parents[parent]
-        parents[row] = parent
-        pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
+        above = paths[parents[row]][:MAX_LEVELS]
+        parent, paths[row] = above[-1] if above else None, (*above, row)
         with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
-            frames[row] = frame_below(None if parent is None else frames[parent], *pose)
+            frames[row] = frame_below(
+                None if parent is None else frames[parent], *read_placement(entries[row])
+            )
     links, has_shapes = [], False
     names = link_names(name for name, _ in objects)
     for row, (name, (object_name, of_object)) in enumerate(zip(names, objects, strict=True)):
@@ -97,7 +103,7 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
         has_shapes = has_shapes or bool(shapes)
         response = response_of(entries[row])
         shapes = () if response.response == "none" else shapes
-        links.append(Link(name, object_name, entries[row]["id"], parents[row], frame, shapes, response))
+        links.append(Link(name, object_name, entries[row]["id"], paths[row], frame, shapes, response))
     if links and not has_shapes:
         text = "{format} needs one of {shapes}, and no object has one"
         raise RoboticsError(message(text, format=label, shapes=", ".join(sorted(format.shapes))))
@@ -109,25 +115,16 @@ def nested_text(
 ) -> Iterator[str]:
     """Yield the text of each link, then that of the links below it, then its end.
 
-    Without recursion, which deep hierarchies would end.
-
     lines : Returns the lines of a link but its end.
     end : Last line of a link.
     levels : By which links without a parent are indented.
     """
-    below: dict[int | None, list[int]] = {}
-    for row, link in enumerate(links):
-        below.setdefault(link.parent, []).append(row)
-    waiting: list[int | str] = [*reversed(below.get(None, []))]
-    while waiting:
-        row_or_end = waiting.pop()
-        if isinstance(row_or_end, str):
-            yield row_or_end
-            continue
-        link = links[row_or_end]
+    in_order = sorted(links, key=lambda link: link.path)
+    next_levels = [*(link.frame.level for link in in_order[1:]), 0]
+    for link, next_level in zip(in_order, next_levels, strict=False):
         yield indented(lines(link), link.frame.level + levels)
-        waiting.append(indented([end], link.frame.level + levels))
-        waiting.extend(reversed(below.get(row_or_end, [])))
+        for level in range(link.frame.level, next_level - 1, -1):
+            yield indented([end], level + levels)
 
 
 def groups_that_meet(links: Iterable[Link]) -> dict[int, int]:

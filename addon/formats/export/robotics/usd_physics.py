@@ -86,11 +86,7 @@ def _group_lines(links: list[Link], root: str) -> Iterator[str]:
     members: dict[int, list[str]] = {}
     for link in links if meeting else ():
         if link.shapes and link.response.response == "solid":
-            names, above = [link.name], link.parent
-            while above is not None:
-                names.append(links[above].name)
-                above = links[above].parent
-            path = "/".join(["", root, *reversed(names), _COLLIDER])
+            path = "/".join(["", root, *(links[row].name for row in link.path), _COLLIDER])
             members.setdefault(link.response.group, []).append(f"<{path}>")
     groups = []
     for group in sorted(members):
