@@ -45,7 +45,6 @@ from .process import create_session_folder_parent, finish_output, ignore_late_si
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result
     from ..scene.motion.scan_records import ScanShare
-    from ..scene.settings import ContactSettings
 
 _INTERVAL = 0.1
 """Seconds between updates: a terminal may be slower than a scan."""
@@ -304,11 +303,29 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     baseline = None if options.baseline is None else _load_baseline(options)
     scene, warnings = _open_scene(options)
     _restarted(scene)
+    from ..scene.jobs.contacts import find_contacts, scan_frame_share
+    from ..scene.motion.scan_records import has_sections, refusal_of
     from ..scene.settings import ContactSettings
 
     settings = _settings(ContactSettings(), scene, options)
+    shares: list[ScanShare] = []
+    share, count = options.frame_share, options.join_shares
+    can_be_shared = share is not None
+    if share is None and count is not None:
+        shares = _read_shares(options, count)
+        _print_refusal(*(each.refusal for each in shares))
+    elif count is not None or options.share_exit_code is not None:
+        can_be_shared = has_sections(scene, settings)
+        if can_be_shared and (refusal := refusal_of(scene)):
+            _print_refusal(refusal)
+            can_be_shared = False
+    job: Generator[Progress, None, Result | None] | None = None
+    if can_be_shared and share is not None:
+        job = scan_frame_share(scene, settings, share, partial(_exchange_shares, options))
+    elif not can_be_shared and (share is None or not share[0]):
+        # The first of the shares is the whole scan.
+        job = find_contacts(scene, settings, shares=shares)
     line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
-    job = _contacts_job(scene, settings, options)
     result = None if job is None else run_job(job, line)
     if result is None:
         return DONE if options.share_exit_code is None else int(options.share_exit_code)
@@ -320,31 +337,6 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     if not counts:
         return DONE
     return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
-
-
-def _contacts_job(
-    scene: Any, settings: ContactSettings, options: argparse.Namespace
-) -> Generator[Progress, None, Result | None] | None:
-    """Return the job that finds contacts; None if there is nothing to do here."""
-    from ..scene.jobs.contacts import find_contacts, scan_frame_share
-    from ..scene.motion.scan_records import has_sections, refusal_of
-
-    share, count = options.frame_share, options.join_shares
-    if share is None and count is not None:
-        shares = _read_shares(options, count)
-        _print_refusal(*(each.refusal for each in shares))
-        return find_contacts(scene, settings, shares=shares)
-    can_be_shared = share is not None
-    if count is not None or options.share_exit_code is not None:
-        can_be_shared = has_sections(scene, settings)
-        if can_be_shared and (refusal := refusal_of(scene)):
-            _print_refusal(refusal)
-            can_be_shared = False
-    if can_be_shared:
-        exchange = partial(_exchange_shares, options)
-        return None if share is None else scan_frame_share(scene, settings, share, exchange)
-    # The first of the shares is the whole scan.
-    return None if share is not None and share[0] else find_contacts(scene, settings)
 
 
 def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:

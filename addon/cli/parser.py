@@ -355,11 +355,6 @@ def _spelled(name: str, value: str = "") -> str:
 class _Parser(argparse.ArgumentParser):
     """Argument parser that raises UsageError instead of exiting, and for unknown arguments."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        # Argparse takes -5:10, -Y and -1e-3 for options.
-        self._negative_number_matcher = re.compile(r"-(?:[.\d]|inf|nan|[XYZ]$)", re.IGNORECASE)
-
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (--help lists the options)")
 
@@ -407,6 +402,8 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     for command, purpose in _COMMANDS.items():
         added = commands.add_parser(command, help=purpose, allow_abbrev=False)
+        # Argparse takes -5:10, -Y and -1e-3 for options.
+        added._negative_number_matcher = re.compile(r"-(?:[.\d]|inf|nan|[XYZ]$)", re.IGNORECASE)
         if command == "validate":
             added.add_argument("file", type=Path, metavar="FILE.json")
         elif opens_file:
