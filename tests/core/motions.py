@@ -168,6 +168,6 @@ BATCHES = {
 """Random batches of moving pairs by kind."""
 
 WITH_TRIANGLES = ["sphere and triangle", "sphere and one-sided triangle"]
-WITH_SPANS = ["spheres", "boxes", "sphere and box", *WITH_TRIANGLES]
+WITH_SINGLE_SPANS = ["spheres", "boxes", "sphere and box", *WITH_TRIANGLES]
 WITH_CLOSEST = ["spheres", "boxes", *WITH_TRIANGLES]
 """The kinds that a query supports."""

@@ -30,7 +30,7 @@ from ..trees.sphere_tree import SphereTree
 from . import obb, separating_axis
 from . import sphere as spheres
 from .separating_axis import WitnessPoints
-from .sphere import nearest_leaf_pairs, nearest_leaves
+from .sphere import nearest_leaf_pairs, nearest_leaves, nearest_triangles
 
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh
 """A shape, a sphere tree or a triangle mesh: everything that queries accept."""
@@ -111,7 +111,7 @@ def minimum_translation(a: Solid, b: Solid) -> Floats:
     """
     methods, first, second, is_swapped = _find_methods("minimum translation", a, b)
     depth = np.minimum(methods.separation(first, second), 0.0)[..., None]
-    # Closest points of a mesh take long, and those that are apart are not needed.
+    # Closest points of boxes take long, and those that are apart are not needed.
     move = methods.witness(first, second).normal * depth if depth.any() else np.zeros((*depth.shape[:-1], 3))
     return np.asarray((-move if is_swapped else move) + 0.0)
 
@@ -164,7 +164,12 @@ PAIRS: dict[tuple[type, type], PairMethods] = {
     (Sphere, Triangle): _methods(spheres, "sphere_triangle"),
     (Sphere, Aabb): _methods(spheres, "sphere_aabb"),
     (Sphere, Obb): _methods(spheres, "sphere_obb"),
-    (Sphere, TriangleMesh): _methods(spheres, "sphere_mesh"),
+    # The mesh counts as its triangle of minimum separation, but for overlaps.
+    (Sphere, TriangleMesh): PairMethods(
+        spheres.separation_sphere_triangle,
+        spheres.overlaps_sphere_mesh,
+        spheres.witness_points_sphere_triangle,
+    ),
     (Aabb, Aabb): _methods(separating_axis, "aabb_aabb"),
     **{pair: _methods(obb, "obb_obb") for pair in ((Aabb, Obb), (Obb, Aabb), (Obb, Obb))},
     **{(Capsule, kind): _methods(obb, "capsule_shape") for kind in (Capsule, Sphere, Aabb, Obb)},
@@ -174,7 +179,8 @@ PAIRS: dict[tuple[type, type], PairMethods] = {
 def _find_methods(query: str, a: Any, b: Any) -> tuple[PairMethods, Any, Any, bool]:
     """Find the methods for a pair, both shapes in their order, and whether that is swapped.
 
-    A sphere tree counts as its leaf of minimum separation. Errors name the query.
+    A sphere tree counts as its leaf of minimum separation, and a mesh as such a triangle, but for "overlap",
+    which needs no triangle of spheres that are apart. Errors name the query.
     """
     kinds = tuple(Sphere if isinstance(shape, SphereTree) else type(shape) for shape in (a, b))
     is_swapped = kinds not in PAIRS
@@ -188,7 +194,10 @@ def _find_methods(query: str, a: Any, b: Any) -> tuple[PairMethods, Any, Any, bo
         a = nearest_leaves(a, b, separation)
     elif isinstance(b, SphereTree):
         b = nearest_leaves(b, a, separation)
-    return (methods, b, a, True) if is_swapped else (methods, a, b, False)
+    first, second = (b, a) if is_swapped else (a, b)
+    if isinstance(second, TriangleMesh) and query != "overlap":
+        second = second.triangles[nearest_triangles(first.reshaped((-1,)), second)].reshaped(first.shape)
+    return methods, first, second, is_swapped
 
 
 def unsupported_pair(

@@ -78,18 +78,35 @@ def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
     """
 
     def solve(box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats, Floats]:
-        gaps = AxisGaps.of(pair)
-        gap, axis, _ = gaps.best(pair)
-        apart = np.flatnonzero(gap > 0)
-        if len(apart):
-            offset = _shortest_offset(pair, gaps, gap, apart)
-            distance = np.sqrt(_squared(offset))
-            far = np.flatnonzero(distance > _ROUNDING)
-            axis[:, apart[far]] = offset[:, far] / distance[far]
-            gap[apart] = np.maximum(gap[apart], distance)
+        gap, axis = separation_in_frame(pair)
         return gap * scale, transform_vectors(box.rotation, axis.T)
 
     return _solved(a, b, solve)
+
+
+def separation_in_frame(pair: BoxPair) -> tuple[Floats, Floats]:
+    """Compute `separation_and_axis` of pairs (n,) whose size is about 1, in the local space of the first box.
+
+    Returns separation : (n,) float64
+    Returns axis : (3, n) float64. Unit vectors.
+    """
+    is_point = not pair.half_b.any()
+    if is_point:
+        outside = pair.offset - np.clip(pair.offset, -pair.half_a, pair.half_a)
+        beyond = np.abs(pair.offset) - pair.half_a
+        gap, face = beyond.max(axis=0), beyond.argmax(axis=0)
+        axis = np.where(np.arange(3)[:, None] == face, np.copysign(1.0, pair.offset), 0.0)
+    else:
+        gaps = AxisGaps.of(pair)
+        gap, axis, _ = gaps.best(pair)
+    apart = np.flatnonzero(gap > 0)
+    if len(apart):
+        offset = outside[:, apart] if is_point else _shortest_offset(pair, gaps, gap, apart)
+        distance = np.sqrt(_squared(offset))
+        far = np.flatnonzero(distance > _ROUNDING)
+        axis[:, apart[far]] = offset[:, far] / distance[far]
+        gap[apart] = np.maximum(gap[apart], distance)
+    return gap, axis
 
 
 def _shortest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) -> Floats:
@@ -293,8 +310,7 @@ def _squared(offsets: Floats) -> Floats:
 def separation_capsule_shape(a: Capsule, b: Rounded) -> Floats:
     """Separation of the boxes within the shapes minus the radii, (...)."""
     (first, reach), (second, more) = box_and_radius(a), box_and_radius(b)
-    result: Floats = separation_obb_obb(first, second) - (reach + more)
-    return result
+    return separation_obb_obb(first, second) - (reach + more)
 
 
 def overlaps_capsule_shape(a: Capsule, b: Rounded) -> Bools:

@@ -174,8 +174,7 @@ class WitnessPoints(NamedTuple):
     @property
     def middle(self) -> Floats:
         """Midpoints (..., 3) of the two points."""
-        middle: Floats = self.on_a * 0.5 + self.on_b * 0.5
-        return middle
+        return self.on_a * 0.5 + self.on_b * 0.5
 
     def swapped(self) -> WitnessPoints:
         """Return the result for the two shapes in the other order. Exact.

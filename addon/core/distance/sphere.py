@@ -47,8 +47,7 @@ from .separating_axis import WitnessPoints, signed_distance_from_gaps
 
 def separation_sphere_sphere(a: Sphere, b: Sphere) -> Floats:
     """Distance between the centers minus both radii, (...)."""
-    result: Floats = length(b.center - a.center) - (a.radius + b.radius)
-    return result
+    return length(b.center - a.center) - (a.radius + b.radius)
 
 
 def overlaps_sphere_sphere(a: Sphere, b: Sphere) -> Bools:
@@ -66,8 +65,7 @@ def witness_points_sphere_sphere(a: Sphere, b: Sphere) -> WitnessPoints:
 
 def separation_sphere_segment(a: Sphere, b: Segment) -> Floats:
     """Distance from the center to the segment minus the radius, (...)."""
-    result: Floats = length(closest_on_segment(a.center, b) - a.center) - a.radius
-    return result
+    return length(closest_on_segment(a.center, b) - a.center) - a.radius
 
 
 def overlaps_sphere_segment(a: Sphere, b: Segment) -> Bools:
@@ -116,8 +114,7 @@ def witness_points_sphere_triangle(a: Sphere, b: Triangle) -> WitnessPoints:
 
 def separation_sphere_aabb(a: Sphere, b: Aabb) -> Floats:
     """Signed distance from the center to the box minus the radius, (...)."""
-    result: Floats = signed_distance_from_gaps(_face_gaps(a.center, b)) - a.radius
-    return result
+    return signed_distance_from_gaps(_face_gaps(a.center, b)) - a.radius
 
 
 def overlaps_sphere_aabb(a: Sphere, b: Aabb) -> Bools:
@@ -211,16 +208,6 @@ _ALL_PAIRS = 16_384
 _SPHERES_AT_ONCE = 2048
 
 
-def separation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
-    """Minimum separation from a triangle, (...); inf behind all of a one-sided mesh."""
-    flat, nearest = _nearest(sphere, mesh)
-    has_nearest = np.flatnonzero(nearest >= 0)
-    result = np.full(flat.shape, np.inf)
-    triangles = mesh.triangles[nearest[has_nearest]]
-    result[has_nearest] = separation_sphere_triangle(flat[has_nearest], triangles)
-    return result.reshape(sphere.shape)
-
-
 def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
     """Decide which spheres overlap a triangle, (...) bool."""
     flat = sphere.reshaped((-1,))
@@ -230,33 +217,28 @@ def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
     return result.reshape(sphere.shape)
 
 
-def witness_points_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> WitnessPoints:
-    """Witness points of the triangle of minimum separation, the nearest or the deepest; on ties of the first.
+def nearest_triangles(sphere: Sphere, mesh: TriangleMesh) -> Ints:
+    """Find the triangles of minimum separation, the nearest or the deepest ones; on ties the first.
 
-    Behind all of a one-sided mesh, where nothing collides, they are those of its first triangle.
+    Behind all of a one-sided mesh, where nothing collides, the first triangle: it is as far, infinitely.
+
+    sphere : Batch (n,).
+    Returns nearest : (n,) int64
     """
-    flat, nearest = _nearest(sphere, mesh)
-    witness = witness_points_sphere_triangle(flat, mesh.triangles[np.maximum(nearest, 0)])
-    return WitnessPoints(*(points.reshape(*sphere.shape, 3) for points in witness))
-
-
-def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:
-    """Spheres as a flat batch (n,), and their triangles (n,) of minimum separation; -1 where all are inf."""
-    flat = sphere.reshaped((-1,))
-    nearest, depth = np.full(flat.shape, -1), np.full(flat.shape, np.inf)
-    for i, t in mesh.box_triangle_pairs(flat.aabb()):
-        value = separation_sphere_triangle(flat[i], mesh.triangles[t])
+    nearest, depth = np.zeros(sphere.shape, dtype=np.int64), np.full(sphere.shape, np.inf)
+    for i, t in mesh.box_triangle_pairs(sphere.aabb()):
+        value = separation_sphere_triangle(sphere[i], mesh.triangles[t])
         scatter_min(nearest, depth, i, t, np.where(value <= 0, value, np.inf))
     for start in range(0, len(depth), _SPHERES_AT_ONCE):
         apart = start + np.flatnonzero(depth[start : start + _SPHERES_AT_ONCE] > 0)
         if len(apart):
-            nearest[apart] = _nearest_by_traversal(flat[apart], mesh)
-    return flat, nearest
+            nearest[apart] = _nearest_by_traversal(sphere[apart], mesh)
+    return nearest
 
 
 def _nearest_by_traversal(apart: Sphere, mesh: TriangleMesh) -> Ints:
-    """Triangles (n,) of minimum separation from spheres (n,); -1 where all are inf."""
-    best, least = np.full(apart.shape, -1), np.full(apart.shape, np.inf)
+    """Triangles (n,) of minimum separation from spheres (n,) that overlap none: see `nearest_triangles`."""
+    best, least = np.zeros(apart.shape, dtype=np.int64), np.full(apart.shape, np.inf)
     count = len(mesh.triangles.a)
     if len(best) * count <= _ALL_PAIRS:
         i, t = np.arange(len(best)).repeat(count), np.tile(np.arange(count), len(best))

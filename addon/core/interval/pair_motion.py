@@ -17,10 +17,8 @@ from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
-from ..sweep.closed_forms import time_within_clearance_aabb_aabb
-from ..sweep.dispatch import overlap_span, time_of_impact
+from ..sweep.dispatch import TIMES_WITHIN, overlap_span, time_of_impact
 from ..sweep.interpolation import RotationPath, arc, at, rotation_angle, rotation_axis_angle
-from ..sweep.obb import time_within_clearance_obb_obb
 
 _SPEED_INTERVAL = 1e-3
 """Part of an interval over which a closing speed is measured."""
@@ -57,13 +55,9 @@ class PairMotion(Table):
     def time_within(self, clearance: Floats | float) -> Floats:
         """First time (m,) in [0, 1] at which pairs are within a Euclidean distance (m,); NaN for never.
 
-        Conservative for shapes that rotate: never late. Exact for others. Defined for pairs of one kind
-        without meshes.
+        Conservative for shapes that rotate: never late. Exact for others. Defined for pairs of one kind.
         """
-        if not np.any(clearance):
-            return time_of_impact(*self)
-        kernel = _WITHIN_CLEARANCE.get(type(self.a_start))
-        return time_of_impact(*self.padded(clearance)) if kernel is None else kernel(*self, clearance)
+        return TIMES_WITHIN[type(self.a_start), type(self.b_start)](*self, clearance)
 
     def at(self, time: Floats) -> tuple[Solid, Solid]:
         """Both shapes at `time` (..., m) in [0, 1]."""
@@ -94,13 +88,6 @@ class PairMotion(Table):
         before, after = self.separation_at(np.stack([earlier, time]))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(time > earlier, (before - after) / (time - earlier), 0.0)
-
-
-_WITHIN_CLEARANCE: dict[type, Callable[..., Floats]] = {
-    Obb: time_within_clearance_obb_obb,
-    Aabb: time_within_clearance_aabb_aabb,
-}
-"""Kinds whose clearance has rounded corners; others are padded."""
 
 
 class PairImpact(NamedTuple):

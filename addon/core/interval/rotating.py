@@ -177,15 +177,7 @@ def interval_contacts_of_rotating(
     pairs: PairMotion, clearance: float, deviation: Floats, bounds: IntervalContacts
 ) -> IntervalContacts:
     """Contacts (m,) of boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
-    a0, a1, b0, b1 = pairs
-    # Both directions of time in one batch.
-    both = PairMotion(*(concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0))))
-    enter, from_end = both.time_within(clearance).reshape(2, -1)
-    leave = 1 - from_end
-    # Because of rounding, a graze may be found in one direction only.
-    leave = np.where(np.isnan(leave), enter, leave)
-    enter = np.where(np.isnan(enter), leave, enter)
-    leave = np.maximum(enter, leave)
+    enter, leave = pairs.overlap_span(clearance)
     _, _, least, least_time, low, high = bounds
     low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
     # A pair that may touch within its deviation: its closest time is where to sample the motion next.

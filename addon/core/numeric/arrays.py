@@ -152,8 +152,7 @@ def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
     Returns values : (n,) int64. n is the sum of the lengths.
     """
     before = np.cumsum(sizes) - sizes
-    result: Ints = (starts - before).repeat(sizes) + np.arange(sizes.sum())
-    return result
+    return (starts - before).repeat(sizes) + np.arange(sizes.sum())
 
 
 def dot(a: Floats, b: Floats) -> Floats:
@@ -162,8 +161,7 @@ def dot(a: Floats, b: Floats) -> Floats:
     a, b : (..., 3) float64. Batches that broadcast.
     Returns product : (...) float64
     """
-    result: Floats = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
-    return result
+    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
 
 
 def cross(a: Floats, b: Floats) -> Floats:
@@ -275,8 +273,7 @@ def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
     Raises InvalidShapeError, NonFiniteGeometryError: for the matrix; points are not tested.
     """
     m = as_floats(matrix, "matrix", (4, 4))
-    result: Floats = transform_vectors(m[..., :3, :3], np.asarray(points, dtype=np.float64)) + m[..., :3, 3]
-    return result
+    return transform_vectors(m[..., :3, :3], np.asarray(points, dtype=np.float64)) + m[..., :3, 3]
 
 
 def power_of_two_scale(size: Floats) -> Floats:

@@ -22,8 +22,7 @@ def raised_by_ulps(lengths: Floats) -> Floats:
     lengths : (...) float64. >= 0, in any unit.
     Returns lengths : (...) float64
     """
-    result: Floats = lengths * (1 + LENGTH_ROUNDING)
-    return result
+    return lengths * (1 + LENGTH_ROUNDING)
 
 
 def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats]:
@@ -98,8 +97,7 @@ def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def _high(a: Floats) -> Floats:
     """Return the upper half of the digits (Veltkamp's splitting, by 2^27 + 1)."""
     spread = a * 134217729.0
-    result: Floats = spread - (spread - a)
-    return result
+    return spread - (spread - a)
 
 
 def lowest_bits(values: Floats) -> Floats:

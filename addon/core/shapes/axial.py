@@ -80,14 +80,12 @@ class _Axial(BoundingVolume):
     @property
     def start(self) -> Floats:
         """First ends (..., 3) of the axes, to float64 rounding."""
-        start: Floats = self.center - self.axis * self.half_length[..., None]
-        return start
+        return self.center - self.axis * self.half_length[..., None]
 
     @property
     def end(self) -> Floats:
         """Last ends (..., 3) of the axes, to float64 rounding."""
-        end: Floats = self.center + self.axis * self.half_length[..., None]
-        return end
+        return self.center + self.axis * self.half_length[..., None]
 
     def balls(self) -> tuple[Floats, Floats, Floats]:
         """Centers (..., b, 3), radii (..., b) and normals (..., b, 3) of balls, with the shape as their hull.

@@ -150,14 +150,12 @@ class Aabb(BoundingVolume):
     @property
     def center(self) -> Floats:
         """Centers (..., 3) of the boxes, computed without overflow."""
-        center: Floats = self.min * 0.5 + self.max * 0.5
-        return center
+        return self.min * 0.5 + self.max * 0.5
 
     @property
     def half_extents(self) -> Floats:
         """Half the size on each axis, (..., 3)."""
-        half: Floats = self.max * 0.5 - self.min * 0.5
-        return half
+        return self.max * 0.5 - self.min * 0.5
 
     def contains(self, points: ArrayLike) -> Bools:
         """Decide which points are inside or on the box. Exact.
@@ -411,8 +409,7 @@ class Obb(BoundingVolume):
             Corner i is on the positive side of axis k of the box if bit k of i is set.
         """
         local = np.where(_IS_AT_MAX, self.half_extents[..., None, :], -self.half_extents[..., None, :])
-        corners: Floats = self.center[..., None, :] + transform_vectors(self.rotation[..., None, :, :], local)
-        return corners
+        return self.center[..., None, :] + transform_vectors(self.rotation[..., None, :, :], local)
 
     def oriented(self) -> Obb:
         """Return the boxes themselves, so that every kind of box has this method. Exact.
@@ -440,8 +437,7 @@ def world_points(box: Obb, points: Floats) -> Floats:
 
     Exact up to float64 rounding.
     """
-    result: Floats = box.center + transform_vectors(box.rotation, points)
-    return result
+    return box.center + transform_vectors(box.rotation, points)
 
 
 def box_around(center: Floats, half: Floats) -> Aabb:

@@ -11,8 +11,8 @@ for each axis (slabs, Kay and Kajiya 1986). A sphere overlaps a box while its ce
 it: while the vector of the positive gaps is no longer than the radius (Ericson 2005). The same holds for two
 boxes and a clearance. The length of that vector is a convex function of time.
 
-Gap arrays have the six gaps first: (6, ...), where i and i + 3 belong to one axis. All shapes of one call
-have the same batch shape.
+Gap arrays have the six gaps first: (6, n), where i and i + 3 belong to one axis. All shapes of one call have
+the same batch shape.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
     that do not reach each other before the end, or that are out of reach throughout; only the other pairs are
     solved.
 
-    a_start, a_end, b_start, b_end : Sphere, batch (...). Both spheres at times 0 and 1, in one batch shape.
-    Returns time : (...) float64. NaN for never.
+    a_start, a_end, b_start, b_end : Sphere, batch (n,). Both spheres at times 0 and 1.
+    Returns time : (n,) float64. NaN for never.
     """
-    a0, a1, b0, b1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end, b_start, b_end))
-    times = np.full(a0.shape, np.nan)
+    times = np.full(a_start.shape, np.nan)
     for start in range(0, len(times), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
-        p0 = b0.center[rows] - a0.center[rows]
-        p1 = b1.center[rows] - a1.center[rows]
-        r0 = a0.radius[rows] + b0.radius[rows]
-        r1 = a1.radius[rows] + b1.radius[rows]
+        p0 = b_start.center[rows] - a_start.center[rows]
+        p1 = b_end.center[rows] - a_end.center[rows]
+        r0 = a_start.radius[rows] + b_start.radius[rows]
+        r1 = a_end.radius[rows] + b_end.radius[rows]
         candidates = start + np.flatnonzero(_may_touch(p0, p1, r0, r1))
         if len(candidates):
-            times[candidates] = _entry_times(a0[candidates], a1[candidates], b0[candidates], b1[candidates])
-    return times.reshape(a_start.shape)
+            spheres = (each[candidates] for each in (a_start, a_end, b_start, b_end))
+            times[candidates] = _entry_times(*spheres)
+    return times
 
 
 def quadratic_entry_time(position: Exact, velocity: Exact, reach: Exact, growth: Exact) -> Floats:
@@ -219,9 +219,9 @@ def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_
 
     Exact up to float64 rounding: the squared distance of the center is a piecewise quadratic in time.
 
-    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
-    b_start, b_end : Aabb, batch (...). The box at times 0 and 1.
-    Returns time : (...) float64. NaN for never.
+    a_start, a_end : Sphere, batch (n,). The sphere at times 0 and 1.
+    b_start, b_end : Aabb, batch (n,). The box at times 0 and 1.
+    Returns time : (n,) float64. NaN for never.
     """
     return gap_entry_time(
         point_gaps(a_start.center, b_start), point_gaps(a_end.center, b_end), a_start.radius, a_end.radius
@@ -233,10 +233,12 @@ def time_within_clearance_aabb_aabb(
 ) -> Floats:
     """First time in [0, 1] at which two boxes are within a clearance. Exact up to float64 rounding.
 
-    a_start, a_end, b_start, b_end : Aabb, batch (...). Both boxes at times 0 and 1, in one batch shape.
-    clearance : (...) float64 or float. Euclidean distance, in the unit of the boxes.
-    Returns time : (...) float64. NaN for never.
+    a_start, a_end, b_start, b_end : Aabb, batch (n,). Both boxes at times 0 and 1.
+    clearance : (n,) float64 or float. Euclidean distance, in the unit of the boxes.
+    Returns time : (n,) float64. NaN for never.
     """
+    if not np.any(clearance):
+        return overlap_span_aabb_aabb(a_start, a_end, b_start, b_end)[0]
     reach = np.full(a_start.shape, clearance)
     return gap_entry_time(box_gaps(a_start, b_start), box_gaps(a_end, b_end), reach, reach)
 
@@ -292,20 +294,17 @@ def point_gaps(points: Floats, box: Aabb) -> Floats:
     return np.moveaxis(np.concatenate([points - box.max, box.min - points], axis=-1), -1, 0)
 
 
-def gap_entry_time(g0: Floats, g1: Floats, reach_start: Floats, reach_end: Floats) -> Floats:
+def gap_entry_time(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:
     """First time in [0, 1] at which the vector of the positive gaps is no longer than the reach.
 
     Between two times at which a gap changes sign the condition is one quadratic. Evaluating those times, and
     the minimum of each quadratic between them, brackets the first entry in a single piece. Exact up to
     float64 rounding.
 
-    g0, g1 : (6, ...) float64. Gaps at times 0 and 1.
-    reach_start, reach_end : (...) float64. The reach at times 0 and 1.
-    Returns time : (...) float64. NaN for never.
+    g0, g1 : (6, n) float64. Gaps at times 0 and 1.
+    r0, r1 : (n,) float64. The reach at times 0 and 1.
+    Returns time : (n,) float64. NaN for never.
     """
-    batch = reach_start.shape
-    g0, g1 = g0.reshape(6, -1), g1.reshape(6, -1)
-    r0, r1 = reach_start.ravel(), reach_end.ravel()
     times = np.full(len(r0), np.nan)
     # Scaled so that no square overflows or underflows.
     scale = power_of_two_scale(np.maximum(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0), np.maximum(r0, r1)))
@@ -315,7 +314,7 @@ def gap_entry_time(g0: Floats, g1: Floats, reach_start: Floats, reach_end: Float
     rows = np.flatnonzero(((g0 <= reach) | (g1 <= reach)).all(axis=0))
     if len(rows):
         times[rows] = _solve_pieces(g0[:, rows], g1[:, rows], r0[rows], r1[rows])
-    return times.reshape(batch)
+    return times
 
 
 def _solve_pieces(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:

@@ -8,6 +8,7 @@ given in either order; a table finds the method for a pair.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,7 +19,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import LARGEST_LENGTH, as_number
 from ..numeric.arrays import Floats, Ints
 from ..numeric.batch import common_batch
-from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, stacked
+from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, concatenated
 from ..trees.sphere_tree import SphereTree
 from . import closed_forms
 from . import obb as oriented_boxes
@@ -51,8 +52,8 @@ def time_of_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -
         For a pair of kinds without a method, for two samples of one shape that are of different kinds, for
         triangles and meshes that move, and for batches that do not broadcast.
     """
-    method, motion = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
-    return method(*motion)[0]
+    method, motion, batch, _ = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
+    return method(*motion)[0].reshape(batch)
 
 
 def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Impact:
@@ -77,24 +78,21 @@ def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
     InvalidShapeError
         As `time_of_impact`.
     """
-    if isinstance(a_start, TriangleMesh) and not isinstance(b_start, TriangleMesh):
-        impact = first_impact(b_start, b_end, a_start, a_end)
-        return impact._replace(normal=-impact.normal)
-    method, motion = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
-    touching: list[Any]
-    if isinstance(b_start, TriangleMesh):
+    method, motion, batch, is_swapped = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
+    if isinstance(motion[2], TriangleMesh):
         # The sphere and the triangle that touch, so that the mesh is not searched again for the point.
-        *touching, time = meshes.first_impact_sphere_mesh(*motion)
+        *motion, time = meshes.first_impact_sphere_mesh(*motion)
         status = np.full(time.shape, ImpactStatus.EXACT, dtype=np.int64)
     else:
-        touching, (time, status) = [a_start, a_end, b_start, b_end], method(*motion)
+        time, status = method(*motion)
     point, normal = np.full((*time.shape, 3), np.nan), np.full((*time.shape, 3), np.nan)
     hit = ~np.isnan(time)
     if hit.any():
-        a0, a1, b0, b1 = (shape.broadcast_to(time.shape)[hit] for shape in touching)
+        a0, a1, b0, b1 = (shape[hit] for shape in motion)
         witness = witness_points(at(a0, a1, time[hit]), at(b0, b1, time[hit]))
-        point[hit], normal[hit] = witness.middle, witness.normal
-    return Impact(time, point, normal, status)
+        point[hit], normal[hit] = witness.middle, -witness.normal if is_swapped else witness.normal
+    vectors = point.reshape(*batch, 3), normal.reshape(*batch, 3)
+    return Impact(time.reshape(batch), *vectors, status.reshape(batch))
 
 
 def overlap_span(
@@ -102,9 +100,12 @@ def overlap_span(
 ) -> tuple[Floats, Floats]:
     """First and last time in [0, 1] at which two moving shapes are within `clearance` of each other.
 
-    Defined for spheres and axis-aligned boxes, and for spheres with triangles, which are within a clearance
-    during one span of time or never; and for a sphere with a mesh, where it may leave one triangle before it
-    reaches another. Exact up to float64 rounding. `enter` is 0 if and only if the shapes are within the
+    Spheres and axis-aligned boxes, and spheres and triangles, are within a clearance during one span of time
+    or never. Others may part in between: a sphere may leave one triangle of a mesh before it reaches another,
+    and shapes that rotate may touch several times.
+
+    Exact up to float64 rounding; for oriented boxes and capsules that rotate, `enter` is never late and
+    `leave` never early, as for `first_impact`. `enter` is 0 if and only if the shapes are within the
     clearance at the start, and `leave` is 1 if and only if they are at the end, so that spans of adjacent
     intervals join without a seam.
 
@@ -126,21 +127,23 @@ def overlap_span(
         As `time_of_impact`, and for a clearance that is negative or not finite.
     """
     clearance = as_number(clearance, "clearance", 0.0, most=LARGEST_LENGTH)
-    method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
-    if clearance == 0 and isinstance(a0, Aabb):
-        return closed_forms.overlap_span_aabb_aabb(a0, a1, b0, b1)
+    method, (a0, a1, b0, b1), batch, _ = _method(TIMES_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
+    if clearance == 0 and isinstance(a0, Aabb) and isinstance(b0, Aabb):
+        enter, leave = closed_forms.overlap_span_aabb_aabb(a0, a1, b0, b1)
+        return enter.reshape(batch), leave.reshape(batch)
     # Forward and backward in time in one call, because the overhead of a call exceeds the work for few pairs.
     if isinstance(b0, Triangle):
         enter, back = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
     else:
-        b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (stacked([b0, b1]), stacked([b1, b0]))
-        enter, back = method(stacked([a0, a1]), stacked([a1, a0]), *b_both, clearance)
+        b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (concatenated(b0, b1), concatenated(b1, b0))
+        both = method(concatenated(a0, a1), concatenated(a1, a0), *b_both, clearance)
+        enter, back = np.split(both, 2)
     # 1 - back may round to 1, which is reserved for contact at the end.
     leave = np.where(back == 0, 1.0, np.minimum(1 - back, closed_forms.LAST_TIME_BEFORE_END))
     # Because of rounding, a graze may be found in one direction of time only.
     leave = np.where(np.isnan(leave), enter, leave)
     enter = np.where(np.isnan(enter), leave, enter)
-    return enter, np.maximum(enter, leave)
+    return enter.reshape(batch), np.maximum(enter, leave).reshape(batch)
 
 
 def closest_time(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
@@ -163,8 +166,8 @@ def closest_time(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
     InvalidShapeError
         As `time_of_impact`.
     """
-    method, motion = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
-    return method(*motion)
+    method, motion, batch, _ = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
+    return method(*motion).reshape(batch)
 
 
 def _exact(kernel: Callable[..., Floats]) -> _TimeKernel:
@@ -182,15 +185,13 @@ def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
 
     Needs memory for all pairs of leaves, about 200 bytes each.
     """
-    for start, end in (motion[:2], motion[2:]):
-        if isinstance(start, SphereTree):
-            start.require_same_nodes(end)
     leaves = [each.leaf_spheres if isinstance(each, SphereTree) else each[..., None] for each in motion]
     # Leaves of the first tree along the last axis but one, those of the second along the last.
     pairs = [*(each[..., None] for each in leaves[:2]), *(each[..., None, :] for each in leaves[2:])]
-    each = np.broadcast_shapes(pairs[0].shape, pairs[2].shape)
-    time, status = TIMES[Sphere, type(pairs[2])](*(shape.broadcast_to(each) for shape in pairs))
-    flat = (*motion[0].shape, each[-2] * each[-1])
+    batch = np.broadcast_shapes(pairs[0].shape, pairs[2].shape)
+    each = (shape.broadcast_to(batch).reshaped((-1,)) for shape in pairs)
+    time, status = TIMES[Sphere, type(pairs[2])](*each)
+    flat = (batch[0], batch[1] * batch[2])
     time, status = time.reshape(flat), status.reshape(flat)
     first = np.where(np.isnan(time), np.inf, time).argmin(axis=-1)[..., None]
     time = np.take_along_axis(time, first, axis=-1)[..., 0]
@@ -210,8 +211,7 @@ def _first_minimum(
     at_end : kernel that finds minima at the begin and the end faster, and returns NaN for others
     """
 
-    def closest(*shapes: Any) -> Floats:
-        motion = [shape.reshaped((-1,)) for shape in shapes]
+    def closest(*motion: Any) -> Floats:
         best = np.full(motion[0].shape, np.nan) if at_end is None else at_end(*motion)
         left = np.flatnonzero(np.isnan(best))
         for rows in (left[k : k + _CLOSEST_CHUNK_PAIRS] for k in range(0, len(left), _CLOSEST_CHUNK_PAIRS)):
@@ -220,7 +220,7 @@ def _first_minimum(
             values = separation(at(a0, a1, times), at(b0, b1, times))
             lowest = values.argmin(axis=0)[None]
             best[rows] = np.take_along_axis(times, lowest, axis=0)[0]
-        return best.reshape(shapes[0].shape)
+        return best
 
     return closest
 
@@ -230,7 +230,7 @@ _TimeKernel: TypeAlias = Callable[..., tuple[Floats, Ints]]
 TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Sphere, Sphere): _exact(closed_forms.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _exact(closed_forms.time_of_impact_sphere_aabb),
-    (Sphere, Triangle): _exact(meshes.time_of_impact_sphere_triangle),
+    (Sphere, Triangle): _exact(lambda a0, a1, b, _: meshes.entry_times_sphere_triangle(a0, a1, b, b.normal)),
     **{
         (kind, TriangleMesh): _exact(lambda *motion: meshes.first_impact_sphere_mesh(*motion)[-1])
         for kind in (Sphere, SphereTree)
@@ -241,13 +241,20 @@ TIMES: dict[tuple[type, type], _TimeKernel] = {
     **{(Capsule, kind): oriented_boxes.time_of_impact_boxes for kind in (Capsule, Sphere, Aabb, Obb)},
     **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb)},
 }
-_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
-    **{(Sphere, kind): _sphere_within for kind in (Sphere, Aabb, Triangle, TriangleMesh)},
+TIMES_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
+    **{(Sphere, kind): _sphere_within for kind in (Sphere, Aabb, Triangle, TriangleMesh, Obb)},
     (Aabb, Aabb): closed_forms.time_within_clearance_aabb_aabb,
+    **{
+        pair: lambda *motion_and_clearance: oriented_boxes.time_of_impact_boxes(*motion_and_clearance)[0]
+        for pair, method in TIMES.items()
+        if method is oriented_boxes.time_of_impact_boxes
+    },
 }
+"""First times within a Euclidean clearance, one for all pairs (n,) or one for each."""
+
 _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _first_minimum(closed_forms.closest_time_candidates_sphere_sphere),
-    (Sphere, Triangle): meshes.closest_time_sphere_triangle,
+    (Sphere, Triangle): lambda a0, a1, b, _: meshes.minimum_separation_sphere_triangle(a0, a1, b)[0],
     (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
     (Aabb, Aabb): _first_minimum(
         closed_forms.closest_time_candidates_aabb_aabb, closed_forms.closest_end_aabb_aabb
@@ -257,21 +264,36 @@ _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
 _M = TypeVar("_M")
 
 
-def _method(methods: dict[tuple[type, type], _M], query: str, *shapes: Solid) -> tuple[_M, list[Any]]:
-    """Find the method for a pair of kinds; return it with the shapes in its order and of one batch."""
+def _method(
+    methods: dict[tuple[type, type], _M], query: str, *shapes: Any
+) -> tuple[_M, list[Any], tuple[int, ...], bool]:
+    """Find the method for a pair of kinds; return it, the shapes (n,) in its order, and their batch.
+
+    Also whether that order is swapped. Trees must be poses of one tree, triangles and meshes be at rest.
+    """
     a_start, a_end, b_start, b_end = shapes
     for start, end, name in ((a_start, a_end, "a"), (b_start, b_end, "b")):
         if type(start) is not type(end):
             raise unsupported_pair("motion", start, end, (f"{name}_start", f"{name}_end"))
-    for motion in (shapes, (*shapes[2:], *shapes[:2])):
-        method = methods.get((type(motion[0]), type(motion[2])))
-        if method is not None:
-            batch = common_batch("shapes", *(shape.shape for shape in motion))
-            # A mesh has no batch.
-            return method, [
-                shape
-                if isinstance(shape, TriangleMesh) or shape.shape == batch
-                else shape.broadcast_to(batch)
-                for shape in motion
-            ]
-    raise unsupported_pair(query, a_start, b_start, ("a_start", "b_start"))
+    kinds = type(a_start), type(b_start)
+    is_swapped = kinds not in methods
+    method = methods.get(kinds[::-1] if is_swapped else kinds)
+    if method is None:
+        raise unsupported_pair(query, a_start, b_start, ("a_start", "b_start"))
+    batch = common_batch("shapes", *(shape.shape for shape in shapes))
+    for start, end in (shapes[:2], shapes[2:]):
+        if isinstance(start, SphereTree):
+            start.require_same_nodes(end)
+        elif isinstance(start, TriangleMesh):
+            start.require_same(end)
+        elif isinstance(start, Triangle):
+            meshes.require_at_rest(start, end)
+    flat = (math.prod(batch),)
+    # A mesh has no batch.
+    motion = [
+        shape
+        if isinstance(shape, TriangleMesh) or shape.shape == flat
+        else shape.broadcast_to(batch).reshaped(flat)
+        for shape in ((*shapes[2:], *shapes[:2]) if is_swapped else shapes)
+    ]
+    return method, motion, batch, is_swapped

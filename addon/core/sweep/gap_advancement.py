@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.obb import separation_and_axis
+from ..distance.obb import separation_in_frame
 from ..distance.separating_axis import BoxPair, batch_last, separating_axis
 from ..numeric.arrays import Bools, Floats, Ints, Table, cross, cross_first, length_first, power_of_two_scale
 from ..numeric.tolerances import LENGTH_ROUNDING
@@ -147,45 +147,32 @@ class GapAxis(NamedTuple):
 
 
 def largest_gap(motion: BoxPairMotion, time: Floats, is_rounded: bool) -> tuple[Floats, GapAxis]:
-    """Largest gap (n,) along any axis that is searched at `time` (n,), and that axis."""
-    return (_largest_gap_of_rounded if is_rounded else _largest_gap_of_boxes)(motion, time)
-
-
-def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
-    """Largest gap (n,) of two boxes over the 15 separating axes, and its axis."""
-    offset, half, rotation, _ = motion.at(time)
-    pairs = np.arange(len(time))
-    local = (rotation[0] * offset[:, None]).sum(axis=0)
-    relative = np.empty((3, 3, len(time)))
-    for i in range(3):
-        relative[i] = (rotation[0][:, i, None] * rotation[1]).sum(axis=0)
-    gap, in_frame_of_a, best = separating_axis(BoxPair(local, relative, half[0], half[1]))
-    axis = (rotation[0] * in_frame_of_a).sum(axis=1)
+    """Largest gap (n,) at `time` (n,) and its axis: a separating axis, or any direction for rounded boxes."""
+    offset, half, rotation, radius = motion.at(time)
+    relative = [(rotation[0][:, i, None] * rotation[1]).sum(axis=0) for i in range(3)]
+    pair = BoxPair((rotation[0] * offset[:, None]).sum(axis=0), np.stack(relative), half[0], half[1])
+    if is_rounded:
+        gap, in_frame_of_a = separation_in_frame(pair)
+        gap -= radius
+        axis = GapAxis.in_world(gap, (rotation[0] * in_frame_of_a).sum(axis=1))
+        # What is closest to a point turns with the box.
+        return gap, axis if half[1].any() else axis._replace(kind=axis.kind + _OF_A, fixed=in_frame_of_a)
+    gap, in_frame_of_a, best = separating_axis(pair)
+    world = (rotation[0] * in_frame_of_a).sum(axis=1)
     if not motion.has_rotation:
-        return gap, GapAxis.in_world(gap, axis)
+        return gap, GapAxis.in_world(gap, world)
     # A face normal rotates with its own box, a cross product of edges with both.
     kind = np.where(best < 3, _OF_A, np.where(best < 6, _OF_B, _EDGES))
     first, second = np.divmod(np.maximum(best - 6, 0), 3)
-    edges = cross(rotation[0][:, first, pairs].T, rotation[1][:, second, pairs].T).T
-    along = (edges * axis).sum(axis=0)
+    every = np.arange(len(time))
+    edges = cross(rotation[0][:, first, every].T, rotation[1][:, second, every].T).T
+    along = (edges * world).sum(axis=0)
     kind[(kind == _EDGES) & (np.abs(along) < _PARALLEL)] = _FIXED
-    fixed = np.where(kind == _OF_A, in_frame_of_a, axis)
+    fixed = np.where(kind == _OF_A, in_frame_of_a, world)
     of_b = np.flatnonzero(kind == _OF_B)
-    fixed[:, of_b] = (relative[:, :, of_b] * in_frame_of_a[:, None, of_b]).sum(axis=0)
+    fixed[:, of_b] = (pair.rotation[..., of_b] * in_frame_of_a[:, None, of_b]).sum(axis=0)
     scaled = np.where(kind == _EDGES, gap * np.abs(along), gap)
-    return gap, GapAxis(scaled, axis, kind, fixed, first, second, np.where(along < 0, -1.0, 1.0))
-
-
-def _largest_gap_of_rounded(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
-    """Gap (n,) of two boxes minus the radius around them, and the axis along which it is."""
-    offset, half, rotation, radius = motion.at(time)
-    center = np.stack([np.zeros_like(offset), offset])
-    first, second = (
-        Obb.unchecked(center[box].T, half[box].T, np.moveaxis(rotation[box], -1, 0)) for box in range(2)
-    )
-    gap, axis = separation_and_axis(first, second)
-    gap = gap - radius
-    return gap, GapAxis.in_world(gap, axis.T)
+    return gap, GapAxis(scaled, world, kind, fixed, first, second, np.where(along < 0, -1.0, 1.0))
 
 
 def safe_step(motion: BoxPairMotion, time: Floats, axis: GapAxis, trial: Floats) -> tuple[Floats, Bools]:

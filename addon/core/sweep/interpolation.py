@@ -155,8 +155,7 @@ class RotationPath(Table):
     def at(self, time: Floats) -> Floats:
         """Rotations (..., 3, 3) at `time` (...), by Rodrigues' formula."""
         angle = np.asarray(self.angle * time)[..., None, None]
-        rotation: Floats = self.constant + np.sin(angle) * self.sine + np.cos(angle) * self.cosine
-        return rotation
+        return self.constant + np.sin(angle) * self.sine + np.cos(angle) * self.cosine
 
 
 class ObbMotion(Table):

@@ -28,7 +28,7 @@ ones that turn where their closest points change places."""
 
 
 def time_of_impact_boxes(
-    a_start: Rounded, a_end: Rounded, b_start: Rounded, b_end: Rounded
+    a_start: Rounded, a_end: Rounded, b_start: Rounded, b_end: Rounded, clearance: Floats | float = 0.0
 ) -> tuple[Floats, Ints]:
     """First time in [0, 1] at which two moving shapes that are boxes, or within a radius of one, touch.
 
@@ -37,35 +37,17 @@ def time_of_impact_boxes(
     than the time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED after too many steps:
     possible contact from the time given.
 
-    a_start, a_end, b_start, b_end : Capsule, Sphere, Aabb or Obb, batch (...). Both shapes at times 0 and 1,
-        in one batch shape.
-    Returns time : (...) float64. NaN for never.
-    Returns status : (...) int64. Values of ImpactStatus.
-    """
-    (a0, a1, *a_radii), (b0, b1, *b_radii) = (
-        boxes_in_motion(start.reshaped((-1,)), end.reshaped((-1,)))
-        for start, end in ((a_start, a_end), (b_start, b_end))
-    )
-    radius_start, radius_end = (one + other for one, other in zip(a_radii, b_radii, strict=True))
-    is_rounded = any(isinstance(shape, Capsule | Sphere) for shape in (a_start, b_start))
-    times, status = advance((a0, a1, b0, b1), radius_start, radius_end, is_rounded)
-    return times.reshape(a_start.shape), status.reshape(a_start.shape)
-
-
-def time_within_clearance_obb_obb(
-    a_start: Obb, a_end: Obb, b_start: Obb, b_end: Obb, clearance: Floats | float
-) -> Floats:
-    """First time in [0, 1] at which two moving boxes are within a clearance of each other.
-
-    Certainty as of `time_of_impact_boxes`.
-
-    a_start, a_end, b_start, b_end : Obb, batch (n,). Both boxes at times 0 and 1.
-    clearance : (n,) float64 or float. Euclidean distance, in the unit of the boxes: around a box it has
-        rounded corners.
+    a_start, a_end, b_start, b_end : Capsule, Sphere, Aabb or Obb, batch (n,). Both shapes at times 0 and 1.
+    clearance : (n,) float64 or float. Pairs within this Euclidean distance touch: around a box it has rounded
+        corners.
     Returns time : (n,) float64. NaN for never.
+    Returns status : (n,) int64. Values of ImpactStatus.
     """
-    radius = np.broadcast_to(np.asarray(clearance, dtype=np.float64), a_start.shape)
-    return advance((a_start, a_end, b_start, b_end), radius, radius, is_rounded=True)[0]
+    a0, a1, *a_radii = boxes_in_motion(a_start, a_end)
+    b0, b1, *b_radii = boxes_in_motion(b_start, b_end)
+    radius_start, radius_end = (one + other + clearance for one, other in zip(a_radii, b_radii, strict=True))
+    is_rounded = any(isinstance(shape, Capsule | Sphere) for shape in (a_start, b_start))
+    return advance((a0, a1, b0, b1), radius_start, radius_end, is_rounded or bool(np.any(clearance)))
 
 
 def time_of_impact_sphere_obb(
@@ -76,26 +58,26 @@ def time_of_impact_sphere_obb(
     The radius may change. Certainty as of `time_of_impact_boxes`. A box that keeps its rotation is
     axis-aligned in its own frame, and solved there in closed form.
 
-    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
-    b_start, b_end : Obb, batch (...). The box at times 0 and 1.
-    Returns time : (...) float64. NaN for never.
-    Returns status : (...) int64. Values of ImpactStatus.
+    a_start, a_end : Sphere, batch (n,). The sphere at times 0 and 1.
+    b_start, b_end : Obb, batch (n,). The box at times 0 and 1.
+    Returns time : (n,) float64. NaN for never.
+    Returns status : (n,) int64. Values of ImpactStatus.
     """
-    a0, a1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end))
-    b0, b1 = (box.reshaped((-1,)) for box in (b_start, b_end))
-    times, status = np.full(a0.shape, np.nan), np.full(a0.shape, ImpactStatus.EXACT, dtype=np.int64)
-    rotates = (b0.rotation != b1.rotation).any(axis=(-2, -1))
+    times, status = np.full(a_start.shape, np.nan), np.full(a_start.shape, ImpactStatus.EXACT, dtype=np.int64)
+    rotates = (b_start.rotation != b_end.rotation).any(axis=(-2, -1))
     rows = np.flatnonzero(~rotates)
     if len(rows):
-        start, end = (
-            np.concatenate([side - box.half_extents for side in (local, -local)], axis=-1).T
-            for local, box in ((local_points(b0, a0.center), b0), (local_points(b1, a1.center), b1))
-        )
-        times[rows] = gap_entry_time(start[:, rows], end[:, rows], a0.radius[rows], a1.radius[rows])
+        gaps = []
+        for sphere, box in ((a_start[rows], b_start[rows]), (a_end[rows], b_end[rows])):
+            local = local_points(box, sphere.center)
+            gaps.append(np.concatenate([local - box.half_extents, -local - box.half_extents], axis=-1).T)
+        times[rows] = gap_entry_time(gaps[0], gaps[1], a_start.radius[rows], a_end.radius[rows])
     rows = np.flatnonzero(rotates)
     if len(rows):
-        times[rows], status[rows] = time_of_impact_boxes(a0[rows], a1[rows], b0[rows], b1[rows])
-    return times.reshape(a_start.shape), status.reshape(a_start.shape)
+        # The box comes first, because gaps are measured in its frame.
+        boxes, spheres = (b_start[rows], b_end[rows]), (a_start[rows], a_end[rows])
+        times[rows], status[rows] = time_of_impact_boxes(*boxes, *spheres)
+    return times, status
 
 
 def advance(

@@ -42,62 +42,29 @@ from ..trees.traversal import NodePairBounds, NodePairs
 from .closed_forms import entry_time_within_reach, time_of_impact_sphere_sphere, time_of_minimum_gap
 from .interpolation import at
 
-CLOSEST_CHUNK_PAIRS = CHUNK_ROWS // 8
-"""Pairs evaluated together by `minimum_separation_sphere_triangle`: each has about twenty candidate times."""
-
-
-def time_of_impact_sphere_triangle(
-    a_start: Sphere, a_end: Sphere, b_start: Triangle, b_end: Triangle
-) -> Floats:
-    """First time in [0, 1] at which a moving sphere touches a triangle at rest.
-
-    Exact up to float64 rounding. A one-sided triangle is touched only while the center is not behind it: a
-    sphere that comes through from behind touches it when its center comes through.
-
-    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
-    b_start, b_end : Triangle, batch (...). Two equal samples of the triangle.
-    Returns time : (...) float64. NaN for never.
-    Raises InvalidShapeError: for a triangle that moves.
-    """
-    _require_at_rest(b_start, b_end)
-    a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
-    return entry_times_sphere_triangle(a0, a1, triangle, triangle.normal).reshape(a_start.shape)
-
-
-def closest_time_sphere_triangle(
-    a_start: Sphere, a_end: Sphere, b_start: Triangle, b_end: Triangle
-) -> Floats:
-    """First time in [0, 1] of the minimum separation of a moving sphere and a triangle at rest.
-
-    Exact up to float64 rounding.
-
-    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
-    b_start, b_end : Triangle, batch (...). Two equal samples of the triangle.
-    Returns time : (...) float64. 0 for a sphere that stays behind a one-sided triangle.
-    Raises InvalidShapeError: for a triangle that moves.
-    """
-    _require_at_rest(b_start, b_end)
-    a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
-    times = np.empty(a0.shape)
-    for start in range(0, len(times), CLOSEST_CHUNK_PAIRS):
-        rows = slice(start, start + CLOSEST_CHUNK_PAIRS)
-        times[rows] = minimum_separation_sphere_triangle(a0[rows], a1[rows], triangle[rows])[0]
-    return times.reshape(a_start.shape)
+_CLOSEST_CHUNK_PAIRS = CHUNK_ROWS // 8
+"""Pairs whose closest time is searched together: each has about twenty candidate times."""
 
 
 def minimum_separation_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle) -> tuple[Floats, Floats]:
-    """Find the minimum separation of moving spheres and triangles. Exact up to float64 rounding.
+    """Find the minimum separation of moving spheres and triangles at rest. Exact up to float64 rounding.
 
     a0, a1 : Sphere, batch (n,). The spheres at times 0 and 1.
-    triangle : Triangle, batch (n,). At rest.
-    Returns time : (n,) float64. First time of the minimum, in [0, 1].
+    triangle : Triangle, batch (n,)
+    Returns time : (n,) float64. First time of the minimum, in [0, 1]; 0 for a sphere that stays behind a
+        one-sided triangle.
     Returns separation : (n,) float64
     """
-    motion = _RelativeMotion.of(a0, a1, triangle, triangle.normal)
-    times = np.sort(_closest_time_candidates(motion, triangle.one_sided), axis=0)
-    values = separation_sphere_triangle(at(a0, a1, times), triangle)
-    lowest = values.argmin(axis=0)[None]
-    return np.take_along_axis(times, lowest, axis=0)[0], np.take_along_axis(values, lowest, axis=0)[0]
+    time, least = np.empty(a0.shape), np.empty(a0.shape)
+    for start in range(0, len(time), _CLOSEST_CHUNK_PAIRS):
+        rows = slice(start, start + _CLOSEST_CHUNK_PAIRS)
+        first, last, at_rest = a0[rows], a1[rows], triangle[rows]
+        motion = _RelativeMotion.of(first, last, at_rest, at_rest.normal)
+        times = np.sort(_closest_time_candidates(motion, triangle.one_sided), axis=0)
+        values = separation_sphere_triangle(at(first, last, times), at_rest)
+        lowest = values.argmin(axis=0)[None]
+        time[rows], least[rows] = (np.take_along_axis(each, lowest, axis=0)[0] for each in (times, values))
+    return time, least
 
 
 def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
@@ -114,8 +81,8 @@ def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, norm
     return times
 
 
-def _require_at_rest(start: Triangle, end: Triangle) -> None:
-    """Raise InvalidShapeError unless both samples are equal."""
+def require_at_rest(start: Triangle, end: Triangle) -> None:
+    """Raise InvalidShapeError unless both samples of triangles are equal."""
     same_side = start.one_sided == end.one_sided
     if not (same_side and all(np.array_equal(getattr(start, k), getattr(end, k)) for k in "abc")):
         raise InvalidShapeError("triangles: the two samples differ; hold them still and move the other shape")
@@ -153,9 +120,9 @@ def _entry_times(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> 
     """Entry times (n,) of pairs (n,); NaN for never."""
     motion = _RelativeMotion.of(a0, a1, triangle, normal)
     corners = Sphere.unchecked(np.stack([triangle.a, triangle.b, triangle.c]), np.zeros((3, *a0.shape)))
-    first, last = (sphere.broadcast_to(corners.shape) for sphere in (a0, a1))
+    first, last, corners = (each.broadcast_to(corners.shape).reshaped((-1,)) for each in (a0, a1, corners))
     at_corners = time_of_impact_sphere_sphere(first, last, corners, corners)
-    time = np.fmin.reduce([*at_corners, *motion.edge_entry_times(), motion.face_entry_times()])
+    time = np.fmin.reduce([*at_corners.reshape(3, -1), *motion.edge_entry_times(), motion.face_entry_times()])
     if triangle.one_sided:
         time = motion.in_front(time)
     # The samples decide about contact at the ends, so that rounding cannot lose one there.
@@ -313,28 +280,24 @@ def first_impact_sphere_mesh(
 ) -> tuple[Sphere, Sphere, Triangle, Triangle, Floats]:
     """First impact on a mesh at rest: time, sphere and triangle. Exact up to float64 rounding.
 
-    a_start, a_end : Sphere or SphereTree, batch (...). The sphere or tree at times 0 and 1.
+    a_start, a_end : Sphere or SphereTree, batch (n,). The sphere or tree at times 0 and 1.
     b_start, b_end : Two equal samples of the mesh.
-    Returns start, end : Sphere, batch (...). The spheres at times 0 and 1; of a tree the leaf that touches
+    Returns start, end : Sphere, batch (n,). The spheres at times 0 and 1; of a tree the leaf that touches
         first.
-    Returns triangle, triangle_end : Triangle, batch (...). The triangle that is touched first, twice, because
+    Returns triangle, triangle_end : Triangle, batch (n,). The triangle that is touched first, twice, because
         it is at rest. For an overlap at the start, sphere and triangle are the pair with the deepest overlap.
-    Returns time : (...) float64. Time in [0, 1]; NaN for never.
-    Raises InvalidShapeError: for a mesh that moves, and for poses of two different trees.
+    Returns time : (n,) float64. Time in [0, 1]; NaN for never.
     """
-    b_start.require_same(b_end)
-    if isinstance(a_start, SphereTree) and isinstance(a_end, SphereTree):
-        a_start.require_same_nodes(a_end)
-        a0, a1 = a_start.leaf_spheres, a_end.leaf_spheres
-        time, first = _first_triangles(a0, a1, b_start)
-        leaf = time.argmin(axis=-1)
-        index = (*np.indices(leaf.shape), leaf)
-        a0, a1, time, first = a0[index], a1[index], time[index], first[index]
-    else:
-        a0, a1 = a_start, a_end  # type: ignore[assignment]
-        time, first = _first_triangles(a0, a1, b_start)
-    triangle = b_start.triangles[np.maximum(first, 0)]
-    return a0, a1, triangle, triangle, np.where(first < 0, np.nan, np.maximum(time, 0.0))
+    leaves = [
+        each.leaf_spheres if isinstance(each, SphereTree) else each[:, None] for each in (a_start, a_end)
+    ]
+    a0, a1 = (each.reshaped((-1,)) for each in leaves)
+    time, first = _first_triangles(a0, a1, b_start)
+    count, size = leaves[0].shape
+    best = np.arange(count) * size + time.reshape(count, size).argmin(axis=1)
+    triangle = b_start.triangles[np.maximum(first[best], 0)]
+    time = np.where(first[best] < 0, np.nan, np.maximum(time[best], 0.0))
+    return a0[best], a1[best], triangle, triangle, time
 
 
 def closest_time_sphere_mesh(
@@ -344,31 +307,25 @@ def closest_time_sphere_mesh(
 
     Exact up to float64 rounding.
 
-    a_start, a_end : Sphere, batch (...). The sphere at times 0 and 1.
+    a_start, a_end : Sphere, batch (n,). The sphere at times 0 and 1.
     b_start, b_end : Two equal samples of the mesh.
-    Returns time : (...) float64. 0 for a sphere that stays behind all triangles of a one-sided mesh.
-    Raises InvalidShapeError: for a mesh that moves.
+    Returns time : (n,) float64. 0 for a sphere that stays behind all triangles of a one-sided mesh.
     """
-    b_start.require_same(b_end)
-    a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
-    best, least = np.zeros(a0.shape), np.full(a0.shape, np.inf)
-    bounds = _bounds(a0, a1, b_start)
+    best, least = np.zeros(a_start.shape), np.full(a_start.shape, np.inf)
+    bounds = _bounds(a_start, a_end, b_start)
     for begin in range(0, len(best), _CHUNK_SPHERES):
         spheres = np.arange(begin, min(begin + _CHUNK_SPHERES, len(best)))
-        near, triangles = b_start.parts.candidates(spheres, bounds)
-        for start in range(0, len(near), CLOSEST_CHUNK_PAIRS):
-            i, t = (each[start : start + CLOSEST_CHUNK_PAIRS] for each in (near, triangles))
-            time, value = minimum_separation_sphere_triangle(a0[i], a1[i], b_start.triangles[t])
-            scatter_min(best, least, i, time, value)
-    return best.reshape(a_start.shape)
+        i, t = b_start.parts.candidates(spheres, bounds)
+        time, value = minimum_separation_sphere_triangle(a_start[i], a_end[i], b_start.triangles[t])
+        scatter_min(best, least, i, time, value)
+    return best
 
 
-def _first_triangles(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> tuple[Floats, Ints]:
-    """First times (...) at which spheres touch the mesh, and the triangles (...); inf and -1 for never.
+def _first_triangles(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> tuple[Floats, Ints]:
+    """First times (n,) at which spheres touch the mesh, and the triangles (n,); inf and -1 for never.
 
     An overlap at the start has its separation, at most 0, instead of a time, so that the deepest pair wins.
     """
-    a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
     first, earliest = np.full(a0.shape, -1), np.full(a0.shape, np.inf)
     for i, t in mesh.box_triangle_pairs(a0.aabb().merged(a1.aabb())):
         time = entry_times_sphere_triangle(a0[i], a1[i], mesh.triangles[t], mesh.normals[t])
@@ -376,7 +333,7 @@ def _first_triangles(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> tupl
         starts = np.flatnonzero(time == 0)
         time[starts] = separation_sphere_triangle(a0[i[starts]], mesh.triangles[t[starts]])
         scatter_min(first, earliest, i, t, time)
-    return earliest.reshape(a_start.shape), first.reshape(a_start.shape)
+    return earliest, first
 
 
 def _bounds(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> NodePairBounds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from addon.core.distance.dispatch import separation
 from addon.core.distance.mesh_mesh import (
     MeshSeparation,
     mesh_separation,
@@ -12,7 +13,6 @@ from addon.core.distance.mesh_mesh import (
     posed_within,
     separation_triangle_triangle,
 )
-from addon.core.distance.sphere import separation_sphere_mesh
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh.containment import ClosedSurface
 from addon.core.mesh.mesh_bvh import MeshBvh, PosedMesh
@@ -265,7 +265,7 @@ def test_finely_tessellated_ball_is_as_far_as_its_sphere():
     # The largest depth of a triangle below the sphere, from half a cell on both axes.
     dip = radius * (1 - np.cos(np.pi / rings / 2) ** 2)
     for center in np.random.default_rng(0).normal(size=(times(10), 3)) * 3:
-        sphere = float(separation_sphere_mesh(Sphere(center, radius), torus))
+        sphere = float(separation(Sphere(center, radius), torus))
         matrix = placed(*center)
         found = mesh_separation(torus, fine, matrix_b=matrix).distance
         if sphere > 0:

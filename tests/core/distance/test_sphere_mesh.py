@@ -57,6 +57,15 @@ def test_spheres_agree_with_all_triangles(one_sided):
     assert (np.isfinite(least) & (least > 1)).any() or one_sided
 
 
+def test_minimum_translation_searches_a_mesh_once(monkeypatch):
+    mesh, sphere, searched = mesh_of(meshes.torus(10, 6)), spheres_about(60, 2.5, 1.5), []
+    search = TriangleMesh.box_triangle_pairs
+    monkeypatch.setattr(
+        TriangleMesh, "box_triangle_pairs", lambda mesh, box: searched.append(box) or search(mesh, box)
+    )
+    assert minimum_translation(sphere, mesh).any() and len(searched) == 1
+
+
 def test_one_triangle_is_a_mesh():
     # The sphere above is 3 - 1 away, the others overlap by 1 - 0.25 and touch.
     mesh = mesh_of([[[0, 0, 0], [8, 0, 0], [0, 8, 0]]])

@@ -8,11 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
-from addon.core.distance.sphere import (
-    overlaps_sphere_mesh,
-    separation_sphere_mesh,
-    witness_points_sphere_mesh,
-)
 from addon.core.errors import EmptyGeometryError, InvalidShapeError
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes import Sphere, Triangle
@@ -62,8 +57,8 @@ def test_small_sphere_inside_near_edge_is_pushed_sideways_only_by_two_sided_tria
     np.testing.assert_allclose(two_sided, [-0.095, 0, 0], atol=1e-15)
     one_sided = mesh_of(meshes.cube(), one_sided=True)
     assert minimum_translation(inside, one_sided).tolist() == [0, 0, 0]
-    assert separation_sphere_mesh(inside, one_sided) == np.inf
-    assert not overlaps_sphere_mesh(inside, one_sided)
+    assert separation(inside, one_sided) == np.inf
+    assert not overlaps(inside, one_sided)
 
 
 # --- against every triangle ------------------------------------------------------------------------------
@@ -84,13 +79,13 @@ def test_small_sphere_inside_near_edge_is_pushed_sideways_only_by_two_sided_tria
 def test_results_agree_with_the_minimum_over_all_triangles(corners, spread, one_sided):
     mesh, spheres = mesh_of(corners, one_sided), balls(200, spread)
     table = separation(spheres[:, None], mesh.triangles)
-    found = separation_sphere_mesh(spheres, mesh)
+    found = separation(spheres, mesh)
     np.testing.assert_array_equal(found, table.min(axis=1))
     touches = overlaps(spheres[:, None], mesh.triangles).any(axis=1)
-    np.testing.assert_array_equal(overlaps_sphere_mesh(spheres, mesh), touches)
+    np.testing.assert_array_equal(overlaps(spheres, mesh), touches)
     assert touches.any() or one_sided
     assert (found > 0).any()
-    witness = witness_points_sphere_mesh(spheres, mesh)
+    witness = witness_points(spheres, mesh)
     finite = np.isfinite(found)
     along = ((witness.on_b - witness.on_a) * witness.normal).sum(axis=1)
     np.testing.assert_allclose(along[finite], found[finite], atol=1e-13)
@@ -108,7 +103,7 @@ def test_integer_meshes_with_coincident_and_degenerate_triangles_agree_with_brut
     mesh = mesh_of(rng.integers(-3, 4, (150, 3, 3)), one_sided)
     spheres = Sphere(rng.integers(-6, 7, (150, 3)), rng.integers(0, 4, 150) / 4)
     table = separation(spheres[:, None], mesh.triangles)
-    np.testing.assert_array_equal(separation_sphere_mesh(spheres, mesh), table.min(axis=1))
+    np.testing.assert_array_equal(separation(spheres, mesh), table.min(axis=1))
 
 
 def test_spheres_inside_closed_one_sided_mesh_are_infinitely_far():
@@ -122,8 +117,8 @@ def test_spheres_inside_closed_one_sided_mesh_are_infinitely_far():
     area = np.linalg.norm(np.cross(ball[:, 1] - ball[:, 0], ball[:, 2] - ball[:, 0]), axis=1)
     mesh = mesh_of(ball[area > 1e-9], one_sided=True)
     inside, outside = balls(300, 0.1), Sphere(balls(300, 1.0).center + np.array([9.0, 0, 0]), 1.0)
-    assert (separation_sphere_mesh(inside, mesh) == np.inf).all()
-    found = separation_sphere_mesh(outside, mesh)
+    assert (separation(inside, mesh) == np.inf).all()
+    found = separation(outside, mesh)
     # The mesh is inscribed in the unit ball and contains a ball of radius 0.98.
     distance = np.linalg.norm(outside.center, axis=1) - 1
     assert (found >= distance - 1 - 1e-12).all()
@@ -135,9 +130,7 @@ def test_scenes_of_extreme_scale_agree_with_brute_force(scale):
     mesh, spheres = mesh_of(meshes.torus() * scale), balls(100, 3.0)
     spheres = Sphere(spheres.center * scale, spheres.radius * scale)
     table = separation(spheres[:, None].broadcast_to((100, 576)), mesh.triangles)
-    np.testing.assert_allclose(
-        separation_sphere_mesh(spheres, mesh), table.min(axis=1), rtol=0, atol=1e-14 * scale
-    )
+    np.testing.assert_allclose(separation(spheres, mesh), table.min(axis=1), rtol=0, atol=1e-14 * scale)
 
 
 # --- trees, batches --------------------------------------------------------------------------------------
@@ -149,7 +142,7 @@ def test_tree_against_mesh_gives_the_result_of_its_closest_leaf():
     tree = sphere_tree_from_triangles(meshes.ball_with_limbs() * 0.2, 3).transformed(
         meshes.random_poses(20, 3.0)
     )
-    table = separation_sphere_mesh(tree.leaf_spheres, mesh)
+    table = separation(tree.leaf_spheres, mesh)
     found = separation(tree, mesh)
     np.testing.assert_array_equal(found, table.min(axis=1))
     np.testing.assert_array_equal(overlaps(tree, mesh), found <= 0)
@@ -164,13 +157,13 @@ def test_tree_against_mesh_gives_the_result_of_its_closest_leaf():
 
 def test_results_have_the_batch_shape_of_the_spheres():
     mesh, spheres = mesh_of(meshes.torus()), balls(12, 3.0)
-    found = separation_sphere_mesh(spheres.reshaped((3, 4)), mesh)
+    found = separation(spheres.reshaped((3, 4)), mesh)
     assert found.shape == (3, 4)
-    assert separation_sphere_mesh(spheres[5], mesh) == found[1, 1]
-    assert separation_sphere_mesh(spheres[5], mesh).shape == ()
+    assert separation(spheres[5], mesh) == found[1, 1]
+    assert separation(spheres[5], mesh).shape == ()
     assert minimum_translation(spheres[5], mesh).shape == (3,)
-    assert witness_points_sphere_mesh(spheres.reshaped((3, 4)), mesh).normal.shape == (3, 4, 3)
-    assert overlaps_sphere_mesh(spheres[:0], mesh).shape == (0,)
+    assert witness_points(spheres.reshaped((3, 4)), mesh).normal.shape == (3, 4, 3)
+    assert overlaps(spheres[:0], mesh).shape == (0,)
     tree = sphere_tree_from_triangles(meshes.cube())
     assert separation(tree, mesh).shape == ()
     assert minimum_translation(tree, mesh).shape == (3,)

@@ -24,7 +24,7 @@ from tests.core import motions, scenes
 from tests.core.motions import (
     BATCHES,
     WITH_CLOSEST,
-    WITH_SPANS,
+    WITH_SINGLE_SPANS,
     reversed_in_time,
     scaled,
     separation_at,
@@ -51,7 +51,7 @@ def test_first_impact_is_symmetric_in_shapes(kind):
     assert (turned_round < -1 + 1e-6).mean() > 0.99
 
 
-@pytest.mark.parametrize("kind", WITH_SPANS)
+@pytest.mark.parametrize("kind", BATCHES)
 @pytest.mark.parametrize("clearance", [0.0, 0.3])
 def test_spans_are_symmetric_in_shapes(kind, clearance):
     motion = BATCHES[kind](np.random.default_rng(10), 2000)
@@ -66,7 +66,7 @@ def test_closest_times_are_symmetric_in_shapes(kind):
     np.testing.assert_allclose(closest_time(*motion), closest_time(*swapped(motion)), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", WITH_SPANS)
+@pytest.mark.parametrize("kind", BATCHES)
 def test_spans_are_mirrored_for_reversed_motion(kind):
     motion = BATCHES[kind](np.random.default_rng(11), 3000)
     enter, leave = overlap_span(*motion)
@@ -161,7 +161,7 @@ def test_contact_at_end_is_found(kind):
 # --- spans -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", WITH_SPANS)
+@pytest.mark.parametrize("kind", BATCHES)
 @pytest.mark.parametrize("clearance", [0.0, 0.3])
 def test_spans_are_in_interval_and_join_adjacent_intervals(kind, clearance):
     motion = BATCHES[kind](np.random.default_rng(12), 3000)
@@ -177,7 +177,7 @@ def test_spans_are_in_interval_and_join_adjacent_intervals(kind, clearance):
         assert 50 < near.sum() < 2950
 
 
-@pytest.mark.parametrize("kind", WITH_SPANS)
+@pytest.mark.parametrize("kind", WITH_SINGLE_SPANS)
 @pytest.mark.parametrize("clearance", [0.0, 0.25])
 def test_spans_match_dense_sampling(kind, clearance):
     motion = BATCHES[kind](np.random.default_rng(13), 500)
