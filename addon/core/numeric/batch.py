@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from .arrays import Bools, Floats, as_floats
+from .arrays import Bools, Floats, as_floats, first_index
 
 _Self = TypeVar("_Self", bound="Batched")
+_SIZES = {"radius", "half_length", "half_extents"}
+"""Fields that are not negative."""
 
 
 class Batched:
@@ -121,6 +123,22 @@ class Batched:
     def _with_arrays(self: _Self, arrays: dict[str, Any]) -> _Self:
         """Make shapes of the same kind from valid arrays; attributes that are not arrays are kept."""
         return type(self).unchecked(*arrays.values())
+
+    def _fill(self, kind: str, *arguments: ArrayLike) -> None:
+        """Set the fields from arguments, one for each: finite, of one batch, and sizes not negative.
+
+        kind : Name of the shape, for the error message.
+        """
+        fields = [
+            (as_floats(values, f"{kind} {name.replace('_', ' ')}", tail), len(tail))
+            for values, (name, tail) in zip(arguments, self.field_shapes.items(), strict=True)
+        ]
+        arrays = broadcast_fields(kind, fields)
+        for name, array in zip(self.field_shapes, arrays, strict=True):
+            if name in _SIZES and (array < 0).any():
+                index = first_index(array < 0)
+                raise InvalidShapeError(f"{kind} {name.replace('_', ' ')}: element {index} is negative")
+        self._freeze(tuple(arrays))
 
     def _freeze(self, arrays: tuple[Any, ...]) -> None:
         """Set the fields of a frozen dataclass to read-only views of the arrays."""

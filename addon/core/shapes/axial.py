@@ -20,7 +20,6 @@ from ..numeric.arrays import (
     normalized,
     perpendicular,
 )
-from ..numeric.batch import broadcast_fields
 from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
 from ..numeric.tolerances import LENGTH_ROUNDING, SUM_ROUNDING
 from .boxes import Aabb, BoundingVolume, box_around
@@ -47,23 +46,14 @@ class _Axial(BoundingVolume):
     }
 
     def __init__(self, center: ArrayLike, axis: ArrayLike, half_length: ArrayLike, radius: ArrayLike) -> None:
-        kind = self.name
-        centers, axes = (
-            as_floats(values, f"{kind} {name}", (3,)) for name, values in (("center", center), ("axis", axis))
-        )
-        halves = as_floats(half_length, f"{kind} half length")
-        radii = as_floats(radius, f"{kind} radius")
+        axes = as_floats(axis, f"{self.name} axis", (3,))
         deviation = np.abs(length(axes) - 1)
         is_skewed = ~(deviation <= _UNIT_TOLERANCE)
         if is_skewed.any():
-            raise InvalidShapeError(f"{kind} axis: element {first_index(is_skewed)} is not of length 1")
+            raise InvalidShapeError(f"{self.name} axis: element {first_index(is_skewed)} is not of length 1")
         # Axes that are unit vectors already are kept, so that a shape made from another's fields is the same.
         axes = np.where((deviation > LENGTH_ROUNDING)[..., None], normalized(axes), axes)
-        fields = broadcast_fields(kind, [(centers, 1), (axes, 1), (halves, 0), (radii, 0)])
-        for name, values in (("half length", fields[2]), ("radius", fields[3])):
-            if (values < 0).any():
-                raise InvalidShapeError(f"{kind} {name}: element {first_index(values < 0)} is negative")
-        self._freeze(tuple(fields))
+        self._fill(self.name, center, axes, half_length, radius)
 
     @classmethod
     def between(cls: type[_Self], start: ArrayLike, end: ArrayLike, radius: ArrayLike) -> _Self:

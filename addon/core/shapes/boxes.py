@@ -27,7 +27,7 @@ from ..numeric.arrays import (
     require_finite,
     transform_vectors,
 )
-from ..numeric.batch import Batched, broadcast_fields, common_batch
+from ..numeric.batch import Batched, common_batch
 from ..numeric.floating_point import raised_by_ulps, transformed_centers, with_rounding_slack
 from ..numeric.tolerances import CHAIN_ROUNDING, EPS, LENGTH_ROUNDING, SUM_ROUNDING
 
@@ -140,12 +140,10 @@ class Aabb(BoundingVolume):
     grown_by_padding: ClassVar[dict[str, int]] = {"min": -1, "max": 1}
 
     def __init__(self, min: ArrayLike, max: ArrayLike) -> None:
-        low = as_floats(min, "box min", (3,))
-        high = as_floats(max, "box max", (3,))
-        low, high = broadcast_fields("box", [(low, 1), (high, 1)])
-        if (low > high).any():
-            raise InvalidShapeError(f"box: element {first_index((low > high).any(axis=-1))} has min > max")
-        self._freeze((low, high))
+        self._fill("box", min, max)
+        if (self.min > self.max).any():
+            index = first_index((self.min > self.max).any(axis=-1))
+            raise InvalidShapeError(f"box: element {index} has min > max")
 
     @property
     def center(self) -> Floats:
@@ -276,15 +274,8 @@ class Obb(BoundingVolume):
     grown_by_padding: ClassVar[dict[str, int]] = {"half_extents": 1}
 
     def __init__(self, center: ArrayLike, half_extents: ArrayLike, rotation: ArrayLike) -> None:
-        centers = as_floats(center, "box center", (3,))
-        halves = as_floats(half_extents, "box half extents", (3,))
-        rotations = orthonormalized(as_floats(rotation, "box rotation", (3, 3)))
-        centers, halves, rotations = broadcast_fields(
-            "oriented box", [(centers, 1), (halves, 1), (rotations, 2)]
-        )
-        if (halves < 0).any():
-            raise InvalidShapeError(f"box half extents: element {first_index(halves < 0)} is negative")
-        self._freeze((centers, halves, rotations))
+        rotations = orthonormalized(as_floats(rotation, "oriented box rotation", (3, 3)))
+        self._fill("oriented box", center, half_extents, rotations)
 
     def to_local(self, points: ArrayLike) -> Floats:
         """Transform points from world space to the local space of the box. Exact up to float64 rounding.
@@ -464,12 +455,12 @@ def orthonormalized(rotation: Floats) -> Floats:
     skewed = ~(deviation <= _ROTATION_TOLERANCE)
     if skewed.any():
         raise InvalidShapeError(
-            f"box rotation: element {first_index(skewed)} is not a rotation, its columns are not of length 1"
-            " and at right angles"
+            f"oriented box rotation: element {first_index(skewed)} is not a rotation, its columns are not of"
+            " length 1 and at right angles"
         )
     mirrored = dot(cross(rotation[..., 0], rotation[..., 1]), rotation[..., 2]) < 0
     if mirrored.any():
-        raise InvalidShapeError(f"box rotation: element {first_index(mirrored)} mirrors")
+        raise InvalidShapeError(f"oriented box rotation: element {first_index(mirrored)} mirrors")
     # Each step squares the deviation: from 1e-4 to 1e-8 to rounding.
     for _ in range(2):
         if not (deviation > LENGTH_ROUNDING).any():

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numeric.arguments import as_flag
-from ..numeric.arrays import Floats, as_floats, cross, dot, length, normalized, transform_points
-from ..numeric.batch import Batched, broadcast_fields
+from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_points
+from ..numeric.batch import Batched
 from .boxes import Aabb
 
 
@@ -33,8 +33,7 @@ class Segment(Batched):
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"start": (3,), "end": (3,)}
 
     def __init__(self, start: ArrayLike, end: ArrayLike) -> None:
-        starts, ends = as_floats(start, "segment start", (3,)), as_floats(end, "segment end", (3,))
-        self._freeze(tuple(broadcast_fields("segment", [(starts, 1), (ends, 1)])))
+        self._fill("segment", start, end)
 
     def transformed(self, matrix: ArrayLike) -> Segment:
         """Return the images of the segments under affine maps. Exact up to float64 rounding.
@@ -91,11 +90,7 @@ class Triangle(Batched):
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"a": (3,), "b": (3,), "c": (3,)}
 
     def __init__(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, one_sided: bool = False) -> None:
-        corners = [
-            (as_floats(corner, f"triangle corner {name}", (3,)), 1)
-            for name, corner in zip("abc", (a, b, c), strict=True)
-        ]
-        self._freeze(tuple(broadcast_fields("triangle", corners)))
+        self._fill("triangle corner", a, b, c)
         object.__setattr__(self, "one_sided", as_flag(one_sided, "one_sided"))
 
     @property

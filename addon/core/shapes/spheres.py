@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
-from ..numeric.arrays import Bools, Floats, as_floats, first_index, length
-from ..numeric.batch import broadcast_fields, common_batch
+from ..numeric.arrays import Bools, Floats, length
+from ..numeric.batch import common_batch
 from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
 from .boxes import Aabb, BoundingVolume, box_around
 
@@ -38,12 +37,7 @@ class Sphere(BoundingVolume):
     grown_by_padding: ClassVar[dict[str, int]] = {"radius": 1}
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
-        centers = as_floats(center, "sphere center", (3,))
-        radii = as_floats(radius, "sphere radius")
-        centers, radii = broadcast_fields("sphere", [(centers, 1), (radii, 0)])
-        if (radii < 0).any():
-            raise InvalidShapeError(f"sphere radius: element {first_index(radii < 0)} is negative")
-        self._freeze((centers, radii))
+        self._fill("sphere", center, radius)
 
     def contains(self, points: ArrayLike) -> Bools:
         """Decide which points are inside or on the sphere. Exact for the float64 distance.

@@ -115,7 +115,7 @@ from tests.core.scenes import random_shapes
         (
             lambda: Triangle(np.zeros((2, 3)), np.zeros((3, 3)), [0, 0, 0]),
             InvalidShapeError,
-            r"triangle: batches",
+            r"triangle corner: batches",
         ),
     ],
 )
