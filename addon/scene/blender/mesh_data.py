@@ -133,21 +133,20 @@ def _converted(source: bpy.types.Object) -> Iterator[bpy.types.Mesh | None]:
 def copied(items: Any, name: str, dtype: type[Any], width: tuple[int, ...] = ()) -> NDArray[Any]:
     """Copy a property of all items of a collection: an array (n, *width)."""
     values = np.empty((len(items), *width), dtype=dtype)
-    items.foreach_get(name, values.reshape(-1))
+    if len(values):
+        items.foreach_get(name, values.reshape(-1))
     return values
 
 
-def _mesh_corners(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
-    """Copy the vertices (c,) of the corners of the faces of a mesh that has any."""
-    corners: Any = mesh.attributes[".corner_vert"]
-    return copied(corners.data, "value", np.int32)
+def _mesh_corners(mesh: Any) -> NDArray[np.int32]:
+    """Copy the vertices (c,) of the corners of the faces of a mesh."""
+    corners = () if mesh is None or not len(mesh.loops) else mesh.attributes[".corner_vert"].data
+    return copied(corners, "value", np.int32)
 
 
 def mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of a mesh."""
-    if mesh is None or not len(mesh.edges):
-        return np.empty((0, 2), dtype=np.int32)
-    return copied(mesh.edges, "vertices", np.int32, (2,))
+    return copied(() if mesh is None else mesh.edges, "vertices", np.int32, (2,))
 
 
 class MeshFaces(NamedTuple):
@@ -165,8 +164,7 @@ class MeshFaces(NamedTuple):
     def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers) -> MeshFaces:
         """Read the faces of an evaluated object, of the mesh that `vertex_positions` reads."""
         with open_mesh(evaluated, modifiers) as mesh:
-            if mesh is None or not len(mesh.loops):
-                return cls(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
             # They follow from the sizes of the faces, without calc_loop_triangles(), which takes ten times as
             # long.
-            return cls(_mesh_corners(mesh), copied(mesh.loop_triangle_polygons, "value", np.int32))
+            of_triangle = () if mesh is None else mesh.loop_triangle_polygons
+            return cls(_mesh_corners(mesh), copied(of_triangle, "value", np.int32))

@@ -143,7 +143,6 @@ def temporary_scene() -> Iterator[bpy.types.Scene]:
     global _is_update_due
     scene = _new_scene()
     try:
-        _start(scene)
         yield scene
     finally:
         _is_update_due = True
@@ -151,16 +150,15 @@ def temporary_scene() -> Iterator[bpy.types.Scene]:
 
 
 def _new_scene() -> bpy.types.Scene:
-    """Create an empty scene, which is removed when the file is opened if it was not before."""
+    """Create an empty scene, which is removed when the file is opened if it was not before.
+
+    It is evaluated, so it has a dependency graph.
+    """
     scene = bpy.data.scenes.new(_NAME)
     scene[_MARK] = True
-    return scene
-
-
-def _start(scene: bpy.types.Scene) -> None:
-    """Evaluate a new scene: from now on it has a dependency graph."""
     with silenced_handlers():
         go_to(scene, playhead(scene))
+    return scene
 
 
 def without_private_scenes(
@@ -239,7 +237,6 @@ class PrivateScene:
         private = _new_scene()
         self.uid = private.session_uid
         _open_scenes.append(self)
-        _start(private)
         names = [setting.identifier for setting in source.render.bl_rna.properties]
         for name in (*_TIME_SETTINGS, *(name for name in names if "simplify" in name)):
             value = getattr(source.render, name)

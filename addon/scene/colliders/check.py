@@ -405,10 +405,8 @@ def _outside(
         by_engine[candidate.name.engine].append(candidate)
     for candidates in by_engine.values():
         read = [shapes[each.id] for each in candidates if each.id in shapes]
-        with_volume = [shape for shape in read if shape.volume is not None]
         has_surface = any(candidate.name.kind == "triangles" for candidate in candidates)
-        if with_volume and len(read) == len(candidates) and not has_surface:
-            names = [name_of(candidate.item) for candidate in candidates]
-            found = outside_problem(source, with_volume, names)
-            if found is not None:
-                yield ColliderFinding(group[0].match.name or id, id, "outside", *found)
+        if len(read) < len(candidates) or has_surface:
+            continue
+        if found := outside_problem(source, read, name_of(candidates[0].item)):
+            yield ColliderFinding(group[0].match.name or id, id, "outside", *found)

@@ -367,19 +367,21 @@ def _is_uniform(linear: Floats) -> bool:
 
 
 def outside_problem(
-    source: ObjectSurface, shapes: Sequence[CheckedShape], names: Sequence[str]
+    source: ObjectSurface, shapes: Sequence[CheckedShape], name: str
 ) -> tuple[str, Outside] | None:
     """Find the vertices of a mesh that are in none of its colliders, with a sentence; None without any.
 
-    shapes : its colliders that have a volume, at least one
-    names : those of its colliders
+    shapes : its colliders; if none has a volume, that is their problem
+    name : that of the first one
     """
-    tolerance = source.rounding + max(shape.rounding for shape in shapes)
-    volumes = [shape.volume for shape in shapes if shape.volume is not None]
-    outside = vertices_outside(source.points, volumes, tolerance)
+    with_volume = [(shape.volume, shape.rounding) for shape in shapes if shape.volume is not None]
+    if not with_volume:
+        return None
+    volumes, roundings = zip(*with_volume, strict=True)
+    outside = vertices_outside(source.points, volumes, source.rounding + max(roundings))
     if not outside.vertices:
         return None
-    if len(names) == 1:
+    if len(shapes) == 1:
         singular = (
             "{count} of {total} vertices is outside of {collider}, by up to {distance} (vertex {vertex})"
         )
@@ -400,8 +402,8 @@ def outside_problem(
         singular,
         plural,
         total=len(source.points),
-        collider=names[0],
-        colliders=len(names),
+        collider=name,
+        colliders=len(shapes),
         distance=f"{outside.distance:.6g}",
         vertex=outside.vertex,
     )

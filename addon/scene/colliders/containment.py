@@ -158,13 +158,13 @@ def read_merged(scene: bpy.types.Scene, name: str, fit: FitSettings) -> ObjectSu
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, _ = find_subjects(scene, depsgraph, Selection())
     merged = [subject for subject in subjects if subject.members and subject.name == name]
-    pieces = list(SubjectReader(merged, fit, range(len(merged))).singles(depsgraph))
+    reader = SubjectReader(merged, fit, range(len(merged)))
+    pieces: list[Any] = [(piece.points, piece.triangles) for piece in reader.singles(depsgraph)]
     if not pieces:
         return None
-    starts = np.cumsum([0, *(len(piece.geometry.points) for piece in pieces[:-1])])
-    triangles = [piece.triangles + start for piece, start in zip(pieces, starts, strict=True)]
-    points = np.concatenate([piece.geometry.points for piece in pieces]).astype(np.float64)
-    return ObjectSurface(points, np.concatenate(triangles).astype(np.int64), _NO_EDGES, np.eye(4))
+    every = reader.merged_geometry(0, pieces)
+    points, triangles = every.points.astype(np.float64), every.triangles.astype(np.int64)
+    return ObjectSurface(points, triangles, _NO_EDGES, np.eye(4))
 
 
 _TOLERANCES = (1e-10, 1e-12, 1e-13, 1e-9, 1e-8, 1e-7, 1e-6)

@@ -141,23 +141,18 @@ def fit_colliders(
     Hulls, which are slow, are built at the same time, and once for all with the same vertices. Yields the
     meshes of the parts of each subject, or the first error of one.
     """
-    keys: list[list[object]] = []
+    keys = [[_shape_key(part, kind) for part in parts] for kind, parts in subjects]
     jobs: dict[object, Generator[HullRequest, Ints | None, ColliderMesh]] = {}
-    for kind, parts in subjects:
-        keys.append([_shape_key(part, kind) for part in parts])
-        for key, part in zip(keys[-1], parts, strict=True):
+    for (kind, parts), of_parts in zip(subjects, keys, strict=True):
+        for key, part in zip(of_parts, parts, strict=True):
             if key not in jobs:
                 jobs[key] = collider_steps(part.geometry, kind, part.fit, max_vertices)
     made = dict(zip(jobs, run_together(list(jobs.values())), strict=True))
-    for entry in keys:
-        meshes: list[ColliderMesh] = []
-        for mesh in map(made.__getitem__, entry):
-            if isinstance(mesh, CollisionBoundsError):
-                yield mesh
-                break
-            meshes.append(mesh)
-        else:
-            yield meshes
+    for of_parts in keys:
+        results = [made[key] for key in of_parts]
+        meshes = [mesh for mesh in results if isinstance(mesh, ColliderMesh)]
+        errors = (error for error in results if isinstance(error, CollisionBoundsError))
+        yield next(errors, None) or meshes
 
 
 def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:

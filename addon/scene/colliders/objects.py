@@ -325,9 +325,8 @@ class ColliderNames:
         it.
         """
         if len(kinds) > 1 and not self._is_numbered:
-            raise SceneError(
-                message("has {count} colliders: add {{number}} to the name pattern", count=len(kinds))
-            )
+            text = "has {count} colliders: add {{number}} to the name pattern"
+            raise SceneError(message(text, count=len(kinds)))
         declared: Any = bpy.types.ID.bl_rna.properties["name"]
         limit = int(declared.length_max) - 1  # 63 bytes, 255 since Blender 5.0
         names: dict[str, None] = {}
@@ -340,24 +339,15 @@ class ColliderNames:
                 candidate := self._pattern.format(**fields, number=f"{numbers[kind]:02}")
             ) in self._used or candidate in names:
                 if not self._is_numbered:
-                    raise SceneError(
-                        message(
-                            "the name {candidate!r} is taken by another object: rename that object",
-                            candidate=candidate,
-                        )
-                    )
+                    text = "the name {candidate!r} is taken by another object: rename that object"
+                    raise SceneError(message(text, candidate=candidate))
                 numbers[kind] += 1
             size = len(candidate.encode())
             if size > limit:
-                raise SceneError(
-                    message(
-                        "the name {candidate!r} has {size} bytes, and Blender allows {limit}: "
-                        "rename the object",
-                        candidate=candidate,
-                        size=size,
-                        limit=limit,
-                    )
+                text = (
+                    "the name {candidate!r} has {size} bytes, and Blender allows {limit}: rename the object"
                 )
+                raise SceneError(message(text, candidate=candidate, size=size, limit=limit))
             names[candidate] = None
         self._used.update(names)
         return list(names)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import bpy
@@ -214,26 +215,27 @@ def _exporter_mesh(name: str, hull: ConvexHull) -> Any:
     limits = {"min": vertices.min(axis=0).tolist(), "max": vertices.max(axis=0).tolist()}
     positions = _accessor(vertices, _FLOAT, "VEC3", _VERTICES, **limits)
     index_accessor = _accessor(indices.reshape(-1), _UNSIGNED_BYTE, "SCALAR", _INDICES)
-    unset = ("extensions", "extras")
-    primitive = gltf2_io.MeshPrimitive(
-        attributes={"POSITION": positions},
-        indices=index_accessor,
-        **dict.fromkeys((*unset, "material", "mode", "targets")),
-    )
-    return gltf2_io.Mesh(name=name, primitives=[primitive], **dict.fromkeys((*unset, "weights")))
+    attributes = {"POSITION": positions}
+    primitive = _made(gltf2_io.MeshPrimitive, attributes=attributes, indices=index_accessor)
+    return _made(gltf2_io.Mesh, name=name, primitives=[primitive])
+
+
+def _made(kind: Any, **values: Any) -> Any:
+    """Make an object of the exporter, whose classes need all of their members; the others are None."""
+    return kind(**dict.fromkeys(signature(kind).parameters) | values)
 
 
 def _accessor(values: Any, component_type: int, type_name: str, target: int, **limits: list[float]) -> Any:
     """Make an accessor of the exporter."""
     from io_scene_gltf2.io.com import gltf2_io
 
-    unset = ("byte_offset", "extensions", "extras", "max", "min", "name", "normalized", "sparse")
-    return gltf2_io.Accessor(
+    return _made(
+        gltf2_io.Accessor,
         buffer_view=_binary_data()(values.tobytes(), target),
         component_type=component_type,
         count=len(values),
         type=type_name,
-        **{**dict.fromkeys(unset), **limits},
+        **limits,
     )
 
 
@@ -453,7 +455,5 @@ def _exporter_node(name: str, collider: Collider, bodies: Mapping[GltfExtension,
         BODY_EXTENSIONS[extension]: Extension(BODY_EXTENSIONS[extension], body, required=False)
         for extension, body in bodies.items()
     }
-    unset = ("camera", "extras", "matrix", "mesh", "skin", "weights")
-    transform: dict[str, Any] = dict.fromkeys(("translation", "rotation", "scale"))
-    transform.update(collider.transform_properties())
-    return gltf2_io.Node(name=name, children=[], extensions=extensions, **transform, **dict.fromkeys(unset))
+    transform = collider.transform_properties()
+    return _made(gltf2_io.Node, name=name, children=[], extensions=extensions, **transform)

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats, Ints, transform_points
+from ...core.numeric.arrays import Floats, Ints, concatenated_ranges, transform_points
 from ...core.progress import run_to_end
 from ..blender.instances import (
     NO_INDEX,
@@ -30,7 +30,7 @@ from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import Override, read_overrides
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.mesh_parts import bone_frames, part_rows
-from ..blender.parts.weights import rows_by_label, rows_of_group
+from ..blender.parts.weights import rows_of_group
 from ..settings import FitSettings
 from .subject import Subject, SubjectList
 
@@ -109,23 +109,17 @@ def read_vertices_of_fit(
     return points[rows], _rows_within(rows, triangles) if len(rows) else NO_TRIANGLES
 
 
-def _faces_of_parts(
-    rows: PartRows, triangles: NDArray[np.int32], may_overlap: bool
-) -> list[NDArray[np.int32]]:
-    """Triangles of a mesh whose first vertex is in each of its parts, which share vertices or do not."""
-    if may_overlap:
-        faces = []
-        is_part = np.zeros(rows.vertices, dtype=bool)
-        for each in rows.rows:
-            is_part[each] = True
-            faces.append(triangles[is_part[triangles[:, 0]]])
-            is_part[each] = False
-        return faces
-    labels = np.empty(rows.vertices, dtype=np.int64)
-    labels[np.concatenate(rows.rows)] = np.repeat(
-        np.arange(len(rows.rows)), [len(each) for each in rows.rows]
-    )
-    return [triangles[each] for each in rows_by_label(labels[triangles[:, 0]], len(rows.rows))]
+def _faces_of_parts(rows: PartRows, triangles: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+    """Triangles of a mesh whose first vertex is in each of its parts, which may share vertices."""
+    counts = np.bincount(triangles[:, 0], minlength=rows.vertices)
+    every = np.concatenate(rows.rows)
+    sizes, starts = counts[every], (np.cumsum(counts) - counts)[every]
+    found = np.argsort(triangles[:, 0], kind="stable")[concatenated_ranges(starts, sizes)]
+    part = np.repeat(np.arange(len(rows.rows)), [len(each) for each in rows.rows]).repeat(sizes)
+    # By part, then in the order of the mesh.
+    found = np.sort(part * len(triangles) + found) % len(triangles)
+    ends = np.cumsum(np.bincount(part, minlength=len(rows.rows)))
+    return np.split(triangles[found], ends[:-1])
 
 
 def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -313,7 +307,7 @@ class SubjectReader:
         frames = {} if first.bone is None else bone_frames(item)
         faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
         if any(index in self.with_triangles for index in indices):
-            faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), first.bone is not None)
+            faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers))
         of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
         for index, number in parts.items():
             of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
