@@ -36,11 +36,9 @@ class Bvh:
     """BVH of boxes (n,), n >= 0.
 
     count : The number of boxes.
-    Raises InvalidShapeError: for a batch with other axes.
     """
 
     def __init__(self, boxes: Aabb) -> None:
-        _require_one_axis(boxes)
         self.count = len(boxes.min)
         self._order = np.argsort(_sort_keys(boxes), kind="stable")
         level = np.concatenate([boxes.min, -boxes.max], axis=1)[self._order]
@@ -64,7 +62,8 @@ class Bvh:
             then the second; the result of `overlapping_pairs_between`.
         Raises InvalidShapeError: for a batch with other axes.
         """
-        _require_one_axis(boxes)
+        if len(boxes.shape) != 1:
+            raise InvalidShapeError(f"boxes: the batch must be (n,), not {boxes.shape}")
         query = np.concatenate([boxes.max, -boxes.min], axis=1)
         pairs_found = [np.empty((0, 2), dtype=np.int64)]
         top = len(self._levels[0])
@@ -87,12 +86,6 @@ class Bvh:
         pairs = np.concatenate(pairs_found)
         # Sort by one integer for each pair, because that is much faster than by two.
         return pairs[np.argsort(pairs[:, 0] * max(self.count, 1) + pairs[:, 1])]
-
-
-def _require_one_axis(boxes: Aabb) -> None:
-    """Raise InvalidShapeError unless the batch is (n,)."""
-    if len(boxes.shape) != 1:
-        raise InvalidShapeError(f"boxes: the batch must be (n,), not {boxes.shape}")
 
 
 def _sort_keys(boxes: Aabb) -> _Keys:

@@ -26,13 +26,12 @@ from ..numeric.arrays import (
     perpendicular,
 )
 from ..numeric.geodesic import geodesic_directions
-from ..shapes import BoundingVolume, Capsule, Cylinder
+from ..shapes import Capsule, Cylinder
 from ..shapes.axial import axial_coordinates
 from .minimal_sphere_batch import minimal_spheres
 from .quickhull import extreme_points
 
 _Shape = TypeVar("_Shape", bound=Capsule | Cylinder)
-_Volume = TypeVar("_Volume", bound=BoundingVolume)
 _FEW_POINTS = 64
 """Up to this many points, all of them are used."""
 _MANY_POINTS = 2000
@@ -158,18 +157,6 @@ def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cy
     return _fit(points, axis, _CYLINDERS)
 
 
-def axial_around(line: _Volume, points: Floats) -> _Volume:
-    """Make the smallest shape with a given center and axis that encloses points.
-
-    Every point is inside, exactly as `contains` computes it. A capsule keeps its half length.
-
-    line : Volume with an axis, batch (). Of any size.
-    points : (n, 3) float64. In the same space.
-    Returns shape : As the line, batch ()
-    """
-    return line._around(points)
-
-
 def _fit(
     points: ArrayLike, axis: ArrayLike | None, volume: Volume[_Shape], line_point: Floats | None = None
 ) -> _Shape:
@@ -189,7 +176,9 @@ def _fit(
     middle = low * 0.5 + high * 0.5
     scale = float((high * 0.5 - low * 0.5).max())
     if scale == 0.0:
-        shape = volume.kind(middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0)
+        shape: Capsule | Cylinder = volume.kind(
+            middle, direction if direction is not None else [0.0, 0.0, 1.0], 0.0, 0.0
+        )
     else:
         local = (unit - middle) / scale
         if line_point is None:
@@ -203,7 +192,7 @@ def _fit(
         low, high = volume.ends(along[None], (across * across)[None], radius * radius)
         center = middle + (guess.center + guess.axis * (low[0] + high[0]) / 2) * scale
         half = np.maximum(high[0] - low[0], 0) / 2 * scale
-        shape = axial_around(volume.kind(center, guess.axis, half, 0.0), unit)
+        shape = volume.kind(center, guess.axis, half, 0.0)._around(unit)
     with np.errstate(over="ignore"):  # the constructor finds infinity
         center, *sizes = (
             np.ldexp(values, exponent) for values in (shape.center, shape.half_length, shape.radius)

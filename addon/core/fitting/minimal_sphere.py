@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import CHUNK_ROWS, Floats, dot, require_finite
+from ..numeric.arrays import Floats, dot, require_finite
 from ..numeric.tolerances import SAME_DISTANCE
 from .farthest_point import FarPoints, largest_distance
 
@@ -80,11 +80,7 @@ def _smallest_at_unit_scale(points: NDArray[Any]) -> tuple[Floats, float]:
     center = low * 0.5 + high * 0.5
     extent = float((high * 0.5 - low * 0.5).max())
     if extent > 0:
-        local = np.empty(points.shape)
-        for start in range(0, len(points), CHUNK_ROWS):
-            chunk = slice(start, start + CHUNK_ROWS)
-            local[chunk] = (points[chunk] - center) / extent
-        center = center + minimal_sphere(local)[0] * extent
+        center = center + minimal_sphere((points - center) / extent)[0] * extent
     radius = largest_distance(points, center)
     require_finite(np.array(radius), "sphere radius")
     return center, radius

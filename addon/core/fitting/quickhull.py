@@ -8,7 +8,7 @@ all hulls have two faces more after a step, so these are dense arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,9 +249,6 @@ def _with_edges(faces: Ints, normals: Floats, count: int) -> IndexedHull:
     # Equal keys come in pairs, because every edge has a face on both sides.
     pairs = order.reshape(-1, 2)
     return IndexedHull(np.unique(faces), faces, normals, directed[pairs[:, 0]], face[pairs])
-
-
-_Result = TypeVar("_Result")
 
 
 def quickhulls(

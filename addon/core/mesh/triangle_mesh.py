@@ -76,11 +76,6 @@ class MeshParts(NamedTuple):
                 heights[k, node] = least.reduce(heights[k][children] + lift[k], axis=1)
         return cls(tree, triangles.one_sided, near, *normals, *heights)
 
-    @property
-    def two_sided(self) -> MeshParts:
-        """Return the same bounds for two-sided triangles."""
-        return self._replace(one_sided=False)
-
     def candidates(self, elements: Ints, bounds: NodePairBounds) -> tuple[Ints, Ints]:
         """Elements and triangles (k,), the pairs of which may have the smallest value of their element."""
         rows, _ = find_candidate_leaf_pairs(elements, SINGLE_NODE, self.tree.children, bounds)

@@ -168,7 +168,7 @@ class Capsule(_Axial):
             return Capsule(center, normalized(along), self.half_length * length(along), radius)
 
     def _around(self, points: Floats) -> Capsule:
-        """See `fitting.axial.axial_around`."""
+        """See `BoundingVolume`."""
         radius = distance_from_segment(self, points).max()
         return Capsule(self.center, self.axis, self.half_length, radius)
 
@@ -266,7 +266,7 @@ class Cylinder(_Axial):
             return Cylinder(center, axis, half + slack, radius + slack)
 
     def _around(self, points: Floats) -> Cylinder:
-        """See `fitting.axial.axial_around`."""
+        """See `BoundingVolume`."""
         along, across = axial_coordinates(self, points)
         return Cylinder(self.center, self.axis, np.abs(along).max(), across.max())
 

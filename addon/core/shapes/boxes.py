@@ -76,7 +76,10 @@ class BoundingVolume(Batched):
         raise NotImplementedError
 
     def _around(self: _Self, points: Floats) -> _Self:
-        """See `fitting.axial.axial_around`."""
+        """Make the smallest shape with the center and axis of this one, batch (), around points (n, 3).
+
+        Every point is inside, exactly as `contains` computes it. A capsule keeps its half length.
+        """
         raise NotImplementedError
 
     @classmethod

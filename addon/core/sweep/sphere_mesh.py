@@ -339,6 +339,7 @@ def _first_triangles(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> tuple[Floats
 def _bounds(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> NodePairBounds:
     """Bounds of the minimum separation of moving spheres (n,) from parts of the mesh."""
     parts = mesh.parts
+    both_sides = parts._replace(one_sided=False)
     paths = Segment.unchecked(a0.center, a1.center)
     largest = np.maximum(a0.radius, a1.radius)
 
@@ -353,7 +354,7 @@ def _bounds(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> NodePairBounds:
         sphere = at(a0[i], a1[i], np.minimum(t, 1.0))
         pairs = NodePairs(np.arange(len(i)), rows.a, rows.b)
         _, high = parts.bounds(sphere)(pairs)
-        low, _ = parts.two_sided.bounds(Sphere.unchecked(nearest, largest[i]))(pairs)
+        low, _ = both_sides.bounds(Sphere.unchecked(nearest, largest[i]))(pairs)
         if parts.one_sided:
             # A center behind the triangles at both ends is behind them throughout.
             (low_start, high_start), (low_end, high_end) = (parts.bounds(a[i])(pairs) for a in (a0, a1))

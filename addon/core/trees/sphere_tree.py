@@ -73,7 +73,11 @@ class SphereTree(Batched):
         spans = np.zeros((count, 2), dtype=np.int64) if parts is None else as_indices(parts, "tree parts")
         if spans.shape != (count, 2) or spans.min() < 0 or spans.max() > len(listed):
             raise InvalidShapeError(f"tree parts: they must be (m, 2) and within {len(listed)} triangles")
-        self._set(below, spans, listed, (spheres.center, spheres.radius))
+        for name, array in (("children", below), ("parts", spans), ("order", listed)):
+            view = array.view()
+            view.flags.writeable = False
+            self.__dict__[name] = view
+        self._freeze((spheres.center, spheres.radius))
 
     @property
     def field_shapes(self) -> dict[str, tuple[int, ...]]:  # type: ignore[override]
@@ -182,20 +186,13 @@ class SphereTree(Batched):
         if self.children is not other.children and not np.array_equal(self.children, other.children):
             raise InvalidShapeError("trees: only poses of one tree have a motion from one to the other")
 
-    def _set(self, children: Ints, parts: Ints, order: Ints, arrays: tuple[Any, ...]) -> None:
-        for name, array in (("children", children), ("parts", parts), ("order", order)):
-            if array.flags.writeable:
-                array = array.view()
-                array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        self._freeze(arrays)
-
     def _with_spheres(self, spheres: Sphere) -> SphereTree:
         return self._with_arrays({"center": spheres.center, "radius": spheres.radius})
 
     def _with_arrays(self, arrays: dict[str, Any]) -> SphereTree:
         tree = object.__new__(SphereTree)
-        tree._set(self.children, self.parts, self.order, tuple(arrays.values()))
+        tree.__dict__.update(self.__dict__)
+        tree._freeze(tuple(arrays.values()))
         return tree
 
 

@@ -29,7 +29,6 @@ from ...core import (
     obb_from_points,
     spheres_from_groups,
 )
-from ...core.fitting.axial import axial_around
 from ...core.messages import message
 from ...core.numeric.arrays import (
     UNIT_BOX_CORNERS,
@@ -207,7 +206,7 @@ def fit_axial(
         search_key(shape, vertices, rounded_frame(linear), axis),
         lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis),
     )
-    return axial_around(found, local)
+    return found._around(local)
 
 
 _LOST = 1e-4

@@ -23,7 +23,6 @@ from ...core import (
     sphere_from_points,
 )
 from ...core.compound.convex_parts import Compound, CompoundPart
-from ...core.fitting.axial import axial_around
 from ...core.fitting.convex_hull import HullRequest, hull_steps
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.hull_surface import moved_hull
@@ -144,7 +143,7 @@ def _axial(shape: DrawnShape, solid: _Solid) -> tuple[Any, Any]:
         fitted = fit_axial(shape, geometry.points, solid.linear, solid.local, None)
     center = turn @ fitted.center + solid.placed.translation
     moved = replace(fitted, center=center, axis=turn @ fitted.axis)
-    return solid.grown(fitted, axial_around(moved, solid.world))
+    return solid.grown(fitted, moved._around(solid.world))
 
 
 def _compound(solid: _Solid) -> _Steps:

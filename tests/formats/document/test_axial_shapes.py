@@ -20,7 +20,6 @@ from addon.core import (
     cylinder_from_points,
     sphere_from_points,
 )
-from addon.core.fitting.axial import axial_around
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import ObjectBounds, document_problems, read_document, space_for
 from addon.formats.document.objects import rounded_fields
@@ -55,9 +54,7 @@ def entry(seed: int) -> tuple[ObjectBounds, np.ndarray]:
         *(
             (
                 shape,
-                axial_around(
-                    replace(shape, center=turn @ shape.center + move, axis=turn @ shape.axis), world
-                ),
+                replace(shape, center=turn @ shape.center + move, axis=turn @ shape.axis)._around(world),
             )
             for shape in (capsule, cylinder)
         ),
