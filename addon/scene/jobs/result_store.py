@@ -33,8 +33,8 @@ class Results:
     selected_uids : session_uids of the objects that were selected, if the scan checked these only; None for
         all objects.
     lacks_restored_pairs : Whether pairs that the scan ignored are no longer ignored.
-    separations : Separation over time of pairs, by indices of subjects. Copies share it: they keep the
-        subjects.
+    separations : Separation over time of pairs, or the reason why there is none, by indices of subjects.
+        Copies share it: they keep the subjects.
     """
 
     bounds: Result | None = None
@@ -47,7 +47,7 @@ class Results:
     comparison: Comparison | None = None
     selected_uids: frozenset[int] | None = None
     lacks_restored_pairs: bool = False
-    separations: dict[tuple[int, int], SeparationCurve] = field(default_factory=dict, compare=False)
+    separations: dict[tuple[int, int], SeparationCurve | str] = field(default_factory=dict, compare=False)
 
     def fresh_envelopes(self, fit: FitSettings) -> Result | None:
         """Envelopes, unless the scene has changed since or they were not fitted with `fit`."""

@@ -5,7 +5,7 @@ Of pairs that overlap now also the depth, and how to move them apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -151,12 +151,16 @@ def overlapping_subjects(owned: OwnedShapes, objects: Ints) -> Bools:
         same.
     """
     in_contact = np.zeros(len(objects), dtype=bool)
-    pairs = overlapping_pairs(owned.shape.aabb())
-    of_object = objects[owned.owners[pairs]]
-    pairs = pairs[of_object[:, 0] != of_object[:, 1]]
-    touching = overlaps(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])
-    in_contact[owned.owners[pairs[touching]]] = True
+    pairs = _touching(owned, lambda first, second: objects[first] != objects[second])
+    in_contact[owned.owners[pairs]] = True
     return in_contact
+
+
+def _touching(owned: OwnedShapes, includes: Callable[[Ints, Ints], Bools]) -> Ints:
+    """Return the pairs (k, 2) of shapes that overlap, of subjects that `includes` accepts."""
+    pairs = overlapping_pairs(owned.shape.aabb())
+    pairs = pairs[includes(*owned.owners[pairs].T)]
+    return pairs[overlaps(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])]
 
 
 class TouchingPairs(NamedTuple):
@@ -177,12 +181,8 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
     owned : Shapes of one kind.
     pair_filter : For all subjects.
     """
-    pairs = overlapping_pairs(owned.shape.aabb())
-    pairs = pairs[pair_filter.includes(*owned.owners[pairs].T)]
-    a, b = owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]]
-    is_touching = overlaps(a, b)
-    pairs = pairs[is_touching]
-    gaps = separation(a[is_touching], b[is_touching])
+    pairs = _touching(owned, pair_filter.includes)
+    gaps = separation(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])
     # A subject may have several shapes: the deepest pair of them counts.
     subjects = np.sort(owned.owners[pairs], axis=1)
     found, index = np.unique(pair_filter.keys(*subjects.T), return_inverse=True)

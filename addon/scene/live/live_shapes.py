@@ -219,11 +219,11 @@ class LiveSubjects:
         self._apply_settings(fit, SHAPES_OF_TRIANGLES.intersection(names))
         slots, present, matrices = self._reader.read(depsgraph.scene, self._indices)
         presence = slots.tobytes() + present.tobytes()
-        if not keep_flags or presence != self._presence:
+        has_new_flags = not keep_flags or presence != self._presence
+        if has_new_flags:
             self._visible, self._selected = visibility_and_selection(depsgraph, slots)
-            self._find_settings(self._indices)
-        elif changed_uids:
-            self._find_settings(np.flatnonzero(self._belong_to(changed_uids)))
+        if has_new_flags or changed_uids:
+            self._find_settings()
         self._presence = presence
         present &= self._visible & ~(self._is_instanced | self._is_assembled)
         edited = self._read(depsgraph, slots, present, matrices, changed_uids)
@@ -302,12 +302,12 @@ class LiveSubjects:
             for subject, uid, is_assembled in rows
         ]
 
-    def _find_settings(self, indices: Ints) -> None:
-        """Determine which of the subjects (m,) have per-object settings now."""
+    def _find_settings(self) -> None:
+        """Determine which subjects have per-object settings now."""
         # An instance has the settings of the object that it shows.
         uids = [item.session_uid for item in bpy.data.objects if has_own_settings(item)]
         found = self._may_have_settings & np.isin(self._shown_uids, uids)
-        for index in indices[found[indices] != self._has_settings[indices]].tolist():
+        for index in np.flatnonzero(found != self._has_settings).tolist():
             # Vertices and settings come from another source now.
             self._known.pop(index, None)
             self._fits.clear()

@@ -36,7 +36,7 @@ from ...translations import CONTEXT
 from .. import job_state
 from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
-from ..overlay.over_time import ActivePair, active_curve, active_pair, record
+from ..overlay.over_time import ActivePair, active_curve, active_pair
 from ..overlay.state import CachedOverlay, find_overlay, object_by_uid, redraw
 from ..properties.scene import contact_settings, settings_of
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
@@ -383,13 +383,16 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
 
 def _recorded(active: ActivePair, job: Job) -> Job:
     """Run a job, and keep its curve, or the reason why there is none."""
-    record(active, message("Stopped: click Compute"))
+    separations = result_store.get(active.result_id).separations
+    found = separations.get(active.pair)
+    known = None if isinstance(found, str) else found
+    separations[active.pair] = known or message("Stopped: click Compute")
     try:
         curve = yield from job
     except CollisionBoundsError as error:
-        record(active, error.message)
+        separations[active.pair] = known or error.message
         raise
-    record(active, curve)
+    separations[active.pair] = curve
     return curve
 
 

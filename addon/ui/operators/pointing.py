@@ -210,16 +210,16 @@ class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Jump to the start of the bar, and select the row of its pair."""
-        placed = placed_bars(context)
-        bar = None if placed is None else placed.bar_at(event.mouse_region_x, event.mouse_region_y)
-        if placed is None or bar is None:
+        bars = placed_bars(context)
+        bar = None if bars is None else bars.bar_at(event.mouse_region_x, event.mouse_region_y)
+        if bars is None or bar is None:
             return {"PASS_THROUGH"}
         settings = settings_of(context)
-        row = _shown_rows(settings).get(int(placed.bars.contacts[bar]))
+        row = _shown_rows(settings).get(int(bars.contacts[bar]))
         if row is not None:
             with playhead_stays():
                 settings.active_row = row
-        go_to(context.scene, float(placed.bars.spans[bar, 0]))
+        go_to(context.scene, float(bars.spans[bar, 0]))
         return {"FINISHED"}
 
 
@@ -231,9 +231,9 @@ class COLLISION_BOUNDS_OT_hover_bar(_OfBar, Operator):
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         """Show or hide a name. The mouse works as if this operator did not exist."""
-        placed = placed_bars(context)
+        bars = placed_bars(context)
         x, y = event.mouse_region_x, event.mouse_region_y
-        bar = None if placed is None else placed.bar_at(x, y)
+        bar = None if bars is None else bars.bar_at(x, y)
         region: Any = context.region
         if bar is not None:
             hovered.mouse, hovered.region = (x, y), region.as_pointer()

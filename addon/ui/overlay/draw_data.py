@@ -77,10 +77,13 @@ class Instances(Table):
         rows[:, 3] = color
         return self.replaced(rows=rows)
 
-    @property
-    def half_extents(self) -> NDArray[np.float32]:
-        """Half extents (n, 3) of the boxes around the instances along the world's axes."""
-        return np.abs(self.rows[:, :3, :3]).sum(axis=2)
+    def boxes(self, count: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return minima and maxima (count, 3) of boxes around subjects; infinite where none is drawn."""
+        centers, half = self.rows[:, :3, 3], np.abs(self.rows[:, :3, :3]).sum(axis=2)
+        low, high = np.full((2, count, 3), np.inf, dtype=np.float32)
+        np.minimum.at(low, self.owners, centers - half)
+        np.minimum.at(high, self.owners, -centers - half)
+        return low, -high
 
 
 class Labels(Table):
@@ -224,12 +227,9 @@ def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
 
     A label is about the box around its subject's shapes. `names` and `ranks` (n,) are those of all subjects.
     """
-    centers, half, owners = data.instances.rows[:, :3, 3], data.instances.half_extents, data.instances.owners
-    low, high = np.full((2, len(names), 3), np.inf, dtype=np.float32)
-    np.minimum.at(low, owners, centers - half)
-    np.minimum.at(high, owners, -centers - half)
+    low, high = data.instances.boxes(len(names))
     labeled = np.flatnonzero(np.isfinite(low[:, 0]))
-    low, high = low[labeled], -high[labeled]
+    low, high = low[labeled], high[labeled]
     positions, sizes = ((part / 2).astype(np.float32) for part in (low + high, high - low))
     texts = np.array(names, dtype=object)[labeled]
     return replace(data, labels=Labels(texts, positions, sizes, ranks[labeled], labeled))
@@ -240,7 +240,11 @@ def contact_marker(contact: Contact, instances: Instances) -> Instances:
 
     Their size is the geometric mean of the sizes of both subjects, of which these are the instances.
     """
-    size = float(np.sqrt(_drawn_size(instances, contact.a) * _drawn_size(instances, contact.b))) or 1.0
+    sides = [contact.a, contact.b]
+    low, high = instances.take(np.isin(instances.owners, sides)).boxes(max(sides) + 1)
+    # Half the longest side of each; negative where none is drawn.
+    longest = np.maximum((high - low)[sides].max(axis=1), 0.0).astype(np.float64) / 2
+    size = float(np.sqrt(longest.prod())) or 1.0
     normal = np.asarray(contact.first.normal, dtype=np.float64)
     point = np.asarray(contact.first.point, dtype=np.float64)
     lines = [(point - 0.15 * size * axis, 0.3 * size * axis) for axis in np.eye(3)]
@@ -253,12 +257,3 @@ def contact_marker(contact: Contact, instances: Instances) -> Instances:
     starts, directions = (np.array(column) for column in zip(*lines, strict=True))
     marker = instances_of(Segment(starts, starts + directions), np.full(len(lines), contact.a))
     return marker.with_color(preferences().marker_color)
-
-
-def _drawn_size(instances: Instances, subject: int) -> float:
-    """Return half the longest side of the box around a subject's shapes; 0 if none is drawn."""
-    drawn = instances.take(instances.owners == subject)
-    if not len(drawn):
-        return 0.0
-    centers, half = drawn.rows[:, :3, 3], drawn.half_extents
-    return float(((centers + half).max(axis=0) - (centers - half).min(axis=0)).max()) / 2

@@ -43,20 +43,26 @@ _LEAST_OPACITY, _MOST_OPACITY = 0.35, 0.9
 """Opacity of the shallowest contact, and of the deepest."""
 
 
+_REACH = 2.0
+"""Pixels around a bar that belong to it, too."""
+
+
 class ContactBars(NamedTuple):
     """Bars of the intervals of all contacts; see `bars_of`.
 
     First and last frame (n, 2) of each interval, its row, 0 for the pair with the deepest contact, its
-    opacity, and the index of its contact in the report.
+    opacity, and the index of its contact in the report. Once they are placed in a region, left, bottom, right
+    and top (n, 4) of each.
     """
 
     spans: Floats
     rows: Ints
     opacities: Floats
     contacts: Ints
+    rectangles: Floats = np.empty((0, 4))
 
-    def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> Floats:
-        """Return left, bottom, right and top (n, 4) of each bar; rows without room share the last row.
+    def placed(self, to_pixels: tuple[float, float], height: float, scale: float) -> ContactBars:
+        """Place the bars in a region; rows without room share the last row.
 
         `to_pixels` is the pixel of frame 0, and the pixels of a frame; `height` is in pixels, `scale` that of
         the interface.
@@ -70,11 +76,15 @@ class ContactBars(NamedTuple):
         extra = np.maximum(_LEAST_WIDTH * scale - (pixels[:, 1] - pixels[:, 0]), 0.0) / 2
         top = first_top - _ROW * rows * scale
         left, right = pixels[:, 0] - extra, pixels[:, 1] + extra
-        return np.stack([left, top - _BAR * scale, right, top], axis=1)
+        return self._replace(rectangles=np.stack([left, top - _BAR * scale, right, top], axis=1))
 
-
-_REACH = 2.0
-"""Pixels around a bar that belong to it, too."""
+    def bar_at(self, x: float, y: float) -> int | None:
+        """Return the index of the bar at a pixel of the region, or next to it; None without one."""
+        left, bottom, right, top = self.rectangles.T
+        outside = np.maximum(np.maximum(left - x, x - right), np.maximum(bottom - y, y - top))
+        if not len(outside) or outside.min() > _REACH:
+            return None
+        return int(np.argmin(outside))
 
 
 @lru_cache(maxsize=1)
@@ -91,23 +101,7 @@ def bars_of(result_id: str) -> ContactBars:
     return ContactBars(np.stack([spans.start, spans.end], axis=1), rows, opacities[rows], order[rows])
 
 
-class PlacedBars(NamedTuple):
-    """Bars in a region, and the result that they are of; see `ContactBars.rectangles`."""
-
-    result: Result
-    bars: ContactBars
-    rectangles: Floats
-
-    def bar_at(self, x: float, y: float) -> int | None:
-        """Return the index of the bar at a pixel of the region, or next to it; None without one."""
-        left, bottom, right, top = self.rectangles.T
-        outside = np.maximum(np.maximum(left - x, x - right), np.maximum(bottom - y, y - top))
-        if not len(outside) or outside.min() > _REACH:
-            return None
-        return int(np.argmin(outside))
-
-
-def placed_bars(context: Any) -> PlacedBars | None:
+def placed_bars(context: Any) -> ContactBars | None:
     """Return the bars in the region of the context; None where none are shown."""
     if context.scene is None or job_state.running():
         return None
@@ -120,26 +114,25 @@ def placed_bars(context: Any) -> PlacedBars | None:
     # Not the pixels of frames, which Blender rounds: far from frame 0 the bars would be frames off.
     first, last = (region.view2d.region_to_view(x, 0)[0] for x in (0, region.width))
     pixels = region.width / (last - first)
-    bars = bars_of(settings.result_id)
-    placed = bars.rectangles((-first * pixels, pixels), region.height, scale)
-    return PlacedBars(result, bars, placed)
+    return bars_of(settings.result_id).placed((-first * pixels, pixels), region.height, scale)
 
 
 def draw_bars() -> None:
     """Draw the bars of the scene's contacts, and the name of one, into the region that Blender is drawing."""
     context: Any = bpy.context
-    placed = placed_bars(context)
-    if placed is None:
+    bars = placed_bars(context)
+    if bars is None:
         return
-    colors = np.tile(np.array(preferences().contact_color), (len(placed.rectangles), 1))
-    colors[:, 3] *= placed.bars.opacities
-    flat.draw_rectangles(placed.rectangles, colors)
-    bar, report, spans = hovered.bar, placed.result.report, placed.bars.spans
-    if bar is None or hovered.region != context.region.as_pointer() or report is None or bar >= len(spans):
+    colors = np.tile(np.array(preferences().contact_color), (len(bars.rectangles), 1))
+    colors[:, 3] *= bars.opacities
+    flat.draw_rectangles(bars.rectangles, colors)
+    bar, result = hovered.bar, results_of(settings_on(context.scene)).contacts
+    if bar is None or hovered.region != context.region.as_pointer() or bar >= len(bars.spans):
         return
-    contact = report.contacts[int(placed.bars.contacts[bar])]
-    a, b = (valid_text(placed.result.subjects[side].key[0]) for side in (contact.a, contact.b))
-    start, end = (f"{frame:.2f}" for frame in spans[bar].tolist())
+    assert result is not None and result.report is not None, "bars are of contacts"
+    contact = result.report.contacts[int(bars.contacts[bar])]
+    a, b = (valid_text(result.subjects[side].key[0]) for side in (contact.a, contact.b))
+    start, end = (f"{frame:.2f}" for frame in bars.spans[bar].tolist())
     text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, start=start, end=end)
     flat.draw_tooltip(text, hovered.mouse, context)
 
@@ -167,13 +160,6 @@ class ActivePair(NamedTuple):
     pair: tuple[int, int]
 
 
-class _State:
-    """Requests, and pairs whose computation failed or was stopped, by result and pair, with the reason."""
-
-    problems: dict[tuple[str, tuple[int, int]], str] = {}
-    is_requested = False
-
-
 def active_pair(settings: SceneSettings) -> ActivePair | None:
     """Return the pair of the active row; None without one."""
     entry = active_entry(settings)
@@ -186,7 +172,8 @@ def active_pair(settings: SceneSettings) -> ActivePair | None:
 def active_curve(settings: SceneSettings) -> SeparationCurve | None:
     """Return the separation of the pair of the active row, if it has been computed."""
     active = active_pair(settings)
-    return result_store.get(active.result_id).separations.get(active.pair) if active else None
+    found = result_store.get(active.result_id).separations.get(active.pair) if active else None
+    return found if isinstance(found, SeparationCurve) else None
 
 
 def request_missing(settings: SceneSettings) -> str:
@@ -196,32 +183,21 @@ def request_missing(settings: SceneSettings) -> str:
         return iface_("Computing")
     if active is None:
         return iface_("Click a row")
-    if result_store.get(active.result_id).stale:
+    kept = result_store.get(active.result_id)
+    if kept.stale:
         return iface_(_STALE)
-    if problem := _State.problems.get((active.result_id, active.pair)):
+    if isinstance(problem := kept.separations.get(active.pair), str):
         return message_line(translated(problem))
     if any(active.result.subjects[index].id in active.result.played for index in active.pair):
         # The scene of the user is played for them, which takes long.
         return iface_("Click Compute: the scene is played")
-    if not _State.is_requested and not bpy.app.background:
-        _State.is_requested = True
+    if not bpy.app.background and not bpy.app.timers.is_registered(_compute):
         bpy.app.timers.register(_compute, first_interval=0.0)
     return iface_("Computing")
 
 
-def record(active: ActivePair, outcome: SeparationCurve | str) -> None:
-    """Keep a curve, or the reason why there is none."""
-    key = active.result_id, active.pair
-    _State.problems.pop(key, None)
-    if isinstance(outcome, str):
-        _State.problems[key] = outcome
-    else:
-        result_store.get(active.result_id).separations[active.pair] = outcome
-
-
 def _compute() -> None:
     """Start the computation in the window that the user works in."""
-    _State.is_requested = False
     manager = bpy.context.window_manager
     window = bpy.context.window or (manager.windows[0] if manager.windows else None)
     if window is None or job_state.running():
@@ -436,11 +412,11 @@ def _draw_title(
 def graph_pixels(
     curve: SeparationCurve,
     size: tuple[int, int],
-    playhead: float,
+    frame: float,
     colors: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]],
     thickness: int = 1,
 ) -> NDArray[np.float32]:
-    """Draw a graph in (width, height) pixels, with a vertical line at the playhead.
+    """Draw a graph in (width, height) pixels, with a vertical line at a frame, that of the playhead.
 
     `colors` are those of lines, of contact and of the playhead. Lines are `thickness` pixels thick. Returns
     (height, width, 4) float32, the lowest row first.
@@ -455,7 +431,7 @@ def graph_pixels(
     pixels[(rows >= bottom) & (rows < zero)] = contact * (1, 1, 1, _FILL)
     pixels[np.abs(rows[:, 0] - zero) < thickness / 2 + 0.01] = line * (1, 1, 1, _ZERO)
     # Below the curve, because it would hide a contact between two frames.
-    if 0 <= (part := axes.across(np.array([playhead]))[0]) <= 1:
+    if 0 <= (part := axes.across(np.array([frame]))[0]) <= 1:
         begin = min(int(part * width), width - thickness)
         pixels[:, begin : begin + thickness] = now
     is_line = (rows >= bottom - thickness) & (rows <= top + thickness)
@@ -490,7 +466,7 @@ class _Icons:
 
 
 def graph_icons(
-    curve: SeparationCurve | None, side: int, count: int, playhead: float, context: Any
+    curve: SeparationCurve | None, side: int, count: int, frame: float, context: Any
 ) -> list[int]:
     """Return icons of the parts of a graph, from left to right, for `template_icon`, which draws squares.
 
@@ -506,12 +482,12 @@ def graph_icons(
     text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
     colors = text, tuple(preferences().contact_color)[:3], flat.playhead_color(context)
     scale = context.preferences.system.ui_scale
-    key = curve, side, count, playhead, colors, scale
+    key = curve, side, count, frame, colors, scale
     if _Icons.key != key:
         _Icons.key = key
         pixels = np.zeros((side, side * count, 4), dtype=np.float32)
         if curve is not None:
-            pixels = graph_pixels(curve, (side * count, side), playhead, colors, max(round(scale), 1))
+            pixels = graph_pixels(curve, (side * count, side), frame, colors, max(round(scale), 1))
         # Blender expects colors that are multiplied by their opacity.
         pixels[..., :3] *= pixels[..., 3:]
         for number, icon in enumerate(icons):
@@ -522,11 +498,9 @@ def graph_icons(
 
 
 def detach() -> None:
-    """Remove the images, which are made again when a panel draws them, a request, and all problems."""
+    """Remove the images, which are made again when a panel draws them, and a request."""
     if _Icons.previews is not None:
         bpy.utils.previews.remove(_Icons.previews)
     _Icons.previews, _Icons.key = None, ()
     if bpy.app.timers.is_registered(_compute):
         bpy.app.timers.unregister(_compute)
-    _State.problems.clear()
-    _State.is_requested = False

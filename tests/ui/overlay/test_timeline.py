@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.scene.jobs import result_store
-from addon.ui.overlay.over_time import ContactBars, PlacedBars, bars_of, placed_bars
+from addon.ui.overlay.over_time import ContactBars, bars_of, placed_bars
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 
@@ -29,7 +29,7 @@ def test_each_interval_has_a_bar_and_the_deepest_pair_the_first_row(settings):
 
 def test_bars_are_at_their_frames_below_each_other():
     bars = ContactBars(np.array([[10.0, 20.0], [12.0, 12.0]]), np.array([0, 1]), np.ones(2), np.array([5, 3]))
-    rectangles = bars.rectangles((100.0, 8.0), 400.0, 1.0)
+    rectangles = bars.placed((100.0, 8.0), 400.0, 1.0).rectangles
     assert rectangles[0, [0, 2]].tolist() == [180.0, 260.0]
     assert rectangles[1, 3] < rectangles[0, 1], "rows do not touch"
     left, right = rectangles[1, [0, 2]]
@@ -39,25 +39,24 @@ def test_bars_are_at_their_frames_below_each_other():
 def test_rows_without_room_are_in_the_last_row():
     count = 100
     bars = ContactBars(np.tile([1.0, 2.0], (count, 1)), np.arange(count), np.ones(count), np.arange(count))
-    rectangles = bars.rectangles((0.0, 10.0), 120.0, 1.0)
+    rectangles = bars.placed((0.0, 10.0), 120.0, 1.0).rectangles
     assert len(rectangles) == count and rectangles[:, 1].min() > 0
     assert len(np.unique(rectangles[:, 1])) == 10
-    assert len(np.unique(bars.rectangles((0.0, 10.0), 120.0, 2.0)[:, 1])) == 5
+    assert len(np.unique(bars.placed((0.0, 10.0), 120.0, 2.0).rectangles[:, 1])) == 5
     # A region as low as that of Blender's default timeline, where one row has room.
-    low = bars.rectangles((0.0, 10.0), 28.0, 1.0)
+    low = bars.placed((0.0, 10.0), 28.0, 1.0).rectangles
     assert set(low[:, 1]) == {0.0} and set(low[:, 3]) == {4.0}
 
 
 def test_bar_under_the_mouse_is_the_nearest_one_within_two_pixels():
     bars = ContactBars(np.array([[10.0, 20.0], [12.0, 12.0]]), np.array([0, 1]), np.ones(2), np.array([5, 3]))
-    placed = PlacedBars(None, bars, bars.rectangles((100.0, 8.0), 400.0, 1.0))
+    placed = bars.placed((100.0, 8.0), 400.0, 1.0)
     # Rows are 370 to 374, and 364 to 368.
     assert placed.bar_at(200, 372) == 0 and placed.bar_at(260, 372) == 0
     assert placed.bar_at(196, 366) == 1
     assert placed.bar_at(262, 372) == 0 and placed.bar_at(263, 372) is None
     assert placed.bar_at(240, 366) is None, "next to the short bar, below the long one"
-    nothing = PlacedBars(None, bars, np.empty((0, 4)))
-    assert nothing.bar_at(0, 0) is None
+    assert bars.bar_at(0, 0) is None
 
 
 @pytest.mark.parametrize("start", [1, 100001])
