@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import gpu
 import numpy as np
+from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
@@ -98,13 +99,15 @@ class Painter:
     def __init__(self) -> None:
         self._line_shader, self._face_shader = line_shader(), face_shader()
         self._lines = {
-            mesh: [_batch(*lines(count).ribbons) for count in _CIRCLES] for mesh, lines in LINES.items()
+            mesh: [_batch(self._line_shader, *lines(count).ribbons) for count in _CIRCLES]
+            for mesh, lines in LINES.items()
         }
         self._faces = {
-            mesh: [_face_batch(faces(count)) for count in _MERIDIANS] for mesh, faces in FACES.items()
+            mesh: [_face_batch(self._face_shader, faces(count)) for count in _MERIDIANS]
+            for mesh, faces in FACES.items()
         }
-        self._square = _face_batch(square())
         self._small: dict[UnitMesh, Any] = {"spheres": small_sphere_shader(), "boxes": small_box_shader()}
+        self._square = _face_batch(self._small["boxes"], square())
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
@@ -175,16 +178,9 @@ def _texture(rows: InstanceRows) -> _Texture:
     return texture, len(rows)
 
 
-def _face_batch(faces: SurfaceMesh) -> gpu.types.GPUBatch:
-    return _batch({"point": faces.points}, faces.triangles)
+def _face_batch(shader: gpu.types.GPUShader, faces: SurfaceMesh) -> gpu.types.GPUBatch:
+    return _batch(shader, {"point": faces.points}, faces.triangles)
 
 
-def _batch(columns: dict[str, NDArray[np.float32]], triangles: NDArray[np.int32]) -> gpu.types.GPUBatch:
-    layout = gpu.types.GPUVertFormat()
-    for name, values in columns.items():
-        layout.attr_add(id=name, comp_type="F32", len=values.shape[1], fetch_mode="FLOAT")
-    vertices = gpu.types.GPUVertBuf(layout, len(columns["point"]))  # type: ignore[call-arg, unused-ignore]
-    for name, values in columns.items():
-        vertices.attr_fill(name, np.ascontiguousarray(values))  # type: ignore[arg-type]
-    indices: Any = gpu.types.GPUIndexBuf(type="TRIS", seq=triangles)  # type: ignore[arg-type, call-arg, unused-ignore]
-    return gpu.types.GPUBatch(type="TRIS", buf=vertices, elem=indices)  # type: ignore[call-arg, unused-ignore]
+def _batch(shader: gpu.types.GPUShader, columns: dict[str, Any], triangles: Any) -> gpu.types.GPUBatch:
+    return batch_for_shader(shader, "TRIS", columns, indices=triangles)
