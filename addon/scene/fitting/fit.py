@@ -90,13 +90,6 @@ def searched(key: bytes, search: Callable[[], _Result], size: int = 0) -> _Resul
     return store_result(key, search(), size) if result is None else result
 
 
-def forget_results() -> None:
-    """Forget all results."""
-    global _size
-    _known.clear()
-    _size = 0
-
-
 class PartVertices(NamedTuple):
     """Vertices of the parts of a subject, so that shapes can be fitted to each part wherever these move.
 

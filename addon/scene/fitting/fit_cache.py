@@ -175,13 +175,11 @@ class FitCache:
         result._points, result._found, result._groups = {}, (), None
         result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
         result.has_parts = False
-        result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
-        result._padding, result._radii = self._padding[owners], self._radii[owners]
         result._settings = [self._settings[owner] for owner in owners.tolist()]
+        for name in ("is_fitted", "_padding", "_radii", "_linear", "_inverse", "_flat", "_reach"):
+            setattr(result, name, getattr(self, name)[owners])
         # As no part is fitted again, boxes along the world turn with their subject.
         result._is_along_world = np.zeros(len(owners), dtype=bool)
-        result._inverse, result._flat = self._inverse[owners], self._flat[owners]
-        result._reach = self._reach[owners]
         return result
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
@@ -344,9 +342,10 @@ class FitCache:
             offset = offset.repeat(self._counts[subjects], axis=0)
         padding = self._padding[owners]
         if (padding < 0).any():
-            is_lost = columns.enlarge_to(np.maximum(-padding, 0.0))
+            is_lost = columns.vanish(padding)
             for subject, amount in zip(owners[is_lost].tolist(), padding[is_lost], strict=True):
                 errors.setdefault(subject, padding_error(amount))
+            padding[is_lost] = 0.0
         shapes: Shape = columns.kind.unchecked(
             *(each + offset if name in PLACES else each for name, each in columns.fields.items())
         )
@@ -375,8 +374,6 @@ class FitCache:
             chosen = np.flatnonzero(is_moved)[number]
             motions = Motions(*(values[chosen] for values in motions))
         columns.move(rows, motions)
-        if motions.error.any():
-            columns.grow(rows, motions.error)
         if len(again):
             points = [self._points[k] for k in subjects[again].tolist()]
             vertices = PosedVertices(subjects[again], points, linear[again])

@@ -79,25 +79,19 @@ class FitColumns:
         for name, column in self.fields.items():
             column[rows] = getattr(shape, name)
 
-    def enlarge_to(self, room: Floats) -> Bools:
-        """Enlarge shapes that a half size (N,) of padding makes vanish, and return which these were."""
-        is_smaller = np.zeros(len(room), dtype=bool)
+    def vanish(self, padding: Floats) -> Bools:
+        """Return which shapes (N,) have no size left with a padding (N,)."""
+        grown = self.kind._grown(self.fields, padding)
         if self.kind is Aabb:
-            low, high = self.fields.values()
-            is_smaller |= ((high - low) / 2 < room[:, None]).any(axis=1)
-            low[is_smaller], high[is_smaller] = -2 * room[is_smaller, None], 2 * room[is_smaller, None]
-            return is_smaller
-        sizes = {name: self.fields[name] for name in self._sizes}
-        for size in self.kind._grown(sizes, -room).values():
-            is_smaller |= (size.reshape(len(room), -1) < 0).any(axis=1)
-        for size in sizes.values():
-            size.T[..., is_smaller] = 4 * room[is_smaller]
-        return is_smaller
+            return np.asarray((grown["min"] > grown["max"]).any(axis=1))
+        sizes = (grown[name].reshape(len(padding), -1) for name in self._sizes)
+        return np.asarray((np.concatenate([*sizes], axis=1) < 0).any(axis=1))
 
     def move(self, rows: Rows, motions: Motions) -> None:
         """Rotate and scale the shapes at rows (k,) by motions (k,) that nearly are similarities.
 
-        The shapes grow by what the maps lack of a similarity, so that all points stay inside.
+        The shapes grow by what the maps lack of a similarity, and by their error, so that all points stay
+        inside.
         """
         fields, scale = self.fields, motions.scale
         fields["center"][rows] = center = transform_vectors(motions.linear, fields["center"][rows])
@@ -116,14 +110,8 @@ class FitColumns:
             name: (size.T * motions.stretch + (0.0 if name in is_grown else slack)).T
             for name, size in sizes.items()
         }
-        for name, size in self.kind._grown(stretched, slack).items():
+        for name, size in self.kind._grown(stretched, slack + motions.error).items():
             fields[name][rows] = size
-
-    def grow(self, rows: Rows, amounts: Floats) -> None:
-        """Move all surfaces of the shapes at rows (k,) outward by amounts (k,)."""
-        sizes = {name: self.fields[name][rows] for name in self._sizes}
-        for name, size in self.kind._grown(sizes, amounts).items():
-            self.fields[name][rows] = size
 
 
 def matrix_products(first: Floats, second: Floats) -> Floats:

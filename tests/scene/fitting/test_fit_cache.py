@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,8 @@ from addon.core import (
 )
 from addon.core.fitting.axial import best_line
 from addon.scene.blender.mesh_data import Geometry
-from addon.scene.fitting.fit import PartVertices, forget_results
+from addon.scene.fitting import fit
+from addon.scene.fitting.fit import PartVertices
 from addon.scene.fitting.fit_cache import new_fits
 from addon.scene.fitting.parts import leaf_vertices, part_vertices
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
@@ -341,7 +343,7 @@ def test_axes_of_parts_are_searched_once_for_equal_subjects(monkeypatch):
 
     monkeypatch.setattr("addon.scene.fitting.fit.obb_from_points", counted)
     groups = parts_of_cloud("compound", 3)
-    forget_results()
+    monkeypatch.setattr(fit, "_known", OrderedDict())
     fits = new_fits(3, "compound", FitSettings(), groups, NOTHING)
     turned = [world_matrix(random_rotation(seed)) for seed in range(3)]
     assert not fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in turned])
