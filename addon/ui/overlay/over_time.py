@@ -126,7 +126,7 @@ def draw_bars() -> None:
     colors = np.tile(np.array(preferences().contact_color), (len(bars.rectangles), 1))
     colors[:, 3] *= bars.opacities
     flat.draw_rectangles(bars.rectangles, colors)
-    bar, result = hovered.bar, results_of(settings_on(context.scene)).contacts
+    bar, result = hovered.bar, settings_on(context.scene).results.contacts
     if bar is None or hovered.region != context.region.as_pointer() or bar >= len(bars.spans):
         return
     assert result is not None and result.report is not None, "bars are of contacts"
