@@ -36,14 +36,13 @@ class FramePoses(NamedTuple):
     time : In frames.
     present : (m,) bool
     matrices : (m, 4, 4) float64. World matrices; arbitrary for subjects that are not present.
-    moved : (m,) bool. Subjects whose matrix, vertices or faces have changed since the frame before; empty
-        where unknown.
+    changed : Subjects whose vertices or faces have changed since the frame before; none at the first one.
     """
 
     time: float
     present: Bools
     matrices: Floats
-    moved: Bools = np.zeros(0, dtype=bool)
+    changed: frozenset[int] = frozenset()
 
 
 class ChangedFaces(NamedTuple):

@@ -131,7 +131,7 @@ def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Fl
     return is_visible, matrices[np.where(is_visible, rows, -1)].transpose(0, 2, 1).astype(np.float64)
 
 
-_FRAMES, _MATRICES = 8, 1 << 12
+_FRAMES, _MATRICES = 8, 1 << 15
 """Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
 
 _COMPARED = 5
@@ -146,7 +146,6 @@ class PoseSources:
     is_played : Whether frames are read from the user's scene, which is evaluated for each of them.
     curves : Subjects that follow curves; None until `choose` has found any.
     is_elsewhere : (n,) bool. Subjects that can be read without the user's scene.
-    follow_curves : Whether the poses of all subjects at all frames follow from curves.
     reasons : Why subjects are read from the user's scene, by the index of each that is.
     sampled_switches : (k,) float64. Times at which subjects that do not follow curves appear or disappear.
     times : (t,) float64. Increasing frames that will be read in turn, so that poses are computed ahead.
@@ -159,14 +158,13 @@ class PoseSources:
         self.curves: CurvePoses | None = None
         self.sampled_switches: Floats = np.empty(0)
         self.times: Floats = np.empty(0)
-        # Matrices of the subjects on curves at the next times.
-        self._ahead: dict[float, Floats] = {}
+        # Which subjects on curves are shown at the next times, and their matrices.
+        self._ahead: dict[float, tuple[Bools, Floats]] = {}
         # Of the subjects that are read elsewhere, and do not follow curves; and of those of `evaluated`.
         self._private: PrivateScene | None = None
         self._alone: PrivateScene | None = None
         self._all = np.arange(len(reader.subjects))
         self.is_elsewhere: Bools = np.zeros(len(self._all), dtype=bool)
-        self.follow_curves = False
         self.reasons: dict[int, str] = {}
 
     def choose(
@@ -216,7 +214,6 @@ class PoseSources:
                 lambda item: item.session_uid not in known and is_selected(full_name_of(item)),
             )
         )
-        self.follow_curves = not self.is_played and bool(curves.is_known.all())
 
     def _compare_curves(
         self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools
@@ -327,8 +324,8 @@ class PoseSources:
         follows = self.curves.is_known[subjects]
         on_curves = subjects[follows]
         if len(on_curves):
-            is_shown = self.curves.are_shown(np.array([time]), on_curves)[0]
             if not is_in_turn:
+                is_shown = self.curves.are_shown(np.array([time]), on_curves)[0]
                 matrices = self.curves.matrices(np.full(len(on_curves), time), on_curves)
             else:
                 if time not in self._ahead:
@@ -336,9 +333,9 @@ class PoseSources:
                     # A scan of two frames samples their middle too.
                     begin = int(np.searchsorted(self.times, time, side="right"))
                     times = np.append(time, self.times[begin : begin + count - 1])
-                    ahead = self.curves.matrices_at(times, on_curves)
-                    self._ahead = dict(zip(times.tolist(), ahead, strict=True))
-                matrices = self._ahead[time]
+                    ahead = self.curves.are_shown(times, on_curves), self.curves.matrices_at(times, on_curves)
+                    self._ahead = dict(zip(times.tolist(), zip(*ahead, strict=True), strict=True))
+                is_shown, matrices = self._ahead[time]
             if len(on_curves) == len(subjects):
                 return Reading(FramePoses(time, is_shown, matrices), {}, [])
         assert self._private is not None

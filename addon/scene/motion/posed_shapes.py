@@ -181,7 +181,7 @@ class PosedShapes:
 
         Returns the sample, without shapes of obstacles; which subjects are present (m,); and those skipped.
         """
-        time, present, matrices, moved = poses
+        time, present, matrices, _ = poses
         present, skips = present.copy(), []
         matrices = np.where(present[:, None, None], matrices, np.eye(4))
         # Not a number compares as False.
@@ -207,4 +207,4 @@ class PosedShapes:
         for index, error in errors.items():
             skips.append(Skip(index, time, describe_error(error)))
             present[np.searchsorted(subjects, index)] = False
-        return Sample(shapes, present, obstacle_poses, moved), present, skips
+        return Sample(shapes, present, obstacle_poses), present, skips

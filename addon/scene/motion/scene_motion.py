@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import bpy
@@ -158,17 +159,16 @@ class SceneMotion(KnownShapes):
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
-        self._last_matrices: Floats | None = None
+        # The last time that was read, and the last poses that were compared with those before.
         self._last_time: float | None = None
+        self._last_poses: FramePoses | None = None
         self._first_linear: Floats | None = None
         self._is_rotating: Bools = np.zeros(count, dtype=bool)
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.known = np.zeros(count, dtype=bool)
-        # Times whose poses all follow from curves, and are computed together; poses whose shapes are computed
-        # together, before the fits change; and samples of one or more times.
-        self._unread: list[float] = []
+        # Poses whose shapes are computed together, before the fits change; and samples of one or more times.
         self._queue: list[FramePoses] = []
         self._samples: list[Sample] = []
         self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
@@ -305,7 +305,7 @@ class SceneMotion(KnownShapes):
         deforming -= self._obstacles.slots.keys()
         subjects.restore_faces()
         self._fits.restart(deforming)
-        self._last_matrices = self._last_time = None
+        self._last_time = self._last_poses = None
         self._changed.clear()
 
     @property
@@ -315,20 +315,23 @@ class SceneMotion(KnownShapes):
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        sample, skips = self._posed.sample_all(self._advance(time))
+        poses = self._advance(time)
+        moved = self._moved([poses], poses.matrices[None])[0]
+        return replace(self._sample_all(poses), moved=moved)
+
+    def _sample_all(self, poses: FramePoses) -> Sample:
+        """Shapes of all subjects at poses; notes which are skipped."""
+        sample, skips = self._posed.sample_all(poses)
         if skips:
             self.skips.log(skips)
         return sample
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
-        if self.sources.follow_curves:
-            self._unread.append(time)
-        else:
-            # It may flush, and then the queue is another one.
-            poses = self._advance(time)
-            self._queue.append(poses)
-        if max(len(self._unread), len(self._queue)) >= self._posed.capacity:
+        # It may flush, and then the queue is another one.
+        poses = self._advance(time)
+        self._queue.append(poses)
+        if len(self._queue) >= self._posed.capacity:
             self._flush()
 
     def recorded(self) -> Sample:
@@ -386,22 +389,14 @@ class SceneMotion(KnownShapes):
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses by the current fits: together if no subject is skipped."""
-        times, self._unread = self._unread, []
-        if times:
-            if self._unfitted:
-                run_to_end(self.fitting())
-            curves = self.sources.curves
-            assert curves is not None
-            is_present = curves.are_shown(np.array(times), self._all)
-            matrices = curves.matrices_at(np.array(times), self._all)
-            moved = self._moved(matrices, times)
-            for frame, time in enumerate(times):
-                poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
-                self._queue.append(poses)
         frames, self._queue = self._queue, []
-        if frames and not len(self._obstacles.indices) and self._fits.is_fitted.all():
+        if not frames:
+            return
+        of_frames = np.stack([poses.matrices for poses in frames])
+        moved = self._moved(frames, of_frames)
+        if not len(self._obstacles.indices) and self._fits.is_fitted.all():
             present = np.concatenate([poses.present for poses in frames])
-            matrices = np.concatenate([poses.matrices for poses in frames])
+            matrices = of_frames.reshape(-1, 4, 4)
             # Not a number compares as False.
             if present.all() and np.abs(matrices).max(initial=0) <= MAX_COORDINATE:
                 subjects, skins = np.tile(self._all, len(frames)), self._posed.skins
@@ -409,17 +404,13 @@ class SceneMotion(KnownShapes):
                 boxes = None if skins is None else skins.boxes(subjects, each_time)
                 shapes, errors = self._fits.shapes_at(subjects, matrices, boxes)
                 if not errors:
-                    moved = np.stack([poses.moved for poses in frames])
                     self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
                     return
-        for poses in frames:
-            sample, skips = self._posed.sample_all(poses)
-            self._samples.append(sample.as_batch())
-            if skips:
-                self.skips.log(skips)
+        for poses, of_frame in zip(frames, moved, strict=True):
+            self._samples.append(replace(self._sample_all(poses), moved=of_frame).as_batch())
 
     def _advance(self, time: float) -> FramePoses:
-        """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
+        """Read all subjects at `time`, after the last time, and mark those that have changed."""
         if self.sources.is_played:
             scene = scene_by_uid(self._scene_uid)
             advance_to(scene, time, self._simulations, self._last_time)
@@ -427,25 +418,23 @@ class SceneMotion(KnownShapes):
         else:
             reading = self.sources.read_elsewhere(time, self._all, is_in_turn=True)
         poses = self._apply(reading)
-        is_first = self._last_matrices is None
-        moved = self._moved(poses.matrices[None], [poses.time])[0]
-        if not is_first:
-            moved[list(self._changed)] = True
+        changed = frozenset() if self._last_time is None else frozenset(self._changed)
+        self._last_time = time
         self._changed.clear()
-        return poses._replace(moved=moved)
+        return poses._replace(changed=changed)
 
-    def _moved(self, matrices: Floats, times: Sequence[float]) -> Bools:
-        """Mask (t, n) of subjects whose matrices (t, n, 4, 4), or bones, differ from the frame before."""
-        before = matrices[:1] if self._last_matrices is None else self._last_matrices[None]
-        self._last_matrices = matrices[-1]
+    def _moved(self, frames: Sequence[FramePoses], matrices: Floats) -> Bools:
+        """Mask (t, n) of subjects that differ from the frame before, with matrices (t, n, 4, 4) of frames."""
+        before = self._last_poses or frames[0]
+        self._last_poses = frames[-1]
         # Sixteen bytes each, of which numpy would take any() one by one.
-        differs = (matrices != np.concatenate([before, matrices[:-1]])).reshape(len(matrices), -1, 16)
+        differs = (matrices != np.concatenate([before.matrices[None], matrices[:-1]])).reshape(
+            len(matrices), -1, 16
+        )
         halves = differs.view(np.uint64)
         moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
         if self._posed.skins is not None:
-            before_first = times[0] if self._last_time is None else self._last_time
-            moved |= self._posed.skins.moved(np.array([before_first, *times]))
-        self._last_time = times[-1]
+            moved |= self._posed.skins.moved(np.array([each.time for each in (before, *frames)]))
         if self.shape == "aabb":
             linear = matrices[:, :, :3, :3]
             if self._first_linear is None:
@@ -457,6 +446,8 @@ class SceneMotion(KnownShapes):
                 with np.errstate(invalid="ignore", divide="ignore"):
                     axes = columns / np.linalg.norm(columns, axis=-2, keepdims=True)
                 self._is_rotating[rows] = (np.abs(axes[1:] - axes[0]) > _TURN).any(axis=(0, 2, 3))
+        for of_frame, poses in zip(moved, frames, strict=True):
+            of_frame[list(poses.changed)] = True
         return moved
 
     def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:
