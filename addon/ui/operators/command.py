@@ -89,8 +89,12 @@ class Command(Named):
         return outcome if isinstance(outcome, set) else {"FINISHED"}
 
     def refuse(self, error: CollisionBoundsError) -> set[str]:
-        """Report why nothing was done."""
-        self.report({"ERROR"}, message_line(error_text(error)))
+        """Report an error because of which nothing was done."""
+        return self.cancelled(message_line(error_text(error)), "ERROR")
+
+    def cancelled(self, text: str, level: str = "INFO") -> set[str]:
+        """Report why nothing was done; the text is translated already."""
+        self.report({level}, text)
         return {"CANCELLED"}
 
     def take_options(self, context: Context) -> SceneSettings:
@@ -283,13 +287,11 @@ class ModalJob(Command):
         if event.type == "ESC" and event.value == "PRESS" and not event.is_repeat:
             if running.can_be_aborted:
                 self.cancel(context)
-                self.report({"WARNING"}, "Discarded: no results of this scan were kept")
-                return {"CANCELLED"}
+                return self.cancelled(rpt_("Discarded: no results of this scan were kept"), "WARNING")
             running.stop()
         if running.is_stopping and not running.has_results:
             self.cancel(context)
-            self.report({"WARNING"}, "Stopped: no results were kept")
-            return {"CANCELLED"}
+            return self.cancelled(rpt_("Stopped: no results were kept"), "WARNING")
         if event.type != "TIMER":
             if not _is_passed_on(context, event):
                 return {"RUNNING_MODAL"}
@@ -322,8 +324,7 @@ class ModalJob(Command):
         except Exception:
             self.cancel(context)
             # If it were raised here, Blender would add a step of undo.
-            self.report({"ERROR"}, f"Python: {traceback.format_exc()}")
-            return {"CANCELLED"}
+            return self.cancelled(f"Python: {traceback.format_exc()}", "ERROR")
         self._slice_ended = time.monotonic()
         # The progress is not drawn where that would take a large part of the time.
         interval = max(_SHOWN_EVERY, min(self._drawing * _SCAN_TO_DRAWING, _SHOWN_AT_LEAST_EVERY))

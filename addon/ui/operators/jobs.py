@@ -155,8 +155,7 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
         if self.selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
             text = rpt_("Only one object is selected: nothing can touch it. The contacts are those of before")
-            self.report({"WARNING"}, text)
-            return {"CANCELLED"}
+            return self.cancelled(text, "WARNING")
         fill_rows(settings, result)
         results = result_store.Results(
             result, result, is_stale, scan_settings=self._settings, selected_uids=self._selected_uids

@@ -283,8 +283,7 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
             raise refusal("{name} is linked: make a library override, or move the other one", name=name)
         distance = _move(context, item, subjects)
         if distance == 0:
-            self.report({"INFO"}, "They do not overlap at this frame")
-            return {"CANCELLED"}
+            return self.cancelled(rpt_("They do not overlap at this frame"))
         length = length_text(distance, context.scene.unit_settings)
         text = rpt_("{name} moved by {distance}", name=name, distance=length)
         data: Any = item.animation_data

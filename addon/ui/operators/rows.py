@@ -185,14 +185,13 @@ class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
         order, shown = sorted_and_filtered(settings)
         order = order[shown[order]]
         if not len(order):
-            self.report({"WARNING"}, "The list shows no rows: change its search or its filters")
-            return {"CANCELLED"}
+            text = rpt_("The list shows no rows: change its search or its filters")
+            return self.cancelled(text, "WARNING")
         step = 1 if self.direction == "NEXT" else -1
         active = np.flatnonzero(order == settings.active_row)
         position = int(active[0]) + step if len(active) else (0 if step > 0 else len(order) - 1)
         if not 0 <= position < len(order):
-            self.report({"INFO"}, rpt_("No next row" if step > 0 else "No previous row"))
-            return {"CANCELLED"}
+            return self.cancelled(rpt_("No next row" if step > 0 else "No previous row"))
         settings.active_row = int(order[position])
         return None
 
@@ -222,8 +221,7 @@ class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
             target = 0
         if not 0 <= target < len(starts):
             text = rpt_("No next contact of this pair" if is_next else "No previous contact of this pair")
-            self.report({"INFO"}, text)
-            return {"CANCELLED"}
+            return self.cancelled(text)
         go_to(context.scene, starts[target])
         return None
 
