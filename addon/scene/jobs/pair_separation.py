@@ -27,8 +27,8 @@ from ..motion.posed_shapes import MeshObstacles
 from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
 from .bounds import require_active_scene
+from .contacts import choose_sources
 from .result import Result
-from .scan.preparation import choose_sources
 
 _PARTS = 8
 """Parts of a frame in which a pair begins or ends to touch, or is deepest or closest."""

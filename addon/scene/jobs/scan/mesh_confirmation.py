@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -39,18 +39,22 @@ from ...motion.scene_motion import SceneMotion
 from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
 from ...subjects.subject import Subject
-from .preparation import ScanRequest
 
 
 def confirm_contacts(
-    request: ScanRequest, subjects: Sequence[Subject], contacts: Sequence[Contact], motion: SceneMotion
+    scene_uid: int,
+    subjects: Sequence[Subject],
+    contacts: Sequence[Contact],
+    motion: SceneMotion,
+    clearance: float,
+    stops: Callable[[], bool],
 ) -> Generator[Progress, None, tuple[Confirmation | NotVerified, ...]]:
     """Test the meshes of each contact within its intervals.
 
     subjects, contacts : Contacts refer to subjects by index.
     motion : Motion of the subjects.
-    progress : After each evaluation of the scene. If `stops` of the request returns True then, the
-        remaining contacts are not tested.
+    progress : After each evaluation of the scene. If `stops` returns True then, the remaining contacts are
+        not tested.
     Returns confirmations : tuple. One for each contact that was reached: the result for its meshes, or the
         reason why there is none.
     """
@@ -58,15 +62,15 @@ def confirm_contacts(
         return ()
     spans = [(contact.intervals[0].start, contact.intervals[-1].end) for contact in contacts]
     span = min(start for start, _ in spans), max(end for _, end in spans)
-    meshes = _MeshCache(request.uid, subjects, motion, span)
+    meshes = _MeshCache(scene_uid, subjects, motion, span)
     confirmations: list[Confirmation | NotVerified] = []
     for number, contact in enumerate(contacts):
-        if request.stops():
+        if stops():
             break
         try:
             _require_testable(subjects, contact, motion)
-            search = _confirm(meshes, contact, request.settings.clearance, (number, len(contacts)))
-            confirmation = yield from until_stopped(search, request.stops)
+            search = _confirm(meshes, contact, clearance, (number, len(contacts)))
+            confirmation = yield from until_stopped(search, stops)
             if confirmation is None:
                 break
             confirmations.append(confirmation)
