@@ -8,9 +8,9 @@ In reading order:
 - `animated`: what the animation of a data-block changes, and when it turns within frames; objects that may
   deform, show instances, are simulated, or depend on a simulation; edits that Blender reports.
 - `parts`: loose parts of a mesh, and the parts that bones deform.
-- `object_settings`: settings of single objects and collections, and the mark of colliders.
+- `object_settings`: settings of single objects and collections, the mark of colliders, and overrides: boxes
+  and spheres that replace the vertices of an object.
 - `object_properties`: the property groups that hold these settings.
-- `overrides`: boxes and spheres that replace the vertices of an object.
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
 - `private_scene`: a scene with some objects alone, which exists only while a job takes a step.

@@ -2,9 +2,8 @@
 
 In reading order:
 
-- `meshes`: boxes, spheres, capsules and hulls around the vertices of subjects, in their object space.
-- `objects`: creating, updating and removing collider objects; names by a pattern, unique and short enough
-  for Blender.
+- `objects`: boxes, spheres, capsules and hulls around the vertices of subjects, in their object space; names
+  by a pattern, unique and short enough for Blender; creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist, and around the selection in Edit Mode or a
   vertex group.
 - `containment`: evaluated surfaces of colliders and their meshes, hidden ones too; volumes of colliders,

@@ -46,12 +46,14 @@ from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.selection import owner_filter
 from ..subjects.subject import Subject
-from .meshes import ColliderMesh, collider_steps, fit_colliders
 from .objects import (
+    ColliderMesh,
     ColliderNames,
     ColliderRequest,
     ancestors,
+    collider_steps,
     create_or_update,
+    fit_colliders,
     match_existing,
     remove_objects,
 )

@@ -18,8 +18,7 @@ from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, cross, dot, length, transform_points
 from ..blender.instances import name_of
 from ..blender.mesh_data import Geometry
-from ..blender.object_settings import object_fit_settings
-from ..blender.overrides import points_outside, read_overrides
+from ..blender.object_settings import object_fit_settings, points_outside, read_overrides
 from ..blender.parts.weights import reason_without_vertices
 from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, FitSettings

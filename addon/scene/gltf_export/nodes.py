@@ -47,8 +47,8 @@ from ..blender.object_settings import (
     collision_response,
     is_collider,
     object_fit_settings,
+    read_overrides,
 )
-from ..blender.overrides import read_overrides
 from ..blender.parts.weights import rows_by_label
 from ..errors import describe_error
 from ..fitting.fit import cut_rounding, inflated_points

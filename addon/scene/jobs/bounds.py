@@ -27,8 +27,7 @@ from ..blender.frames import (
     scene_by_uid,
 )
 from ..blender.instances import InstanceTable, name_of
-from ..blender.object_settings import may_sweep
-from ..blender.overrides import objects_outside_override
+from ..blender.object_settings import may_sweep, objects_outside_override
 from ..blender.private_scene import keeping_open
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, sweep_bones

@@ -28,8 +28,7 @@ from ..blender.animated import may_deform
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
 from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
-from ..blender.object_settings import has_own_settings, object_fit_settings
-from ..blender.overrides import Override, read_overrides
+from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache, new_fits

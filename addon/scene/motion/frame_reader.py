@@ -21,8 +21,12 @@ from ..blender.instances import (
     meshes_at,
 )
 from ..blender.mesh_data import Geometry, MeshFaces, triangle_indices, vertex_positions
-from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
-from ..blender.overrides import read_overrides
+from ..blender.object_settings import (
+    has_own_settings,
+    is_padding_animated,
+    object_fit_settings,
+    read_overrides,
+)
 from ..blender.parts.mesh_parts import LEAST_SCALE, bone_frame, part_rows
 from ..settings import FitSettings, Modifiers
 from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space, moved_to_frame

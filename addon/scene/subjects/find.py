@@ -43,8 +43,8 @@ from ..blender.object_settings import (
     is_marked_collider,
     is_merged_collection,
     object_fit_settings,
+    read_overrides,
 )
-from ..blender.overrides import read_overrides
 from ..blender.parts.mesh_parts import MeshPart, armature_of, deform_bones, parts_of
 from ..errors import SceneError
 from ..settings import FitSettings, Selection

@@ -26,8 +26,7 @@ from ..blender.instances import (
     rows_by_mesh,
 )
 from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
-from ..blender.object_settings import has_own_settings, object_fit_settings
-from ..blender.overrides import Override, read_overrides
+from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.mesh_parts import bone_frames, part_rows
 from ..blender.parts.weights import rows_of_group

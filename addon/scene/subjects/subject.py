@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
 from ..blender.instances import InstanceKey, full_name_of, used_indices
-from ..blender.overrides import OverrideShape
+from ..blender.object_settings import OverrideShape
 from ..settings import Axes
 
 

@@ -16,8 +16,14 @@ from ...core import CollisionBoundsError
 from ...core.messages import message
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
-from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
-from ...scene.blender.overrides import Override, fit_override, override_around, read_overrides
+from ...scene.blender.object_settings import (
+    SETTINGS_PROPERTY,
+    Override,
+    fit_override,
+    object_fit_settings,
+    override_around,
+    read_overrides,
+)
 from ...scene.blender.parts import weights
 from ...scene.errors import SceneError, describe_error
 from ...scene.settings import FitSettings

@@ -16,7 +16,7 @@ from ....core.numeric.components import connected_components
 from ...settings import Modifiers
 from ..instances import VisibleInstance
 from ..mesh_data import edge_indices, vertex_positions
-from ..overrides import OverrideShape
+from ..object_settings import OverrideShape
 from .known_rows import PartRows, known_rows
 from .weights import group_weights, rows_by_label
 
