@@ -13,6 +13,9 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+if sys.platform != "win32":
+    import fcntl
+
 from ..core.errors import CollisionBoundsError
 from ..core.messages import message
 
@@ -161,8 +164,6 @@ def _locked(handle: int) -> Iterator[None]:
     if sys.platform == "win32":
         yield  # an open file cannot be removed there, so no lock is needed
         return
-    import fcntl
-
     duplicate = os.dup(handle)
     try:
         with contextlib.suppress(OSError):  # some network file systems have no locks
@@ -177,8 +178,6 @@ def _remove_abandoned(target: Path) -> None:
     for path in target.parent.glob(glob.escape(_prefix(target)) + "?*.tmp"):
         with contextlib.suppress(OSError):
             if sys.platform != "win32":
-                import fcntl
-
                 with path.open("rb") as stream:
                     fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     status = os.fstat(stream.fileno())

@@ -125,7 +125,7 @@ class ContactWriter:
         members = {
             **ends,
             **{key: Column(values, rows) for key, values in details.items()},
-            **self._extents(detailed, clearance, detailed.direction, rows),
+            **self._extents(detailed, clearance, rows),
         }
         entries = iter(object_values(members_of(members), len(ends["start"])))
         for count in contacts.counts.tolist():
@@ -142,11 +142,7 @@ class ContactWriter:
             yield written
 
     def _extents(
-        self,
-        spans: PairContacts | Intervals,
-        clearance: float,
-        directions: Floats | None = None,
-        rows: Ints | None = None,
+        self, spans: PairContacts | Intervals, clearance: float, rows: Ints | None = None
     ) -> dict[str, Column]:
         """Convert time and depth of the deepest overlaps, or the gap of what only comes close.
 
@@ -164,8 +160,8 @@ class ContactWriter:
             chosen = np.flatnonzero((gaps != 0) == (key == "closest"))
             frames = self._rounded(spans.deepest_frame[chosen], rounded_to_nearest)
             members = {"frame": frames, name: _json_numbers(lengths[chosen])}
-            if directions is not None:
-                members["direction"] = self._directions(directions[chosen])
+            if isinstance(spans, Intervals):
+                members["direction"] = self._directions(spans.direction[chosen])
             columns[key] = Column(members_of(members), chosen if rows is None else rows[chosen])
         return columns
 

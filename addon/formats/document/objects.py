@@ -133,13 +133,14 @@ def object_members(
     }
     if local_envelope := _written_shapes(grown, nowhere, space, decimals):
         envelope["local"] = Column(local_envelope, is_optional=True)
+    found = [each and each._asdict() for each in map(responses.get, objects.id)] if responses else []
     members: dict[str, Column | Sequence[Any] | None] = {
         **{key: getattr(objects, name) for key, name in _ATTRIBUTES.items()},
         "override": present([override or None for override in objects.override]),
         "bone": present(objects.bone),
         "boneWeight": present(objects.bone_weight),
-        "collision": _responses(objects.id, responses),
-        "allFrames": present([True if flag else None for flag in objects.all_frames]),
+        "collision": present(found),
+        "allFrames": present([flag or None for flag in objects.all_frames]),
         "transform": Column(
             {
                 "translation": Column(translations, decimals=decimals),
@@ -152,14 +153,6 @@ def object_members(
         "envelope": Column(envelope, is_optional=True) if envelope else None,
     }
     return members_of(members)
-
-
-def _responses(ids: Sequence[str], responses: Mapping[str, CollisionResponse]) -> Column | None:
-    """Collision responses of the objects that have one; None if none has."""
-    rows = [row for row, id in enumerate(ids) if id in responses] if responses else []
-    if not rows:
-        return None
-    return Column([responses[ids[row]]._asdict() for row in rows], np.array(rows))
 
 
 def _written_shapes(
@@ -259,7 +252,6 @@ def read_objects(
     """
     transforms = [entry["transform"] for entry in entries]
     envelopes = [entry.get("envelope", {}) for entry in entries]
-    weights = [entry.get("boneWeight") for entry in entries]
     in_document = ObjectColumns(
         **{name: [entry[key] for entry in entries] for key, name in _ATTRIBUTES.items()},
         override=[entry.get("override") for entry in entries],
@@ -272,7 +264,7 @@ def read_objects(
         local_envelope=_shapes([envelope.get("local", {}) for envelope in envelopes]),
         bone=[entry.get("bone") for entry in entries],
         all_frames=[entry.get("allFrames", False) for entry in entries],
-        bone_weight=[None if weight is None else float(weight) for weight in weights],
+        bone_weight=[entry.get("boneWeight") for entry in entries],
     )
     shapes: dict[str, Any] = {
         group: {key: column.converted(to_blender) for key, column in getattr(in_document, group).items()}

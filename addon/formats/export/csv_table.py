@@ -59,7 +59,7 @@ def bounds_csv(document: dict[str, Any]) -> Iterator[str]:
     document : Its space and the order of its objects are kept.
     line : A row with its line end. Cells of shapes that an object does not have are empty.
     """
-    return _csv_lines(_BOUNDS_COLUMNS, (_bounds_row(entry) for entry in document["objects"]))
+    return _csv_lines(_BOUNDS_COLUMNS, map(_bounds_row, document["objects"]))
 
 
 def contacts_csv(document: dict[str, Any]) -> Iterator[str]:

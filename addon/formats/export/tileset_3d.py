@@ -41,11 +41,7 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
     if (space["up"], space["handedness"], space["metersPerUnit"]) != ("+Z", "right", 1):
         raise TilesetError("3D Tiles need a document in meters, right-handed, with Z up")
     tiles: list[dict[str, Any]] = [
-        {
-            "boundingVolume": volume,
-            "geometricError": 0,
-            "extras": {"name": entry["name"], "id": entry["id"]},
-        }
+        {"boundingVolume": volume, "geometricError": 0, "extras": {"name": entry["name"], "id": entry["id"]}}
         for entry in document["objects"]
         if (volume := _bounding_volume(entry["world"]))
     ]

@@ -291,14 +291,9 @@ def _body_problems(
         for row in rows[is_wrong].tolist():
             found.setdefault(row, problem)
 
-    for index, entry in enumerate(objects):
-        problems = (
-            problem
-            for group in _GROUPS
-            for problem in _tree_problems(entry[group].get("spheres", ()), f"{group}.spheres", step)
-        )
-        if problem := next(problems, None):
-            found[index] = problem
+    for (index, entry), group in product(enumerate(objects), _GROUPS):
+        for problem in _tree_problems(entry[group].get("spheres", ()), f"{group}.spheres", step):
+            found.setdefault(index, problem)
     bodies = {
         f"{group}.{key}": body
         # Trees first: their roots are compared with hulls afterwards.
@@ -324,7 +319,7 @@ def _body_problems(
             is_different = _is_different(*pair, local[pair[0].rows, :3, :3], step, key == "hull")
             note(pair[0].rows, is_different, f"transform: does not map local.{key} to world.{key}")
     for index, entry in enumerate(objects):
-        if problem := next(_differences(entry, local[index], step), None):
+        for problem in _differences(entry, local[index], step):
             found.setdefault(index, problem)
     for index in sorted(found):
         yield f"objects[{index}].{found[index]}"
@@ -504,14 +499,9 @@ def _rounding_step(document: Mapping[str, Any]) -> float:
     """
     values = np.array(_lengths(document), dtype=np.float64)
     least = _MOST_NUMBERS * len(values)
-    decimals = next(
-        (
-            decimals
-            for decimals in range(_LEAST_DECIMALS, 9)
-            if np.count_nonzero(np.around(values, decimals) == values) >= least
-        ),
-        9,
-    )
+    decimals = _LEAST_DECIMALS
+    while decimals < 9 and np.count_nonzero(np.around(values, decimals) == values) < least:
+        decimals += 1
     step, space = 10.0**-decimals, document["space"]
     meter, unit = 1 / space["metersPerUnit"], max(map(abs, space["fromBlender"]))
     for earlier_decimals in range(_LEAST_DECIMALS, decimals + 1):

@@ -271,10 +271,8 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
         if not is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
         envelope = entry.get("envelope", {})
-        for group, shapes in (
-            *(("local", entry["local"]), ("world", entry["world"])),
-            *(("envelope", envelope), ("envelope.local", envelope.get("local", {}))),
-        ):
+        groups = {"local": entry["local"], "world": entry["world"], "envelope": envelope}
+        for group, shapes in {**groups, "envelope.local": envelope.get("local", {})}.items():
             yield from detailed_problems(shapes, f"{path}.{group}")
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world have different shapes"

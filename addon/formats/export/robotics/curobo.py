@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....core import Sphere
-from .link_shapes import LinkFormat
+from .link_shapes import LinkFormat, geometry_of
 from .links import Link
-from .text import comment_text, decimal_text, decimals_text, generator_text
+from .text import comment_text, decimals_text, generator_text
 
 CUROBO = LinkFormat("cuRobo", frozenset({"sphere", "spheres"}))
 
@@ -29,6 +28,6 @@ def curobo_spheres(document: dict[str, Any], links: list[Link]) -> Iterator[str]
             yield f"  # {comment_text(link.object_name)}\n"
         yield f'  "{link.name}":\n' if link.name.lower() in _YAML_WORDS else f"  {link.name}:\n"
         for shape in link.shapes:
-            assert isinstance(shape, Sphere)
-            yield f"    - center: [{decimals_text(shape.center, ', ')}]\n"
-            yield f"      radius: {decimal_text(float(shape.radius))}\n"
+            _, center, _, radius = geometry_of(shape)
+            yield f"    - center: [{decimals_text(center, ', ')}]\n"
+            yield f"      radius: {decimals_text(radius)}\n"

@@ -166,20 +166,16 @@ def _geometry_lines(kind: str, sizes: Any) -> Iterator[str]:
 
 def _transform_lines(center: Floats, quaternion: Floats, scale: Floats | None = None) -> Iterator[str]:
     """Attributes of a transform, without those of the identity."""
-    order = []
-    if center.any():
-        order.append("xformOp:translate")
-        yield f"double3 xformOp:translate = ({decimals_text(center, ', ')})"
+    operations = {"xformOp:translate": center} if center.any() else {}
     if not np.array_equal(quaternion, NO_ROTATION):
-        order.append("xformOp:rotateXYZ")
         # No quaternion: USD takes the angle from its w, which loses angles of less than 1e-8.
-        angles = np.degrees(roll_pitch_yaw(matrix_from_quaternion(quaternion)))
-        yield f"double3 xformOp:rotateXYZ = ({decimals_text(angles, ', ')})"
+        operations["xformOp:rotateXYZ"] = np.degrees(roll_pitch_yaw(matrix_from_quaternion(quaternion)))
     if scale is not None:
-        order.append("xformOp:scale")
-        yield f"double3 xformOp:scale = ({decimals_text(scale, ', ')})"
-    if order:
-        yield f"uniform token[] xformOpOrder = {_tokens(order)}"
+        operations["xformOp:scale"] = scale
+    for name, values in operations.items():
+        yield f"double3 {name} = ({decimals_text(values, ', ')})"
+    if operations:
+        yield f"uniform token[] xformOpOrder = {_tokens(operations)}"
 
 
 def _extent(half: Floats) -> str:
