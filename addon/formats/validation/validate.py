@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import operator
 import re
 import sys
@@ -236,18 +237,14 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         if space[key] != name:
             yield f"space.{key}: is {quoted(space[key])}, but must be {name!r} by fromBlender"
     known = CONVENTIONS.get(space["preset"])
-    if known is not None and any(space[key] != getattr(known, key) for key in expected):
+    if known and any(space[key] != getattr(known, key) for key in expected):
         yield f"space.preset: is {space['preset']!r}, which has other axes"
-    if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
+    if known and known.per_meter and not math.isclose(space["metersPerUnit"] * known.per_meter, 1):
         yield f"space.metersPerUnit: does not match preset {space['preset']!r}"
     meters = 1 / UNITS[space["unit"]] if space["unit"] in UNITS else space["metersPerUnit"]
-    if not _are_equal(space["metersPerUnit"], meters):
+    if not math.isclose(space["metersPerUnit"], meters):
         unit = quoted(space["unit"])
         yield f"space.unit: is {unit}, which is {meters} meters, but metersPerUnit is different"
-
-
-def _are_equal(value: float, other: float) -> bool:
-    return abs(value - other) <= 1e-9 * abs(other)
 
 
 def _axis_name(direction: np.ndarray[Any, Any]) -> str:

@@ -176,8 +176,7 @@ def _parents_first(parents: list[int | None]) -> list[int]:
 def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:
     """Raise NonFiniteGeometryError if a number overflows."""
     numbers = [frame.offset, frame.quaternion]
-    for shape in shapes:
-        kind, *pose, sizes = geometry_of(shape)
+    for kind, *pose, sizes in map(geometry_of, shapes):
         numbers += [*pose, sizes.vertices if kind == "mesh" else sizes]
     for values in numbers:
         require_finite(values, "link")
