@@ -73,7 +73,7 @@ def _turned_columns(
     for key, (rows, shapes) in columns.items():
         is_turned = is_bone[rows]
         if isinstance(shapes, Shape):
-            changed = where_shapes(is_turned, turn.shape(shapes), shapes)
+            changed = where_shapes(is_turned, turn.shape(shapes), shapes) if is_turned.any() else shapes
         else:
             pairs = zip(shapes, is_turned, strict=True)
             changed = [turn.shape(each) if turns else each for each, turns in pairs]

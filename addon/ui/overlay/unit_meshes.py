@@ -2,8 +2,8 @@
 
 A sphere of radius 1, a box of half extents 1 and a cylinder of radius and half length 1 around the origin,
 and a segment from (0, 0, -1) to (0, 0, 1). A tube is a cylinder without ends, and a cap the half of the
-sphere above the XY plane: a capsule is a tube with two caps. NumPy only, so that they are tested without a
-graphics card.
+sphere above the XY plane: a capsule is a tube with two caps. PARTS has the instances that draw each shape.
+NumPy only, so that they are tested without a graphics card.
 """
 
 from __future__ import annotations
