@@ -101,9 +101,9 @@ def end_step(keeps_scenes: bool = False) -> None:
     if keeps_scenes:
         for private in _open_scenes:
             private.objects = None
-    else:
+    elif _open_scenes:
         close_scenes(_open_scenes)
-    for scene in scenes_away():
+    for scene in scenes_away() if _homes else ():
         go_to_within_step(scene, _homes[scene.session_uid])
     if not _is_update_due:
         return
