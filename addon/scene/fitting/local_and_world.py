@@ -61,18 +61,23 @@ class FittedRows(NamedTuple):
 
 
 def fit_many(
-    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...]
+    sources: Sequence[PlacedGeometry],
+    shapes: tuple[PlainShape, ...],
+    kinds: tuple[Ints, Ints] | None = None,
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
     """Fit shapes to the subjects of all sources, in order, and return batches.
 
     Every vertex is inside. Oriented boxes have the axes of the subject's own frame, those of the world if
     `axes` of the settings is "world", or those of about the smallest box if it is "smallest".
 
-    All sources have the same settings. There is one batch for all subjects, unless one cannot be fitted.
+    All sources have the same settings. There is one batch for all subjects, unless one cannot be fitted. With
+    `kinds`, (first, kind_of) of `fit_repeated`, the subjects of one source are fitted as described there.
     Errors are by index of the subject. Raises KeyError for a kind of shape that is unknown, or not plain.
     """
     count = sum(source.size for source in sources)
     try:
+        if kinds is not None:
+            return [FittedRows(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
         frames, settings = _Frames.of(sources), sources[0].geometry.fit
         points = _Points.of(sources, frames)
         pairs = [_finished(*_FITS[shape](points, frames, settings), frames, settings) for shape in shapes]

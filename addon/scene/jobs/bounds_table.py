@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, get_args
 
 import numpy as np
@@ -25,7 +24,7 @@ from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.parts.weights import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
-from ..fitting.local_and_world import FittedRows, PlacedGeometry, fit_many, fit_repeated
+from ..fitting.local_and_world import PlacedGeometry, fit_many
 from ..fitting.parts import split_pieces
 from ..settings import BoundShape, DetailedShapeName
 from ..subjects.reader import SubjectGeometry, in_bone_space
@@ -260,7 +259,7 @@ def _chunks(
     """Split subjects into chunks that are fitted together.
 
     Yields each chunk with None, or for instances that are fitted once for each linear part with (first,
-    kind_of) of `fit_repeated`.
+    kind_of) of `fit_many`.
     """
     alone = []
     for source in sources:
@@ -299,13 +298,7 @@ def _fit_chunk(
         *(np.concatenate([each.placements[field] for each in chunk]) for field in range(3))
     )
     plain = plain_shapes(shapes, chunk[0].geometry.fit)
-    fits: list[FittedRows] = []
-    errors: dict[int, CollisionBoundsError] = {}
-    if kinds is not None:
-        with suppress(CollisionBoundsError):  # each that fails reports its own error below
-            fits = [FittedRows(np.arange(len(subjects)), *fit_repeated(chunk[0], *kinds, plain))]
-    if not fits:
-        fits, errors = fit_many(chunk, plain)
+    fits, errors = fit_many(chunk, plain, kinds)
     detailed: dict[int, DetailedShapes] = {}
     if set(get_args(DetailedShapeName)) & set(shapes):
         detailed = _detailed(chunk, shapes, errors)

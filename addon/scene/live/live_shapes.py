@@ -381,11 +381,12 @@ class LiveSubjects:
         overrides: tuple[Override, ...] = ()
         if self._has_settings[index]:
             fit, overrides = object_fit_settings(original, fit), read_overrides(original)
-        is_known = before is not None and before.faces is not None and not is_outdated
         if overrides:
             points = NO_POINTS if fit.vertex_group else overrides[0].points
             now = LiveReading(points, overrides[0].radius, fit, None)
-        elif is_known and before is not None and before.fit.modifiers == fit.modifiers:
+        elif (
+            not is_outdated and before and before.faces is not None and before.fit.modifiers == fit.modifiers
+        ):
             now = before._replace(fit=fit)
         else:
             evaluated = _evaluated(item, depsgraph)
@@ -394,10 +395,8 @@ class LiveSubjects:
             now = LiveReading(points, 0.0, fit, faces)
         is_changed, is_regrouped = self._keep(index, now)
         if is_regrouped:
-            source, of_triangle = (
-                SubjectGeometry.of(index, Geometry(now.points, matrix, now.radius), fit),
-                None,
-            )
+            source = SubjectGeometry.of(index, Geometry(now.points, matrix, now.radius), fit)
+            of_triangle = None
             if now.faces is not None:
                 _, triangles = read_vertices_of_fit(_evaluated(item, depsgraph), fit, needs_triangles=True)
                 source = source._replace(triangles=triangles)
