@@ -67,12 +67,7 @@ FAULTS = (
         "np.zeros_like(enter_error)",
         "contact time: uncertainty of zero",
     ),
-    (
-        "formats/rounding.py",
-        "where(shift > 0, shift + slack, 0)",
-        "where(shift > 0, slack, 0)",
-        "missing margin",
-    ),
+    ("formats/rounding.py", "_grown(lengths, moved)", "_grown(lengths, 0 * moved)", "missing margin"),
     ("formats/spaces.py", "(q[..., 1:]) * mirror", "(q[..., 1:])", "left-handed spaces: inverse rotation"),
     ("formats/atomic_write.py", "temporary.unlink()", "pass", "temporary file not deleted"),
     (
