@@ -33,6 +33,8 @@ from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space, mov
 from ..subjects.subject import Subject
 from .instance_reader import InstanceReader
 
+_NO_FACES = np.empty(0, dtype=np.int32)
+
 
 class FramePoses(NamedTuple):
     """Poses of subjects at one time. They are not changed once they have been read.
@@ -141,8 +143,9 @@ class FrameReader(SubjectReader):
     bones : Names of the bones, by subject, whose space the vertices of that subject are converted to.
         Vertices of bones of instances, and of base meshes, stay in the space of their object.
     faces : Faces of subjects that may deform and whose triangles were read; of a loose part, of the whole
-        mesh.
-    merged_triangles : Triangles (t, 3) of merged subjects, if they were read.
+        mesh. Of merged subjects, their triangles.
+    of_triangle : Face of each triangle (t,) at the first frame, of subjects that may deform and whose
+        triangles were read.
     animated_paddings : Name of the object whose padding may change, by subject.
     merged : Subjects that are several objects merged.
     needs_walk : Whether instances must be read in each frame.
@@ -182,10 +185,8 @@ class FrameReader(SubjectReader):
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
         self.part_rows: dict[int, tuple[int, Ints]] = {}
-        # Of the whole mesh, for parts that may deform and whose triangles were read.
-        self._whole_triangles: dict[int, NDArray[np.int32]] = {}
         self.faces: dict[int, MeshFaces] = {}
-        self.merged_triangles: dict[int, NDArray[np.int32]] = {}
+        self.of_triangle: dict[int, NDArray[np.int32] | None] = {}
         self.animated_paddings: dict[int, str] = {}
         self.unknown_keys: set[InstanceKey] = set()
         self.instance_counts: dict[tuple[str, str], int] = {}
@@ -235,7 +236,7 @@ class FrameReader(SubjectReader):
         geometries = {single.subject: single for each in self.shared for single in each.singles()}
         for index in self.merged:
             if index in geometries and index in self.with_triangles:
-                self.merged_triangles[index] = geometries[index].triangles
+                self.faces[index] = MeshFaces(geometries[index].triangles, _NO_FACES)
         for index in geometries.keys() & self.bones.keys():
             single = geometries[index]
             if self.may_deform[index] and single.frame is not None and single.bone_scale >= LEAST_SCALE:
@@ -259,7 +260,7 @@ class FrameReader(SubjectReader):
                 if old in of_other:
                     geometries[index] = of_other[old]._replace(subjects=np.array([index]))
                 if old in other.faces and index in self.with_triangles:
-                    self.faces[index] = other.faces[old]
+                    self.faces[index], self.of_triangle[index] = other.faces[old], other.of_triangle[old]
                 if old in other.animated_paddings:
                     self.animated_paddings[index] = other.animated_paddings[old]
         return geometries
@@ -279,7 +280,9 @@ class FrameReader(SubjectReader):
         """Read the faces of those subjects of one mesh that may deform and need triangles."""
         wanted = [index for index in indices if self.may_deform[index] and index in self.with_triangles]
         if wanted:
-            self.faces.update(dict.fromkeys(wanted, MeshFaces.of(evaluated, self.modifiers[wanted[0]])))
+            faces = MeshFaces.of(evaluated, self.modifiers[wanted[0]])
+            self.faces.update(dict.fromkeys(wanted, faces))
+            self.of_triangle.update(dict.fromkeys(wanted, faces.of_triangle))
 
     def _find_part_rows(self, indices: Sequence[int], evaluated: bpy.types.Object) -> None:
         """Find the vertices of those loose parts of an object that may deform."""
@@ -290,17 +293,11 @@ class FrameReader(SubjectReader):
             bone_weight = self.subjects[next(iter(loose))].bone_weight
             count, rows = part_rows(evaluated, modifiers, bone_weight, max(loose.values()) + 1)
             self.part_rows.update((index, (count, rows[part])) for index, part in loose.items())
-            if self.faces.keys() & loose.keys():
-                triangles = triangle_indices(evaluated, modifiers)
-                self._whole_triangles.update(dict.fromkeys(loose, triangles))
-
-    def faces_of_triangles(self, index: int) -> NDArray[np.int32] | None:
-        """Face of each of a subject's triangles (t,); None if the subject does not deform."""
-        faces = self.faces.get(index)
-        if faces is None or index not in self.part_rows:
-            return None if faces is None else faces.of_triangle
-        whole = ChangedFaces(self._whole_triangles[index], faces.of_triangle)
-        return self._faces_of_part(index, whole, self.part_rows[index][0]).of_triangle
+            with_faces = self.faces.keys() & loose.keys()
+            triangles = triangle_indices(evaluated, modifiers) if with_faces else _NO_FACES
+            for index in with_faces:
+                whole = ChangedFaces(triangles, self.faces[index].of_triangle)
+                self.of_triangle[index] = self._faces_of_part(index, whole, count).of_triangle
 
     def changed_faces(
         self, indices: Sequence[int], evaluated: bpy.types.Object, vertex_count: int
@@ -335,12 +332,11 @@ class FrameReader(SubjectReader):
 
     def keep_faces(self) -> None:
         """Keep the faces of all subjects as they are now, for `restore_faces`."""
-        self._kept_faces = dict(self.faces), dict(self.merged_triangles)
+        self._kept_faces = dict(self.faces)
 
     def restore_faces(self) -> None:
         """Compare the faces at the next call with those that were kept."""
-        faces, triangles = self._kept_faces
-        self.faces, self.merged_triangles = dict(faces), dict(triangles)
+        self.faces = dict(self._kept_faces)
 
     def is_simulated(self, simulations: Simulations) -> Bools:
         """Subjects (n,) whose motion or shape comes from a simulation."""
@@ -417,9 +413,9 @@ class FrameReader(SubjectReader):
             source = self.merged_geometry(subject, vertices)
             poses.matrices[row_of[subject]] = source.geometry.matrix
             poses.present[row_of[subject]] = True
-            known, faces = self.merged_triangles.get(subject), None
-            if known is not None and not np.array_equal(known, source.triangles):
-                self.merged_triangles[subject] = source.triangles
+            known, faces = self.faces.get(subject), None
+            if known is not None and not np.array_equal(known.corners, source.triangles):
+                self.faces[subject] = MeshFaces(source.triangles, _NO_FACES)
                 faces = ChangedFaces(source.triangles, None)
             reading.geometry[subject] = CurrentGeometry(source.geometry, faces)
 

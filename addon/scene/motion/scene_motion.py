@@ -154,8 +154,7 @@ class SceneMotion(KnownShapes):
         if self.shape in SHAPES_OF_TRIANGLES:
             parts = [NO_PARTS] * count
             for index, source in self._unfitted.items():
-                faces = self.reader.faces_of_triangles(index)
-                parts[index] = part_vertices(self.shape, source, faces)
+                parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
