@@ -151,19 +151,17 @@ def _searched(
 ) -> _Part:
     """Search the best split of a part with this measure of its hull."""
     notches = surface.notches()
-    if tolerance and notches.depths().max(initial=0.0) <= tolerance:
-        return _Part(0.0, number, surface, None)
-    volume = notches.volume()
-    if notches.is_solid.all() and volume < least_gain:
-        return _Part(0.0, number, surface, None)
-    split = best_split(surface, notches)
-    if split is None:
-        return _Part(0.0, number, surface, None)
-    gain = measure - split.measure_below - split.measure_above
-    # The first cuts through a ring gain nothing, and later ones do.
-    if max(gain, volume) < least_gain:
-        return _Part(0.0, number, surface, None)
-    return _Part(-max(gain, 0.1 * volume), number, surface, split)
+    volume, split = notches.volume(), None
+    if not (tolerance and notches.depths().max(initial=0.0) <= tolerance) and not (
+        notches.is_solid.all() and volume < least_gain
+    ):
+        split = best_split(surface, notches)
+    if split is not None:
+        gain = measure - split.measure_below - split.measure_above
+        # The first cuts through a ring gain nothing, and later ones do.
+        if max(gain, volume) >= least_gain:
+            return _Part(-max(gain, 0.1 * volume), number, surface, split)
+    return _Part(0.0, number, surface, None)
 
 
 class Split(NamedTuple):
