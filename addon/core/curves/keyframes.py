@@ -66,6 +66,10 @@ class Curves:
         self.keys, self.starts, self.count = keys, starts, len(starts) - 1
         self.segments = segments = Segments(keys, starts, is_extrapolated)
         self._times = np.ascontiguousarray(keys.points[:, 0])
+        # Complex numbers are in order of their real part first: of the curve, then of the time.
+        self._by_curve = np.repeat(np.arange(self.count), np.diff(starts)) + 1j * self._times.astype(
+            np.float64
+        )
         # Of each curve, the first one whose segments have the same kinds and times.
         seen: dict[bytes, int] = {}
         self._layout_of = np.empty(self.count, dtype=np.int64)
@@ -152,8 +156,8 @@ class Curves:
             is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
             shared = np.cumsum(is_other) - 1
             columns = columns[:, is_other]
-            ends = parameter_of_time(np.tile(columns[:4], 2), columns[4:].ravel()).reshape(2, -1)[:, shared]
-            times, values = cut(times, *ends), cut(values, *ends)
+            ends = parameter_of_time(np.tile(columns[:4], 2), columns[4:].ravel()).reshape(2, -1)
+            times, values = cut(columns[:4], *ends)[:, shared], cut(values, *ends[:, shared])
             first[rows], last[rows] = values[0], values[3]
             deviation[rows] = deviation_of_bezier(times, values)
         rows = np.flatnonzero(kind >= EASED)
@@ -188,17 +192,9 @@ class Curves:
         Plus the index of the curve, it is the segment at that time. If inclusive, a key at the time itself is
         before it.
         """
-        low, high = self.starts[curves], self.starts[curves + 1]
-        last = high - 1
-        # Binary search.
-        for _ in range(int(np.diff(self.starts).max(initial=1)).bit_length()):
-            middle = (low + high) // 2
-            key = self._times[np.minimum(middle, last)]
-            is_later = (key <= times) if is_inclusive else (key < times)
-            is_open = low < high
-            low = np.where(is_open & is_later, middle + 1, low)
-            high = np.where(is_open & ~is_later, middle, high)
-        return low
+        wanted = np.empty(len(curves), dtype=np.complex128)
+        wanted.real, wanted.imag = curves, times
+        return np.searchsorted(self._by_curve, wanted, side="right" if is_inclusive else "left")
 
     def _values(self, segments: Ints, times: Singles, parameters: Singles, nearest: Ints) -> Singles:
         """Values (m,) of segments at times and parameters, or of the nearest keys where there are any."""

@@ -7,17 +7,19 @@ moves are skipped by `pair_scanner`, but for the first block of a section and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
 from ..errors import InvalidShapeError
+from ..interval.pair_motion import rotation_sagitta
 from ..numeric.arguments import as_indices, as_mask
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, Table, length
+from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Sphere
+from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from .interval_block import Frames, IntervalBlock
 
 
@@ -128,6 +130,24 @@ class Candidates(Table):
         return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
 
 
+DEPTH_TOLERANCE = 0.01
+"""Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
+_UNSURE = 1e-9
+"""Part of the distance of two shapes by which bounds of their separation may be off through rounding."""
+_SMALL = 1e-280
+"""Square of a length above which no precision is lost to underflow."""
+
+
+def may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
+    """Decide whether pairs may come nearer than known, by more than a tolerance.
+
+    deviation, low : (m,) from linear motion, and the least separation of that motion
+    least : (m,) least separation that is known of the pair
+    tolerance : (m,) a deviation below this does not matter
+    """
+    return np.asarray((deviation > tolerance) & (low - deviation < least - tolerance))
+
+
 class SubjectSizes:
     """Sizes of shapes and subjects, measured when first present.
 
@@ -185,23 +205,150 @@ def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
     return np.asarray(shapes[overlapping_pairs(around)])
 
 
-def overlaps_by_interval(boxes: Aabb, pairs: Ints) -> Ints:
-    """Rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, ordered by interval."""
-    columns = [np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (boxes.min, boxes.max)]
-    first, second = pairs.T
-    parts = [np.empty((0, 2), dtype=np.int64)]
-    # As many intervals at once as there is room for, or as many pairs.
-    step = max(1, CHUNK_ROWS // max(1, len(pairs)))
-    for start in range(0, len(boxes.min), step):
-        below, above = (side[:, start : start + step] for side in columns)
-        for begin in range(0, len(pairs), CHUNK_ROWS):
-            i, j = first[begin : begin + CHUNK_ROWS], second[begin : begin + CHUNK_ROWS]
-            overlap = (below[0][:, i] <= above[0][:, j]) & (below[0][:, j] <= above[0][:, i])
-            interval, row = np.nonzero(overlap)
-            for axis in (1, 2):
-                i, j = first[begin + row], second[begin + row]
-                overlap = below[axis][interval, i] <= above[axis][interval, j]
-                overlap &= below[axis][interval, j] <= above[axis][interval, i]
-                interval, row = interval[overlap], row[overlap]
-            parts.append(np.column_stack([start + interval, begin + row]))
-    return np.concatenate(parts)
+def overlaps_by_interval(boxes: Aabb, pairs: Ints, step: int) -> Iterator[Ints]:
+    """Yield rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, by pair.
+
+    step : Number of pairs at once.
+    """
+    columns = [np.ascontiguousarray(side.transpose(2, 1, 0)) for side in (boxes.min, boxes.max)]
+    for start in range(0, len(pairs), step):
+        first, second = pairs[start : start + step].T
+        below, above = columns[0][0], columns[1][0]
+        row, interval = np.nonzero((below[first] <= above[second]) & (below[second] <= above[first]))
+        for below, above in zip(columns[0][1:], columns[1][1:], strict=True):
+            i, j = first[row], second[row]
+            overlap = below[i, interval] <= above[j, interval]
+            overlap &= below[j, interval] <= above[i, interval]
+            row, interval = row[overlap], interval[overlap]
+        yield np.column_stack([interval, start + row])
+
+
+class SeparationBounds(NamedTuple):
+    """Bounds of the separations of pairs (m,) over intervals, from the distances of their centers.
+
+    low : (m,) float. Of linear motion, in which the spheres around both shapes are that far apart.
+    least, greatest : (m,) float. Of both ends, at most: from the spheres within both shapes. In linear
+        motion, the separation in between is not above the greater one.
+    deviation : (m,) float. Of both shapes together from linear motion.
+    continues : (m,) bool. Whether both shapes go on from the interval before to the end, without a jump.
+    """
+
+    low: Floats
+    least: Floats
+    greatest: Floats
+    deviation: Floats
+    continues: Bools
+
+
+class CenterPaths(NamedTuple):
+    """Paths of the centers of shapes (n,) over the intervals (k,) of a block, and spheres about them.
+
+    begin, end : (n * k, 3) float. Centers at both ends of each interval.
+    outer : (n * k,) float. Radius of the sphere that holds the shape while it moves linearly and turns.
+    inner, inner_end : (n * k,) float. Radii of the spheres within the shape, at both ends.
+    deviation : (n * k,) float. Of the shape from linear motion.
+    continues : (n * k,) bool. Whether the shape goes on from the interval before to the end, without a jump.
+    """
+
+    begin: Floats
+    end: Floats
+    outer: Floats
+    inner: Floats
+    inner_end: Floats
+    deviation: Floats
+    continues: Bools
+
+    @classmethod
+    def of_block(cls, block: IntervalBlock) -> CenterPaths:
+        """Find the paths of all shapes of a block."""
+        shapes = block.shapes[:-1]
+        (outer, inner), (outer_end, inner_end) = _radii(shapes), _radii(block.ending)
+        outer = np.maximum(outer, outer_end) + rotation_sagitta(shapes, block.ending)
+        if block.mesh:
+            # There is no sphere within the mesh that is known.
+            inner, inner_end = inner.copy(), inner_end.copy()
+            inner[:, -1] = inner_end[:, -1] = -np.inf
+        is_whole = block.present[:-1] & block.present[1:] & ~block.has_limit
+        continues = is_whole & np.concatenate([np.ones_like(is_whole[:1]), is_whole[:-1]])
+        begin, end = (
+            np.swapaxes(boxes.center, 0, 1).reshape(-1, 3) for boxes in (block.boxes[:-1], block.ending_boxes)
+        )
+        columns = (outer, inner, inner_end, block.deviation, continues)
+        return cls(begin, end, *(np.broadcast_to(values, continues.shape).T.ravel() for values in columns))
+
+    def bounds(self, first: Ints, second: Ints) -> SeparationBounds:
+        """Bound the separations of pairs (m,), each in one interval, by the rows of both shapes there."""
+        start, stop = (side.take(second, axis=0) - side.take(first, axis=0) for side in self[:2])
+        outer, inner, inner_end, deviation = (side.take(first) + side.take(second) for side in self[2:6])
+        change = stop - start
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            square = dot(change, change)
+            time = np.clip(-dot(start, change) / square, 0, 1)
+        nearest = length(start + np.nan_to_num(time)[:, None] * change)
+        # Of pairs at rest, and where squares overflow or underflow.
+        rows = np.flatnonzero(~((square > _SMALL) & (square < np.inf) & ~np.isnan(time)))
+        nearest[rows] = length(start[rows]) - length(change[rows])
+        low = nearest - outer
+        ends = length(start) - inner, length(stop) - inner_end
+        rounding = _UNSURE * (np.abs(low) + outer)
+        continues = self.continues.take(first) & self.continues.take(second)
+        return SeparationBounds(
+            low - rounding, np.minimum(*ends), np.maximum(*ends) + rounding, deviation, continues
+        )
+
+
+def _radii(shapes: Shape) -> tuple[Floats, Floats]:
+    """Radii (...) of the spheres about the centers of shapes that hold them, and of those within them."""
+    if isinstance(shapes, Sphere):
+        return shapes.radius, shapes.radius
+    if isinstance(shapes, Capsule):
+        return shapes.half_length + shapes.radius, shapes.radius
+    assert isinstance(shapes, Aabb | Obb)
+    return length(shapes.half_extents), shapes.half_extents.min(axis=-1)
+
+
+def undecided_rows(
+    near: Ints, candidates: Candidates, bounds: SeparationBounds, cutoff: Floats, clearance: float
+) -> tuple[Bools, Bools]:
+    """Find the rows (r,) in which a pair stays apart, or in contact, and is nearer or deeper in another one.
+
+    Pairs that stay in contact may be deeper in another row of the same contact. A contact that may be new is
+    left to be solved.
+
+    near : (r, 2) interval and candidate, by candidate, then interval
+    bounds : (r,)
+    cutoff : Separations at or above which those of candidates do not matter.
+    """
+    interval, row = near.T
+    low, known, deviation = bounds.low, bounds.least, bounds.deviation
+    tolerance = DEPTH_TOLERANCE * candidates.size[row]
+
+    def is_elsewhere(least: Floats) -> Bools:
+        """Find rows whose separations are not the least (r,) of their pair or contact."""
+        may_be_least = (low < least) | (known == least)
+        return ~np.asarray(may_be_least | may_be_deeper(deviation, low, least, tolerance))
+
+    pair = np.cumsum(np.diff(row, prepend=-1) != 0) - 1
+    first = np.flatnonzero(np.diff(row, prepend=-1))
+    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])
+    is_apart = (low - deviation > clearance) & is_elsewhere(least[pair])
+    is_within = (bounds.greatest + deviation < clearance) & bounds.continues
+    before = candidates.open_least[row]
+    is_within &= (interval > 0) | (before < np.inf)
+    starts = run_starts(near, is_within)
+    first = np.flatnonzero(starts)
+    deepest = np.minimum.reduceat(np.where(interval == 0, np.minimum(known, before), known), first)
+    is_within &= is_elsewhere(deepest[np.cumsum(starts) - 1])
+    return is_apart, is_within
+
+
+def run_starts(rows: Ints, mask: Bools) -> Bools:
+    """Find the rows (r,) of interval and pair with which runs of successive intervals of one pair begin.
+
+    rows : (r, 2) by pair, then interval
+    mask : (r,) rows of runs; each of the others is a run by itself
+    """
+    interval, row = rows.T
+    starts = np.ones(len(rows), dtype=bool)
+    starts[1:] = (row[1:] != row[:-1]) | (interval[1:] != interval[:-1] + 1) | ~(mask[1:] & mask[:-1])
+    return starts

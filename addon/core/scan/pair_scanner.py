@@ -13,24 +13,26 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..distance.dispatch import overlaps
 from ..interval.dispatch import INTERVALS, SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
 from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, largest_component
 from ..progress import converted
-from ..shapes import Aabb, Sphere, assigned, differences
+from ..shapes import Aabb, Sphere, differences
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
 from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows
 from .pair_filter import (
     Candidates,
+    CenterPaths,
     PairFilter,
     SubjectSizes,
     candidate_pairs,
     overlaps_by_interval,
+    run_starts,
+    undecided_rows,
 )
 from .records import IntervalRecords, ScannerRecords
 from .refinement import PairIntervals, Subdivision, SubframeSource
@@ -239,10 +241,7 @@ class PairScanner:
         pairs = candidate_pairs(block, boxes)
         pairs = pairs[is_moving[self._subject_of[pairs]].any(axis=1)].astype(np.int64)
         candidates = self._candidates(pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)])
-        yield 0.7 * _BROAD_PHASE
-        near = overlaps_by_interval(boxes, candidates.pairs)
-        if self._is_known.any() and not block.is_instant and len(near):
-            near = yield from self._refined(block, boxes, candidates.pairs, near, margin)
+        near, continued = yield from self._near_rows(block, boxes, candidates)
         yield _BROAD_PHASE
         pieces = SolvedPieces(plan.clearance, plan.first_time)
         solving = self._solve_candidates(block, candidates, near, pieces)
@@ -251,8 +250,8 @@ class PairScanner:
         keys, since = self._cache.open.keys, self._cache.open.enter
         is_moving[self._subject_of[~block.present[0]]] = True
         at_rest = ~(is_moving[keys // max(1, self._count)] | is_moving[keys % max(1, self._count)])
-        continued = IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
-        records = IntervalRecords.concatenate([continued, *found])
+        resting = IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
+        records = IntervalRecords.concatenate([resting, continued, *found])
         yield from _scaled(self._cache.record(records, block.end, pieces), 1 - _RECORDING, 1.0)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
@@ -269,17 +268,44 @@ class PairScanner:
         changes[self._subject_of[is_changing | self._moved_last]] = True
         return changes
 
-    def _refined(
-        self, block: IntervalBlock, boxes: Aabb, pairs: Ints, near: Ints, margin: Floats
-    ) -> Generator[float, None, Ints]:
-        """Select rows (r, 2) of intervals and pairs whose boxes still overlap with refined deviations."""
-        interval, (first, second) = near[:, 0], pairs[near[:, 1]].T
-        is_near = np.zeros(boxes.shape, dtype=bool)
-        is_near[interval, first] = is_near[interval, second] = True
-        rows = np.nonzero(is_near & self._is_known)
-        yield from _scaled(block.refine(*rows), 0.7 * _BROAD_PHASE, 0.9 * _BROAD_PHASE)
-        boxes = assigned(boxes, rows, block.swept_boxes(margin, rows))
-        return np.asarray(near[overlaps(boxes[interval, first], boxes[interval, second])])
+    def _near_rows(
+        self, block: IntervalBlock, boxes: Aabb, candidates: Candidates
+    ) -> Generator[float, None, tuple[Ints, IntervalRecords]]:
+        """Find rows (r, 2) of intervals and candidates to solve, by interval; yields the part done.
+
+        Also returns records of candidates that stay in contact without being deeper than elsewhere.
+        """
+        parts: list[Ints] = []
+        is_refined = not block.is_instant and bool(self._is_known.any())
+        is_near = np.zeros(block.deviation.shape, dtype=bool)
+        pairs_at_once = max(1, CHUNK_ROWS // block.count)
+        for rows in overlaps_by_interval(boxes, candidates.pairs, pairs_at_once):
+            for shapes in candidates.pairs[rows[:, 1]].T if is_refined else ():
+                is_near[rows[:, 0], shapes] = True
+            parts.append(rows)
+            part = len(parts) * pairs_at_once / len(candidates.keys)
+            yield (0.4 + 0.3 * min(1.0, part)) * _BROAD_PHASE
+        if is_refined:
+            refining = block.refine(*np.nonzero(is_near & self._is_known))
+            yield from _scaled(refining, 0.7 * _BROAD_PHASE, 0.9 * _BROAD_PHASE)
+        near, within = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
+        paths, clearance = CenterPaths.of_block(block), self._plan.clearance
+        cutoff = candidates.separation_cutoff(clearance)
+        # Of parts of subjects, spans in contact decide others. What may move in steps is sampled in any case.
+        is_solved = not self._plan.is_whole or (self._source is not None and not self._source.is_probed)
+        for number, rows in enumerate(parts):
+            yield (0.9 + 0.1 * (number + 0.5) / len(parts)) * _BROAD_PHASE
+            if not len(rows):
+                continue
+            first, second = candidates.pairs[rows[:, 1]].T * block.count + rows[:, 0]
+            bounds = paths.bounds(first, second)
+            is_apart, is_within = undecided_rows(rows, candidates, bounds, cutoff, clearance)
+            is_within &= not is_solved
+            near.append(rows[~(is_apart | is_within)])
+            within.append(rows[is_within])
+        records = _continued_records(np.concatenate(within), candidates.keys, block.times)
+        rows = np.concatenate(near)
+        return rows[np.lexsort((rows[:, 1], rows[:, 0]))], records
 
     def _candidates(self, pairs: Ints) -> Candidates:
         """Pairs (m, 2) of shapes, with what the cache holds of them."""
@@ -405,6 +431,13 @@ class PairScanner:
         i, j = np.divmod(pairs.keys, max(1, self._count))
         pairs = pairs.replaced(is_near=pairs.least <= np.minimum(size[i], size[j]))
         return ScannerRecords(pairs, self._cache.spans(), self._has_moved)
+
+
+def _continued_records(rows: Ints, keys: Ints, times: Floats) -> IntervalRecords:
+    """Make records of rows (r, 2) of intervals and candidates in contact throughout, one for each run."""
+    starts = run_starts(rows, np.ones(len(rows), dtype=bool))
+    (first, row), last = rows[starts].T, rows[np.append(starts[1:], True)[: len(rows)], 0]
+    return IntervalRecords.from_continued_contacts(keys[row], times[first], times[last + 1])
 
 
 def _in_chunks(

@@ -38,7 +38,7 @@ class IntervalRecords(Table):
     piece: Ints
 
     @classmethod
-    def from_continued_contacts(cls, keys: Ints, enter: Floats, leave: float) -> IntervalRecords:
+    def from_continued_contacts(cls, keys: Ints, enter: Floats, leave: Floats | float) -> IntervalRecords:
         """Contacts (m,) that are not the first of their pairs, without separations."""
         nothing = np.full((2, len(keys)), np.nan)
         nothing[0] = np.inf

@@ -22,15 +22,13 @@ from ..numeric.spans import CutLines, Spans, span_runs
 from ..shapes import Aabb, Sphere, where_shapes
 from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
-from .pair_filter import Candidates
+from .pair_filter import DEPTH_TOLERANCE, Candidates, may_be_deeper
 from .records import LINEAR, SAMPLED, time_within
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
 _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
-_DEPTH_TOLERANCE = 0.01
-"""Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
 GRAZE = 1e-4
 """Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
 _TURN = 10.0
@@ -169,16 +167,6 @@ def _assess_times(
     return is_settled, np.minimum(enter_error, 1.0)
 
 
-def _may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
-    """Decide whether pairs may come nearer than known, by more than a tolerance.
-
-    deviation, low : (m,) from linear motion, and the least separation of that motion
-    least : (m,) least separation that is known of the pair
-    tolerance : (m,) a deviation below this does not matter
-    """
-    return np.asarray((deviation > tolerance) & (low - deviation < least - tolerance))
-
-
 class SubframeSource(NamedTuple):
     """Motion that adaptive scans sample between frames.
 
@@ -234,7 +222,7 @@ class Subdivision:
         self.doubtful_since = np.full(len(interval), np.inf)
         rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
         self.graze = np.maximum(GRAZE * candidates.size, rounding)
-        self._depth_tolerance = np.maximum(_DEPTH_TOLERANCE * candidates.size, rounding)
+        self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
         # Least separation by pairs of subjects, of all rounds.
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
         self._least = np.full(len(candidates.keys), np.inf)
@@ -349,7 +337,7 @@ class Subdivision:
         )
         if len(touching):
             least[touching] = self._least_of_contacts(*piece)
-        is_doubtful = is_settled & _may_be_deeper(deviation, contacts.low, least, tolerance)
+        is_doubtful = is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
         if len(apart) and not isinstance(intervals.motion.b_start, (Sphere, Aabb)):
             # The lower bounds of others than these prove no more than that pairs do not touch.
@@ -357,7 +345,7 @@ class Subdivision:
             low = contacts.low.copy()
             low[apart] = raised_lower_bounds(pairs, contacts.enter[apart], low[apart], 0.0, wanted)
             contacts = contacts.replaced(low=low)
-        is_doubtful &= _may_be_deeper(deviation, contacts.low, least, tolerance)
+        is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
         is_kept = ~is_doubtful[touching]
         self._pieces = [np.append(old, new[is_kept]) for old, new in zip(self._pieces, piece, strict=True)]
         return assessment._replace(is_settled=is_settled & ~is_doubtful, is_timed=is_timed)
