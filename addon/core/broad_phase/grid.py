@@ -177,8 +177,7 @@ class Columns(NamedTuple):
     def candidates_end(self, other: Columns) -> Ints:
         """For each entry, the key (m,) behind the last of its candidates in `other`."""
         rank = np.searchsorted(other.low, self.high, side="right")
-        ends: Ints = (self.keys & ~_RANK) | rank[self.rank]
-        return ends
+        return (self.keys & ~_RANK) | rank[self.rank]
 
     def candidates(self, other: Columns, also_equal: bool) -> tuple[Ints, Ints]:
         """Find the range of candidates in `other` for each entry: start and stop, (m,) each.

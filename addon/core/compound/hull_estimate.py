@@ -84,8 +84,7 @@ def points_in_directions(points: Floats, frequency: int) -> Floats:
     directions = geodesic_directions(frequency).vectors.astype(np.float32)
     across = np.ascontiguousarray(points.T, dtype=np.float32)
     rows = [(directions[chunk] @ across).argmax(axis=1) for chunk in _chunks(len(directions), len(points))]
-    extremes: Floats = points[np.concatenate(rows)]
-    return extremes
+    return np.asarray(points[np.concatenate(rows)])
 
 
 def measure_between(extremes: Floats, frequency: int) -> Floats:
@@ -122,5 +121,4 @@ def prefix_extremes(heights: Floats, counts: Ints) -> Ints:
     is_highest = heights == np.repeat(highest, ends - begins, axis=0)
     index = np.maximum.reduceat(np.where(is_highest, np.arange(len(heights))[:, None], 0), begins, axis=0)
     of_first = np.maximum.accumulate(highest, axis=0)
-    result: Ints = np.maximum.accumulate(np.where(highest == of_first, index, 0), axis=0)[position]
-    return result
+    return np.maximum.accumulate(np.where(highest == of_first, index, 0), axis=0)[position]

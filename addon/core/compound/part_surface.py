@@ -210,8 +210,7 @@ def _lid(borders: Floats, normal: Floats) -> Floats:
     middle = np.stack([np.bincount(loop, points[:, axis]) for axis in range(3)], axis=1) / count[:, None]
     fan = np.concatenate([middle[loop[ends[:, 0]]][:, None], borders], axis=1)
     is_turned = dot(_normals(fan), normal) < 0
-    result: Floats = np.where(is_turned[:, None, None], fan[:, ::-1], fan)
-    return result
+    return np.where(is_turned[:, None, None], fan[:, ::-1], fan)
 
 
 def _with_first(

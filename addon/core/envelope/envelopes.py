@@ -147,8 +147,7 @@ class SweptBounds:
         """Length (r,) that may be added to the supports of subjects (r,)."""
         supports = np.where(np.isfinite(self._sampled[rows, :6]), self._sampled[rows, :6], 0.0)
         size = (supports[:, :3] + supports[:, 3:]).max(axis=1) / 2
-        tolerance: Floats = _TOLERANCE * size + _SINGLE_PRECISION * np.abs(supports).max(axis=1)
-        return tolerance
+        return np.asarray(_TOLERANCE * size + _SINGLE_PRECISION * np.abs(supports).max(axis=1))
 
     def merge_spheres(self, rows: Ints, spheres: Floats) -> None:
         """Merge spheres (r, 4) into those of subjects (r,), unless they are inside already."""
@@ -183,8 +182,7 @@ def _along(points: Floats, directions: Floats = DIRECTIONS.vectors) -> Floats:
     """Coordinates (..., k) of points (..., 3) along the directions (k, 3)."""
     # No matrix product, because its rounding depends on the machine.
     x, y, z = points[..., 0:1], points[..., 1:2], points[..., 2:3]
-    result: Floats = x * directions[:, 0] + y * directions[:, 1] + z * directions[:, 2]
-    return result
+    return x * directions[:, 0] + y * directions[:, 1] + z * directions[:, 2]
 
 
 def spheres_around(supports: Floats) -> Sphere:

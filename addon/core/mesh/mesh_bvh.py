@@ -142,8 +142,7 @@ class PosedMesh:
 
     def near_distance(self, nodes: Ints) -> Floats:
         """Distances (n,) from the centers of `spheres` within which each node has a triangle."""
-        distance: Floats = self.nodes.near_distance[nodes] * self.max_scale
-        return distance
+        return self.nodes.near_distance[nodes] * self.max_scale
 
     def corners(self, slots: Ints | slice = slice(None)) -> Floats:
         """World-space corners (n, 3, 3) of the triangles at slots (n,), by default of all."""

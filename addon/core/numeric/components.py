@@ -29,5 +29,4 @@ def connected_components(count: int, edges: NDArray[np.integer]) -> Ints:
         while not np.array_equal(shorter, root):
             root, shorter = shorter, shorter[shorter]
         a, b = a[is_open], b[is_open]
-    component: Ints = np.unique(root, return_inverse=True)[1].reshape(-1)
-    return component
+    return np.asarray(np.unique(root, return_inverse=True)[1].reshape(-1))

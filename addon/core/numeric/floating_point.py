@@ -44,8 +44,7 @@ def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
     lost : (...) float64. Error of the center.
     Returns half : (..., 3) float64. Grown by the error of the center, and by that of sums over the box.
     """
-    result: Floats = half + (lost + SUM_ROUNDING * half.max(axis=-1))[..., None]
-    return result
+    return np.asarray(half + (lost + SUM_ROUNDING * half.max(axis=-1))[..., None])
 
 
 def largest_singular_value(linear: Floats) -> Floats:

@@ -59,8 +59,7 @@ class PairFilter:
 
     def keys(self, first: Ints, second: Ints) -> Ints:
         """Return one number (m,) for each pair, the same for either order."""
-        keys: Ints = np.minimum(first, second) * self.count + np.maximum(first, second)
-        return keys
+        return np.asarray(np.minimum(first, second) * self.count + np.maximum(first, second))
 
     def includes(self, first: Ints, second: Ints) -> Bools:
         """Return a mask (m,) of pairs to test."""

@@ -311,5 +311,4 @@ def distance_from_segment(capsule: Capsule, points: Floats) -> Floats:
 
 def _applied(matrix: Floats, vectors: Floats) -> Floats:
     """Images (..., 3) of vectors under the linear parts of matrices (..., 4, 4)."""
-    images: Floats = np.einsum("...ij,...j->...i", matrix[..., :3, :3], vectors)
-    return images
+    return np.asarray(np.einsum("...ij,...j->...i", matrix[..., :3, :3], vectors))

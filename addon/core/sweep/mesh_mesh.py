@@ -268,8 +268,7 @@ def _positive_duration(terms: list[Floats], stretch: Floats) -> Floats:
         root = np.sqrt(c1 * c1 + 4 * curvature * np.maximum(c0, 0))
         until = np.where(c1 < 0, 2 * c0 / (root - c1), (c1 + root) / (2 * curvature))
     until = np.where((c1 >= 0) & (curvature == 0), np.inf, until)
-    least: Floats = np.where(c0 > 0, until, 0.0).min(axis=(1, 2))
-    return least
+    return np.asarray(np.where(c0 > 0, until, 0.0).min(axis=(1, 2)))
 
 
 _AFTER_END = 2.0

@@ -220,8 +220,7 @@ class RoundVolume:
         relative = points - self.center
         square = float(self.offset @ self.offset)
         along = np.clip(relative @ self.offset / square, -1.0, 1.0) if square else np.zeros(len(points))
-        heights: Floats = length(relative - along[:, None] * self.offset) - self.radius
-        return heights
+        return length(relative - along[:, None] * self.offset) - self.radius
 
     def distances(self, points: Floats) -> Floats:
         """Distances (n,), 0 inside."""
@@ -273,8 +272,7 @@ class HullVolume:
         local = (points - self._origin) @ self._to_local.T - self._middle
         offsets = np.maximum(self._offsets, 1e-300)
         parts = max_height_above(local, self._normals / offsets[:, None], np.zeros(len(offsets)))
-        bounds: Floats = length(points - self._center) * np.maximum(1 - 1 / np.maximum(parts, 1e-300), 0.0)
-        return bounds
+        return np.asarray(length(points - self._center) * np.maximum(1 - 1 / np.maximum(parts, 1e-300), 0.0))
 
     def distances(self, points: Floats) -> Floats:
         """Distances (n,) of points (n, 3), 0 inside."""
@@ -405,5 +403,4 @@ def _hull_samples(points: Floats) -> Floats | None:
     u, v = ((numbers[:, None] + 1) * _STEPS % 1).T
     is_beyond = u + v > 1
     u, v = np.where(is_beyond, 1 - u, u)[:, None], np.where(is_beyond, 1 - v, v)[:, None]
-    samples: Floats = a[face] + u * (b - a)[face] + v * (c - a)[face]
-    return samples
+    return np.asarray(a[face] + u * (b - a)[face] + v * (c - a)[face])

@@ -213,8 +213,7 @@ def rounded_frame(linear: Floats) -> Floats:
     frame = in_own_frame(linear)
     largest = float(np.abs(frame).max())
     step = 2.0 ** np.frexp(largest)[1] / _SCALE_STEPS
-    rounded: Floats = np.round(frame / step) * step + 0.0 if 0 < largest < np.inf else frame
-    return rounded
+    return np.round(frame / step) * step + 0.0 if 0 < largest < np.inf else frame
 
 
 def points_for_search(points: NDArray[Any], linear: Floats) -> Floats:

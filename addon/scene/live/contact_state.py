@@ -239,8 +239,7 @@ def _exits_of_spheres(directions: Floats, offsets: Floats, radii: Floats) -> Flo
     """
     along = directions @ offsets.T
     inside = along**2 - (offsets**2).sum(axis=1) + radii**2
-    exits: Floats = np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1)
-    return exits
+    return np.asarray(np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1))
 
 
 def _exits_of_boxes(directions: Floats, a: Obb, b: Obb) -> Floats:
