@@ -19,7 +19,7 @@ from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, largest_component
 from ..progress import converted
-from ..shapes import Aabb, Sphere, differences
+from ..shapes import Aabb, differences
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
@@ -45,11 +45,8 @@ _LONG_BLOCK, _LONGEST_BLOCK = 32, 256
 _BLOCK_SHAPES = 1 << 16
 """Shapes times intervals of blocks longer than the long: more would delay the next frame noticeably."""
 
-_FEW_TESTS, _VERY_FEW_TESTS = 1 << 24, 1 << 22
-"""Pairs times intervals, twice, that are tested faster than the broad phase could exclude them.
-
-The first is for long blocks, which take fewer rounds.
-"""
+_FEW_TESTS = 1 << 24
+"""Pairs of subjects times intervals, twice, tested faster than the broad phase could exclude them."""
 
 _CANDIDATES_PER_CHUNK = 1 << 16
 """Candidates in their intervals whose motion is gathered at once."""
@@ -126,14 +123,10 @@ class PairScanner:
         self._has_moved = np.zeros(self._count, dtype=bool)
         count = max(1, len(self._subject_of))
         self._longest = int(np.clip(_BLOCK_SHAPES // count, _LONG_BLOCK, _LONGEST_BLOCK))
-        self._shortest, self._is_long_of_parts = 1, False
+        self._shortest = 1
         if self._source is None or self._is_known.all():
-            length = _FEW_TESTS // count**2
             # Parts that are near each other belong to few pairs of subjects.
-            self._is_long_of_parts = _FEW_TESTS // max(1, self._count) ** 2 >= _LONG_BLOCK > length
-            if length < _LONG_BLOCK:
-                length = _VERY_FEW_TESTS // count**2
-            self._shortest = int(np.clip(length, 1, self._longest))
+            self._shortest = int(np.clip(_FEW_TESTS // max(1, self._count) ** 2, 1, self._longest))
         # The first block tests pairs at rest too, in each of its intervals. Where the next one is long, it is
         # the first frame by itself.
         self._begins_at_instant = self._shortest >= _LONG_BLOCK
@@ -411,10 +404,6 @@ class PairScanner:
         """Make the next block as long as moving shapes need for about twice their own length."""
         if self._shortest >= _LONG_BLOCK:
             self._block_length = self._shortest
-            return
-        if self._is_long_of_parts and not isinstance(block.shapes, Sphere):
-            # Each round takes many array operations for few rows. Of spheres, samples settle most pairs.
-            self._block_length = self._longest
             return
         low = block.boxes.min
         moved = largest_component(low[1:] - low[:-1])
