@@ -21,7 +21,6 @@ Files that belong to no room:
 - `progress`: the part that is done of jobs that are made of others.
 - `open_file`: opens a scene file of any format that Blender reads.
 - `imported_scene`: time of imported scenes.
-- `usd_layer`: time range and rate of a USD file.
 
 May import `core` and `formats`.
 """

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from pathlib import Path
 from typing import Any
 
 import bpy
-
-from .usd_layer import USD_SUFFIXES, read_layer_time
 
 _GLTF_SUFFIXES = (".glb", ".gltf")
 
@@ -46,14 +45,15 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
                 ranges += [(strip.frame_start, strip.frame_end) for strip in track.strips]
     if suffix in _GLTF_SUFFIXES and ranges:
         ranges.append((0.0, 0.0))
-    if suffix in USD_SUFFIXES:
+    if suffix.startswith(".usd"):
         try:
-            rate, codes = read_layer_time(path)
+            rate, codes = _usd_time(path)
         except ValueError as error:
             # Blender's importer has set the range.
             codes, rate = (scene.frame_start, scene.frame_end), scene.render.fps / scene.render.fps_base
             problems.append(
-                f"{error}, so its frame rate is unknown and seconds are those of {rate:g} frames per second"
+                f"{error}, so its frame rate is unknown and seconds are those of {rate:g} frames per second; "
+                f"frames {scene.frame_start} to {scene.frame_end} are used (--frames names others)"
             )
         else:
             # Blender stores a whole number and a divisor.
@@ -77,15 +77,38 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _usd_sample_range(path: Path) -> tuple[float, float] | None:
-    """First and last sample of a USD stage; None without samples, or without USD's module for Python."""
+def _usd_time(path: Path) -> tuple[float, tuple[float, float] | None]:
+    """Time codes per second of a USD layer, and its first and last time code, if it names both.
+
+    Blender's importer reads the range in whole frames. Raises ValueError if the time is unknown.
+    """
     with contextlib.suppress(AttributeError):  # the Blender application needs no call
         bpy.utils.expose_bundled_modules()  # type: ignore[attr-defined, unused-ignore]
     try:
-        from pxr import Usd
-    except ImportError:
-        return None
-    stage = Usd.Stage.Open(str(path))
+        from pxr import Sdf, Tf
+    except ImportError as error:
+        raise ValueError(
+            "this Blender has no Python module of USD (`pip install usd-core` into its Python adds it)"
+        ) from error
+    try:
+        # An anonymous layer is read again if the file has changed since Blender read it.
+        layer = Sdf.Layer.OpenAsAnonymous(os.fsencode(path), metadataOnly=True)
+    except Tf.ErrorException as error:
+        raise ValueError("the metadata cannot be read") from error
+    rate = layer.timeCodesPerSecond  # without it, framesPerSecond, or 24
+    if not 0 < rate < math.inf:
+        raise ValueError(f"the metadata has a rate of {rate:g}")
+    if not (math.isfinite(layer.startTimeCode) and math.isfinite(layer.endTimeCode)):
+        raise ValueError("the metadata has an infinite range")
+    has_range = layer.HasStartTimeCode() and layer.HasEndTimeCode()
+    return rate, (layer.startTimeCode, layer.endTimeCode) if has_range else None
+
+
+def _usd_sample_range(path: Path) -> tuple[float, float] | None:
+    """First and last sample of a USD stage; None without samples."""
+    from pxr import Usd
+
+    stage = Usd.Stage.Open(os.fsencode(path))
     prims = stage.Traverse(Usd.TraverseInstanceProxies())
     samples = [attribute.GetTimeSamples() for prim in prims for attribute in prim.GetAuthoredAttributes()]
     times = [time for each in samples if each for time in (each[0], each[-1])]

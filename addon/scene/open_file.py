@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from .errors import SceneError
-from .usd_layer import USD_SUFFIXES
 
 _IMPORTERS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys((".glb", ".gltf"), ("import_scene.gltf", "io_scene_gltf2")),
     ".fbx": ("wm.fbx_import", ""),
     ".obj": ("wm.obj_import", ""),
-    **dict.fromkeys(USD_SUFFIXES, ("wm.usd_import", "")),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ("wm.usd_import", "")),
 }
 """Operator that imports files of each suffix, and the add-on of Blender that has it, if any."""
 

@@ -5,14 +5,29 @@ Expected times are those of the keyframes in the scene that Blender's exporters 
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import math
+import os
+import random
+import sys
+import zipfile
 from pathlib import Path
 
 import bpy
 import pytest
 
 from addon.scene.blender.missing_inputs import input_warnings
+from addon.scene.imported_scene import set_time_of_import
 from addon.scene.open_file import open_scene
 from tests.scene.building import CUBE, add_vertices
+from tests.tiers import times
+
+with contextlib.suppress(AttributeError):
+    bpy.utils.expose_bundled_modules()
+needs_usd = pytest.mark.skipif(
+    importlib.util.find_spec("pxr") is None, reason="this Blender has no Python module of USD"
+)
 
 pytestmark = [pytest.mark.smoke, pytest.mark.usefixtures("empty_file")]
 
@@ -83,6 +98,7 @@ def test_range_has_the_part_of_a_frame_in_which_an_animation_ends(tmp_path):
     assert open_and_read_time(path) == (0, 21, 0)
 
 
+@needs_usd
 @pytest.mark.parametrize("suffix", [".usda", ".usdc"])
 @pytest.mark.parametrize(("rate", "base"), [(60, 1.0), (30, 1.001)])
 def test_rate_of_usd_is_that_of_the_file(tmp_path, suffix, rate, base):
@@ -131,24 +147,39 @@ def Xform "Moving_parent" {{
     return path
 
 
+@needs_usd
 def test_time_codes_of_usd_may_begin_and_end_within_a_frame(tmp_path):
     """Blender's importer cuts them to whole frames, so the last half frame would not be scanned."""
     path = write_usd(tmp_path / "shot.usda", "startTimeCode = 4.5\nendTimeCode = 90.5")
     assert open_and_read_time(path) == (4, 91, 4)
 
 
-def test_usd_without_a_range_of_time_codes_has_that_of_its_samples_or_says_that_it_is_unknown(tmp_path):
-    path = write_usd(tmp_path / "shot.usda", "framesPerSecond = 30")
-    problems = open_scene(path)
+@needs_usd
+def test_usd_without_a_range_of_time_codes_has_that_of_its_samples(tmp_path):
+    # A name that is not UTF-8 can be read on Linux.
+    name = os.fsdecode(b"shot\xff") if sys.platform == "linux" else "shot"
+    path = write_usd(tmp_path / f"{name}.usda", "framesPerSecond = 30")
+    assert open_and_read_time(path) == (5, 91, 5)
+    assert bpy.context.scene.render.fps == 30  # USD's rate of a layer without timeCodesPerSecond
+
+
+def test_usd_is_opened_without_a_python_module_of_usd_and_says_that_its_rate_is_unknown(
+    tmp_path, monkeypatch
+):
+    path = write_usd(tmp_path / "shot.usda", "timeCodesPerSecond = 48\nstartTimeCode = 5\nendTimeCode = 90")
+    monkeypatch.setitem(sys.modules, "pxr", None)
+    (problem,) = open_scene(path)
     scene = bpy.context.scene
-    assert scene.render.fps == 30  # USD's rate of a layer without timeCodesPerSecond
-    if problems:  # Blender 4.2 as a module has no USD module for Python
-        assert bpy.app.version < (4, 5, 0)
-        assert "no range of time codes" in problems[0]
-    else:
-        assert (scene.frame_start, scene.frame_end) == (5, 91)
+    rate = scene.render.fps / scene.render.fps_base
+    assert problem == (
+        f"{path}: this Blender has no Python module of USD (`pip install usd-core` into its Python adds it), "
+        f"so its frame rate is unknown and seconds are those of {rate:g} frames per second; "
+        "frames 5 to 90 are used (--frames names others)"
+    )
+    assert (scene.frame_start, scene.frame_end) == (5, 90)
 
 
+@needs_usd
 @pytest.mark.parametrize("rate", ["0", "-24", "nan"])
 def test_usd_without_a_valid_rate_is_opened_with_its_range_and_says_that_its_rate_is_unknown(tmp_path, rate):
     codes = "startTimeCode = 5\nendTimeCode = 90"
@@ -160,15 +191,55 @@ def test_usd_without_a_valid_rate_is_opened_with_its_range_and_says_that_its_rat
     assert f"those of {scene.render.fps / scene.render.fps_base:g} frames per second" in problem
 
 
-def test_usd_whose_metadata_cannot_be_read_is_opened_and_says_so(tmp_path, monkeypatch):
-    # As in a crate older than version 0.4, which is not compressed.
-    path = write_moving(tmp_path / "level.usdc", 10, 20)
-    monkeypatch.setattr("addon.scene.usd_layer._unpacked", lambda packed, most: packed)
-    (problem,) = open_scene(path)
-    assert "the metadata cannot be read, so its frame rate is unknown" in problem
-    assert bpy.context.scene.frame_end == 20
+@needs_usd
+@pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usd", ".usdz"])
+def test_time_of_usd_is_that_of_its_stage(tmp_path, suffix):
+    from pxr import Usd
+
+    for seed in range(times(10, full=100)):
+        rng, path = random.Random(seed), tmp_path / f"{seed}{suffix}"
+        written = path.with_suffix(".usdc") if suffix == ".usdz" else path
+        stage = Usd.Stage.CreateNew(str(written))
+        if rng.random() < 0.7:
+            stage.SetTimeCodesPerSecond(rng.choice([24, 60, 29.97, 1, 1000, rng.uniform(1, 100)]))
+        if rng.random() < 0.5:
+            stage.SetFramesPerSecond(rng.choice([24, 30, 12.5]))
+        first = last = bpy.context.scene.frame_current
+        if rng.random() < 0.8:
+            first, last = (
+                rng.choice([0, 1, 1001, rng.uniform(0, 9)]),
+                rng.choice([1e6, rng.uniform(1002, 9999)]),
+            )
+            stage.SetStartTimeCode(first)
+            stage.SetEndTimeCode(last)
+        stage.GetRootLayer().Save()
+        if suffix == ".usdz":
+            with zipfile.ZipFile(path, "w") as package:
+                package.write(written, written.name)
+        scene = bpy.context.scene
+        assert set_time_of_import(scene, path) == ()
+        assert scene.render.fps / scene.render.fps_base == pytest.approx(
+            stage.GetTimeCodesPerSecond(), rel=1e-6
+        )
+        assert (scene.frame_start, scene.frame_end) == (math.floor(first), math.ceil(last))
 
 
+@needs_usd
+def test_range_and_rate_are_kept_if_the_metadata_of_usd_cannot_be_read_or_has_an_infinite_range(tmp_path):
+    path, scene = write_moving(tmp_path / "level.usdc", 10, 20), bpy.context.scene
+    content = path.read_bytes()
+    infinite = write_usd(tmp_path / "shot.usda", "startTimeCode = -inf\nendTimeCode = 9")
+    scene.frame_start, scene.frame_end, scene.render.fps = 3, 7, 25
+    for size in (8, 60, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
+        (problem,) = set_time_of_import(scene, path)
+        assert "the metadata cannot be read, so its frame rate is unknown" in problem
+    (problem,) = set_time_of_import(scene, infinite)
+    assert "the metadata has an infinite range, so its frame rate is unknown" in problem
+    assert (scene.frame_start, scene.frame_end, scene.render.fps) == (3, 7, 25)
+
+
+@needs_usd
 def test_frames_that_a_range_of_blender_cannot_have_are_named(tmp_path):
     path = write_usd(tmp_path / "preroll.usda", "startTimeCode = -10\nendTimeCode = 90")
     (problem,) = open_scene(path)
