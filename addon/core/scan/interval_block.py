@@ -80,14 +80,6 @@ class Frames(Table):
         poses = np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0]
         return cls(times, sample.shapes, present, poses, moved)
 
-    def followed_by(self, later: Frames) -> Frames:
-        """Return these frames, then later ones."""
-        times, present, poses, moved = (
-            np.concatenate([getattr(frames, name) for frames in (self, later)])
-            for name in ("times", "present", "poses", "moved")
-        )
-        return Frames(times, concatenated(self.shapes, later.shapes), present, poses, moved)
-
 
 class IntervalBlock:
     """The intervals (k,) between frames (k + 1,) of shapes (n,).
@@ -251,19 +243,6 @@ class IntervalBlock:
         """Return both frames of an interval, the one before and the one after, as far as there are any."""
         begin = self._first + interval
         return self._around.take(slice(max(begin - 1, 0), begin + 3))
-
-    def contact_coordinates(self, interval: Ints, pairs: Ints) -> Floats:
-        """Largest coordinate (m,) in the world where pairs (m, 2) may touch in their intervals (m,).
-
-        A point that two shapes have in common is in both boxes, so the one nearer to the origin counts.
-        """
-        sides = ((self.boxes[:-1].min, self.boxes[:-1].max), (self.ending_boxes.min, self.ending_boxes.max))
-        away = np.abs(self.poses[:, :3, 3]).max() if self.mesh else 0.0
-        first, second = (
-            np.maximum.reduce([largest_component(side[interval, shapes]) for box in sides for side in box])
-            for shapes in pairs.T
-        )
-        return np.asarray(np.minimum(first, second) + away)
 
     def swept_boxes(self, margin: Floats, rows: tuple[Ints, ...] | None = None) -> Aabb:
         """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation.

@@ -19,6 +19,7 @@ from ..numeric.spans import span_runs
 from ..shapes import Sphere
 from ..sweep.interpolation import RotationPath
 from .motion import to_world
+from .pair_filter import Candidates
 from .records import LINEAR, ContactSpans, IntervalRecords, PairRecords, is_run_start, time_within
 from .refinement import PairIntervals, Subdivision
 
@@ -268,17 +269,17 @@ class PairCache:
         self.pairs.touched[rows[touched]] = True
         self._close(joined, until)
 
-    def history_of(self, keys: Ints) -> tuple[Floats, Bools, Floats]:
-        """Least separation (m,) of pairs so far, inf for new ones; whether they have touched (m,).
+    def candidates(self, pairs: Ints, keys: Ints, size: Floats) -> Candidates:
+        """Return pairs (m, 2) of shapes, with what is known of those of their subjects so far.
 
-        Also returns the least separation (m,) within open contacts; inf for pairs without one.
+        keys, size : (m,) of the pairs of subjects
         """
         (row, is_known), (open_row, is_open) = (_found(table.keys, keys) for table in (self.pairs, self.open))
         least, open_least = np.full((2, len(keys)), np.inf)
         least[is_known], open_least[is_open] = self.pairs.least[row], self.open.least[open_row]
         touched = np.zeros(len(keys), dtype=bool)
         touched[is_known] = self.pairs.touched[row]
-        return least, touched, open_least
+        return Candidates(pairs, keys, size, least, touched, open_least)
 
     def doubt(self, keys: Ints, since: Floats) -> None:
         """Take in times (m,) from which pairs may touch without a record; inf for none."""

@@ -322,23 +322,21 @@ def undecided_rows(
     low, known, deviation = bounds.low, bounds.least, bounds.deviation
     tolerance = DEPTH_TOLERANCE * candidates.size[row]
 
-    def is_elsewhere(least: Floats) -> Bools:
-        """Find rows whose separations are not the least (r,) of their pair or contact."""
-        may_be_least = (low < least) | (known == least)
-        return ~np.asarray(may_be_least | may_be_deeper(deviation, low, least, tolerance))
-
     pair = np.cumsum(np.diff(row, prepend=-1) != 0) - 1
     first = np.flatnonzero(np.diff(row, prepend=-1))
     least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])
-    is_apart = (low - deviation > clearance) & is_elsewhere(least[pair])
+    least = least[pair]
+    is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
+    is_apart = (low - deviation > clearance) & ~is_least
     is_within = (bounds.greatest + deviation < clearance) & bounds.continues
     before = candidates.open_least[row]
     is_within &= (interval > 0) | (before < np.inf)
     starts = run_starts(near, is_within)
     first = np.flatnonzero(starts)
     deepest = np.minimum.reduceat(np.where(interval == 0, np.minimum(known, before), known), first)
-    is_within &= is_elsewhere(deepest[np.cumsum(starts) - 1])
-    return is_apart, is_within
+    least = deepest[np.cumsum(starts) - 1]
+    is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
+    return is_apart, is_within & ~is_least
 
 
 def run_starts(rows: Ints, mask: Bools) -> Bools:

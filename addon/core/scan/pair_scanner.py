@@ -19,7 +19,7 @@ from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, largest_component
 from ..progress import converted
-from ..shapes import Aabb, differences
+from ..shapes import Aabb, concatenated, differences
 from .interval_block import Frames, IntervalBlock
 from .known_subdivision import KnownSubdivision
 from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
@@ -159,7 +159,9 @@ class PairScanner:
         """Add a sample of increasing times (k,), of no more than are missing but for what appears there."""
         frames = self._frames_of(times, sample)
         self._sizes.measure(frames)
-        self._waiting = frames if self._waiting is None else self._waiting.followed_by(frames)
+        parts = [frames] if self._waiting is None else [self._waiting, frames]
+        every, shapes, *columns = zip(*parts, strict=True)
+        self._waiting = Frames(np.concatenate(every), concatenated(*shapes), *map(np.concatenate, columns))
 
     def _frames_of(self, times: Floats, sample: Sample) -> Frames:
         if self._space is None:
@@ -219,8 +221,8 @@ class PairScanner:
         if source is not None:
             block.doubt(source.is_refinable)
         if self._known is not None:
-            parts = block.use_known(self._known, self._is_known, self._has_jumped)
-            yield from _scaled(parts, 0.0, 0.1 * _BROAD_PHASE)
+            known = block.use_known(self._known, self._is_known, self._has_jumped)
+            yield from _scaled(known, 0.0, 0.1 * _BROAD_PHASE)
         yield 0.2 * _BROAD_PHASE
         # In the first block and at an instant, pairs at rest are tested too.
         is_moving = np.ones(self._count, dtype=bool)
@@ -233,18 +235,22 @@ class PairScanner:
         yield 0.4 * _BROAD_PHASE
         pairs = candidate_pairs(block, boxes)
         pairs = pairs[is_moving[self._subject_of[pairs]].any(axis=1)].astype(np.int64)
-        candidates = self._candidates(pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)])
+        pairs = pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)]
+        subjects = self._subject_of[pairs].T
+        candidates = self._cache.candidates(
+            pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes.of_subject[subjects])
+        )
         near, continued = yield from self._near_rows(block, boxes, candidates)
         yield _BROAD_PHASE
         pieces = SolvedPieces(plan.clearance, plan.first_time)
-        solving = self._solve_candidates(block, candidates, near, pieces)
-        found = yield from _scaled(solving, _BROAD_PHASE, 1 - _RECORDING)
+        parts = self._solve_candidates(block, candidates, near, pieces)
+        found = yield from _scaled(parts, _BROAD_PHASE, 1 - _RECORDING)
         # Open contacts of pairs at rest last until the end of the block unsolved, unless one disappears.
-        keys, since = self._cache.open.keys, self._cache.open.enter
         is_moving[self._subject_of[~block.present[0]]] = True
-        at_rest = ~(is_moving[keys // max(1, self._count)] | is_moving[keys % max(1, self._count)])
-        resting = IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
-        records = IntervalRecords.concatenate([resting, continued, *found])
+        resting = self._cache.open
+        resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
+        found.append(IntervalRecords.from_continued_contacts(resting.keys, resting.enter, block.end))
+        records = IntervalRecords.concatenate([continued, *found])
         yield from _scaled(self._cache.record(records, block.end, pieces), 1 - _RECORDING, 1.0)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
@@ -299,13 +305,6 @@ class PairScanner:
         records = _continued_records(np.concatenate(within), candidates.keys, block.times)
         rows = np.concatenate(near)
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))], records
-
-    def _candidates(self, pairs: Ints) -> Candidates:
-        """Pairs (m, 2) of shapes, with what the cache holds of them."""
-        subjects = self._subject_of[pairs]
-        keys = self._plan.pair_filter.keys(*subjects.T)
-        size = np.minimum(*self._sizes.of_subject[subjects].T)
-        return Candidates(pairs, keys, size, *self._cache.history_of(keys))
 
     def _solve_candidates(
         self, block: IntervalBlock, candidates: Candidates, near: Ints, pieces: SolvedPieces

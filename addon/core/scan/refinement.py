@@ -17,7 +17,7 @@ from ..curves.transform_bounds import SHORT
 from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds, rotation_sagitta
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..numeric.spans import CutLines, Spans, span_runs
 from ..shapes import Aabb, Sphere, where_shapes
 from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
@@ -220,7 +220,18 @@ class Subdivision:
         # Rows of the round that may jump.
         self._is_abrupt: Bools = np.zeros(len(interval), dtype=bool)
         self.doubtful_since = np.full(len(interval), np.inf)
-        rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
+        # Of the largest coordinate where a pair may touch: a point that both shapes have in common is in both
+        # boxes, so the one nearer to the origin counts.
+        boxes = ((block.boxes.min, block.boxes.max), (block.ending_boxes.min, block.ending_boxes.max))
+        nearer = np.minimum(
+            *(
+                np.maximum.reduce(
+                    [largest_component(side[interval, shapes]) for box in boxes for side in box]
+                )
+                for shapes in candidates.pairs.T
+            )
+        )
+        rounding = _ROUNDING * (nearer + (np.abs(block.poses[:, :3, 3]).max() if block.mesh else 0.0))
         self.graze = np.maximum(GRAZE * candidates.size, rounding)
         self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
         # Least separation by pairs of subjects, of all rounds.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints, Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
 from ..progress import ContactMotion
 from .records import VECTORS
 
@@ -227,9 +227,9 @@ class Contacts(_Views[Contact]):
 
     def take(self, rows: Any) -> Self:
         """Select contacts by anything that indexes an array."""
-        end = np.cumsum(self.counts)
-        inner = rows_of_ranges((end - self.counts)[rows], end[rows])
-        return type(self)(self.pairs.take(rows), self.intervals.take(inner), self.counts[rows])
+        counts = self.counts[rows]
+        inner = concatenated_ranges((np.cumsum(self.counts) - self.counts)[rows], counts)
+        return type(self)(self.pairs.take(rows), self.intervals.take(inner), counts)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Contacts]) -> Contacts:
@@ -345,10 +345,3 @@ class ContactReport:
     stopped_at: float | None = None
     static_overlaps: tuple[tuple[int, int], ...] = ()
     static_pair_count: int = 0
-
-
-def rows_of_ranges(begin: Ints, end: Ints) -> Ints:
-    """Rows (k,) from `begin` up to `end` of all ranges (m,), concatenated."""
-    count = end - begin
-    offset = np.repeat(begin - np.cumsum(count) + count, count)
-    return np.asarray(np.arange(len(offset)) + offset)

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, Ints, Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
 from .motion import ObstacleSpace
 from .pair_scanner import ScanPlan
 from .records import MOTIONS, VECTORS, ContactSpans, PairRecords, ScannerRecords, is_run_start
-from .report import Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts, rows_of_ranges
+from .report import Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts
 
 SECTION_INTERVALS = 250
 """Intervals of a section: so many that the additional work for each section does not matter."""
@@ -189,8 +189,8 @@ def _contacts_of(
 ) -> Contacts:
     """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
     begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
-    rows, count = rows_of_ranges(begin, end), end - begin
-    spans = spans.take(rows)
+    count = end - begin
+    spans = spans.take(concatenated_ranges(begin, count))
     sign = np.repeat(np.where(is_flipped, -1.0, 1.0), count)[:, None]
     velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
     details = spans.uncertainty, spans.point, spans.normal * sign, velocity

@@ -364,3 +364,14 @@ def test_depth_is_known_for_clearance_larger_than_ball():
     (contact,) = scanned(motion, range(6), Obstacle(1, triangle), clearance=2.0).contacts
     # Above the triangle for a while: 0.6 to its plane, less the radius.
     assert contact.depth == pytest.approx(-0.5, abs=1e-9)
+
+
+def test_ball_that_is_nearest_outside_the_sphere_around_a_mesh_is_a_near_miss():
+    # The sphere around the plate has radius 5. The ball is within it first, far above the plate.
+    plate = mesh_of(box_corners(np.array([3.0, 4.0, 1e-3])))
+    path = np.array([[0.0, 0.0, 4.0], [3.9, 5.2, 4.0], [3.9, 5.2, 0.0], [6.0, 8.0, 0.0]])
+    motion = FormulaMotion(lambda t: path[int(t)][None], np.array([1.0]))
+    settings = ScanSettings(obstacles=[Obstacle(1, plate)], motion="linear")
+    report = finished(scan_contacts(motion, range(4), settings))
+    (miss,) = report.clearances
+    assert miss.frame == pytest.approx(2.0, abs=1e-3) and miss.gap == pytest.approx(0.5, abs=2e-3)
