@@ -53,8 +53,7 @@ class Space:
     def directions(self, values: ArrayLike) -> Floats:
         """Convert unit vectors (..., 3) from Blender's space: rotated, not scaled."""
         v = as_floats(values, "values", (3,))
-        signs: Floats = self.axes.sum(axis=1)
-        return v[..., self._source] * signs
+        return np.asarray(v[..., self._source] * self.axes.sum(axis=1))
 
     def quaternion(self, wxyz: ArrayLike) -> Floats:
         """Convert quaternions (..., 4) from Blender's space, w first, to (x, y, z, w)."""
@@ -169,8 +168,7 @@ def quaternion_from_matrix(rotations: Floats) -> Floats:
     products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     largest = np.diagonal(products, axis1=-2, axis2=-1).argmax(axis=-1)
     row = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
-    quaternion: Floats = row / np.sqrt((row**2).sum(axis=-1, keepdims=True))
-    return quaternion
+    return np.asarray(row / np.sqrt((row**2).sum(axis=-1, keepdims=True)))
 
 
 def matrix_from_quaternion(quaternions: ArrayLike) -> Floats:

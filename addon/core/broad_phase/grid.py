@@ -43,6 +43,9 @@ _CELLS = (1.0, 2.0, 6.0)
 """Sizes of cells to compare, in typical extents: for thin boxes, for most, and for sizes of many scales."""
 _ATTEMPT_COST = 20_000
 """Cost of comparing grids."""
+_FEW_SAMPLES = 256
+"""Boxes of samples below which costs are not estimated: of about 4,000 boxes."""
+
 _COLUMN_BITS = 16
 """NumPy sorts integers of up to this many bits in linear time."""
 _ENTRY_COST, _GATHERED_COST, _SECOND_SEARCH_COST = 20, 4, 30
@@ -229,8 +232,11 @@ def choose_grid(sides: list[Boxes]) -> Grid:
     ):
         return line
     typical = np.max([_typical_extents(each) for each in samples], axis=0)
-    grids = [line, *(_grid_of_cells(line, low, typical * cells) for cells in _CELLS)]
-    return min(grids, key=lambda grid: _cost(samples, weights, grid))
+    grids = [_grid_of_cells(line, low, typical * cells) for cells in _CELLS]
+    if low.shape[1] <= _FEW_SAMPLES:
+        # Any grid finds the pairs of few boxes in less time than costs take to be estimated.
+        return grids[len(grids) // 2]
+    return min([line, *grids], key=lambda grid: _cost(samples, weights, grid))
 
 
 def _typical_extents(boxes: Boxes) -> Floats:

@@ -234,8 +234,7 @@ def _stable_axes(axes: Floats) -> Floats:
         axes = rounded_to_nearest(axes / length(axes)[:, None], _ROTATION_DECIMALS)
     last = 2 - (axes[:, ::-1] != 0).argmax(axis=1)
     signs = np.where(axes[np.arange(len(axes)), last] < 0, -1.0, 1.0)
-    stable: Floats = axes * signs[:, None] + 0.0
-    return stable
+    return np.asarray(axes * signs[:, None] + 0.0)
 
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:

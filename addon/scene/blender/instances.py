@@ -214,8 +214,7 @@ class InstanceTable(Generic[_T]):
 
     def sorted_rows(self, rows: Ints, groups: Ints) -> Ints:
         """Rows (m,) sorted by their groups (m,), then by their persistent ids."""
-        order: Ints = np.lexsort((*self.indices[rows].T[::-1], groups))
-        return rows[order]
+        return np.asarray(rows[np.lexsort((*self.indices[rows].T[::-1], groups))])
 
     def key_of(self, row: int) -> InstanceKey:
         """Return the key of a row."""

@@ -116,7 +116,7 @@ def _draw(case: Keyed, rows: int | None) -> Call:
     projection = Matrix.Diagonal((1 / 36, 1 / 27, -1 / 100, 1))
 
     def draw_rows(shader: Any, batch: Any, texture: Any) -> None:
-        draw_all_rows(shader, batch, texture if rows is None else texture._replace(rows=rows))
+        draw_all_rows(shader, batch, texture if rows is None else (texture[0], rows))
 
     def draw() -> None:
         with canvas.bind(), patch.object(drawing, "_draw", draw_rows):
