@@ -123,12 +123,25 @@ def test_animated_switch_is_followed_or_not_known(place, name, method):
     value = "ITASC" if name == "ik_solver" else other_value(owner, name)
     if not animate(owner, name, value, method):
         pytest.skip("this Blender cannot animate the property")
-    with keeping_open():
-        wrong = list(wrong_boxes())
-    if name in UNSTEADY or IS_UNSTEADY:
-        # What is sampled then may be wrong, but nothing is proven wrongly.
+    wrong = steadily_wrong_boxes(name)
+    if IS_UNSTEADY:
         wrong = [each for each in wrong if each[2]]
     assert wrong == []
+
+
+def steadily_wrong_boxes(name):
+    """Compare boxes with Blender's while a property is animated: see `wrong_boxes`."""
+    with keeping_open():
+        wrong = list(wrong_boxes())
+        if name == "use_tail":
+            # About one frame in four hundred, Blender alone gives another pose if the machine is busy.
+            for _ in range(2):
+                if not any(is_known for _, _, is_known in wrong):
+                    wrong = wrong and list(wrong_boxes())
+    if name in UNSTEADY:
+        # What is sampled then may be wrong, but nothing is proven wrongly.
+        wrong = [each for each in wrong if each[2]]
+    return wrong
 
 
 def test_without_an_animated_switch_the_subjects_are_known():
@@ -165,11 +178,7 @@ def assert_none_is_wrong(place, method):
         if value is None or not animate(owner, name, value, method):
             continue
         tried += 1
-        with keeping_open():
-            found = list(wrong_boxes())
-        if name in UNSTEADY:
-            found = [each for each in found if each[2]]
-        if found:
+        if found := steadily_wrong_boxes(name):
             wrong[name] = found
     assert tried
     assert wrong == {}
