@@ -294,16 +294,25 @@ class ShapeMotion(NamedTuple):
     change : Change of the numbers of a shape, as `velocities` has it.
     rotation : Largest distance of a corner or an end from the center, and angle of rotation; None for shapes
         without axes that turn.
+    radii : Radii of the spheres about the center of a shape that hold it, and that are within it.
     """
 
     velocity: Callable[[Any, Any, Any, Floats], Floats]
     change: Callable[[Any, Any], Floats]
     rotation: Callable[[Any, Any], tuple[Floats, Floats]] | None
+    radii: Callable[[Any], tuple[Floats, Floats]]
+
+
+def _radii_of_boxes(boxes: Aabb | Obb) -> tuple[Floats, Floats]:
+    half = boxes.half_extents
+    return length(half), half.min(axis=-1)
 
 
 MOTIONS_OF_SHAPES: dict[type, ShapeMotion] = {
-    Sphere: ShapeMotion(_velocity_on_sphere, _change_of_spheres, None),
-    Aabb: ShapeMotion(_velocity_on_box, _change_of_boxes, None),
+    Sphere: ShapeMotion(
+        _velocity_on_sphere, _change_of_spheres, None, lambda shapes: (shapes.radius, shapes.radius)
+    ),
+    Aabb: ShapeMotion(_velocity_on_box, _change_of_boxes, None, _radii_of_boxes),
     Obb: ShapeMotion(
         _velocity_on_oriented_box,
         _change_of_oriented_boxes,
@@ -311,11 +320,13 @@ MOTIONS_OF_SHAPES: dict[type, ShapeMotion] = {
             np.maximum(length(start.half_extents), length(end.half_extents)),
             rotation_angle(start, end),
         ),
+        _radii_of_boxes,
     ),
     Capsule: ShapeMotion(
         _velocity_on_capsule,
         _change_of_capsules,
         lambda start, end: (np.maximum(start.half_length, end.half_length), arc(start.axis, end.axis)[1]),
+        lambda shapes: (shapes.half_length + shapes.radius, shapes.radius),
     ),
 }
 """Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they

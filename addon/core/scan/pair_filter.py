@@ -2,7 +2,8 @@
 
 Boxes are those over a whole block first, then those of each interval. Pairs of which neither subject
 moves are skipped by `pair_scanner`, but for the first block of a section and the last frame of the scan.
-`sections` drops contacts of pairs that never moved from the report, unless static pairs were requested.
+`sections` drops contacts of pairs that never moved from the report, unless static pairs were requested, or
+nothing moves at all.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
 from ..errors import InvalidShapeError
-from ..interval.pair_motion import rotation_sagitta
+from ..interval.pair_motion import MOTIONS_OF_SHAPES, rotation_sagitta
 from ..numeric.arguments import as_indices, as_mask
 from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
+from ..shapes import Aabb, Sphere
 from .interval_block import Frames, IntervalBlock
 
 
@@ -261,7 +262,8 @@ class CenterPaths(NamedTuple):
     def of_block(cls, block: IntervalBlock) -> CenterPaths:
         """Find the paths of all shapes of a block."""
         shapes = block.shapes[:-1]
-        (outer, inner), (outer_end, inner_end) = _radii(shapes), _radii(block.ending)
+        radii = MOTIONS_OF_SHAPES[type(shapes)].radii
+        (outer, inner), (outer_end, inner_end) = radii(shapes), radii(block.ending)
         outer = np.maximum(outer, outer_end) + rotation_sagitta(shapes, block.ending)
         if block.mesh:
             # There is no sphere within the mesh that is known.
@@ -294,16 +296,6 @@ class CenterPaths(NamedTuple):
         return SeparationBounds(
             low - rounding, np.minimum(*ends), np.maximum(*ends) + rounding, deviation, continues
         )
-
-
-def _radii(shapes: Shape) -> tuple[Floats, Floats]:
-    """Radii (...) of the spheres about the centers of shapes that hold them, and of those within them."""
-    if isinstance(shapes, Sphere):
-        return shapes.radius, shapes.radius
-    if isinstance(shapes, Capsule):
-        return shapes.half_length + shapes.radius, shapes.radius
-    assert isinstance(shapes, Aabb | Obb)
-    return length(shapes.half_extents), shapes.half_extents.min(axis=-1)
 
 
 def undecided_rows(

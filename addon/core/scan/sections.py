@@ -7,7 +7,7 @@ A section knows the samples next to it, so that deviations from linear motion ar
 does not know which pairs have touched before: a contact that lasts over a cut is joined.
 
 The report of every scan is made here too. It is without the contacts of pairs that never moved, unless these
-were requested.
+were requested or nothing moves at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Contents of a document as data classes, in Blender's space and units."""
+"""Contents of a document as data classes, in Blender's space and units.
+
+`contacts`, `objects` and `conversion` write their members and read them, and `validation/schema.json` describes
+these, with the version of documents.
+"""
 
 from __future__ import annotations
 
