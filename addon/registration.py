@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import bpy
 
@@ -82,6 +82,11 @@ def register() -> None:
         texts.attach()
         stack.callback(texts.detach)
         for cls in _CLASSES:
+            # Nothing of a scene can be keyframed: a key on the active row would choose it at each frame.
+            if issubclass(cls, bpy.types.PropertyGroup):
+                cls.__annotations__ = get_type_hints(cls)
+                for definition in cls.__annotations__.values():
+                    definition.keywords.setdefault("options", set())
             bpy.utils.register_class(cls)
             stack.callback(bpy.utils.unregister_class, cls)
         scene_properties.attach()

@@ -1,6 +1,6 @@
 """Contents of a document as data classes, in Blender's space and units.
 
-`contacts`, `objects` and `conversion` write their members and read them, and `validation/schema.json` describes
+`contacts`, `objects` and `conversion` write the members and read them, and `validation/schema.json` describes
 these, with the version of documents.
 """
 

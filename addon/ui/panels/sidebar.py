@@ -150,7 +150,9 @@ def draw_parts(layout: UILayout, settings: Any) -> None:
     """Draw the number of convex parts, and the depth of notches that stay closed."""
     column = layout.column(align=True)
     column.prop(settings, "parts")
-    column.prop(settings, "parts_tolerance")
+    row = column.row(align=True)
+    row.enabled = settings.parts > 1
+    row.prop(settings, "parts_tolerance")
 
 
 _DEFAULT_REGION = 280

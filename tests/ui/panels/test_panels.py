@@ -121,6 +121,13 @@ def test_convex_parts_of_the_panel_reach_bounds_scans_and_the_overlay(settings):
     assert settings.parts == 5 and settings.shape == "compound"
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+def test_tolerance_of_parts_is_greyed_out_with_one_part(settings, parts):
+    settings.added_shapes, settings.parts = {"compound"}, parts
+    options = Page(bounds_panel.COLLISION_BOUNDS_PT_fit_settings).options
+    assert options["parts"] and options["parts_tolerance"] == (parts > 1)
+
+
 def test_box_axes_of_the_scene_reach_bounds_scans_and_the_overlay(settings):
     assert contact_settings(settings).fit.axes == "checked"
     add_box("Box", (1, 1, 1)).rotation_euler.z = 0.5

@@ -60,3 +60,27 @@ def test_items_keep_the_numbers_that_files_store():
 
 def test_each_naming_scheme_is_in_the_menu_and_has_a_pattern():
     assert set(STORED["COLLISION_BOUNDS_PG_colliders"]["naming"]) == {*COLLIDER_NAME_PATTERNS, "custom"}
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize(
+    ("owner", "expected"),
+    [
+        (bpy.types.Scene, []),
+        (bpy.types.Object, ["COLLISION_BOUNDS_PG_object.padding"]),
+        (bpy.types.Collection, []),
+    ],
+)
+def test_only_the_padding_of_objects_can_be_keyframed(owner, expected):
+    assert animatable_properties(owner.bl_rna.properties["collision_bounds"].fixed_type) == expected
+
+
+def animatable_properties(group):
+    """Names of the properties of a group, and of the groups in it, that can be keyframed."""
+    found = []
+    for prop in group.properties:
+        if prop.type in ("POINTER", "COLLECTION") and "COLLISION_BOUNDS" in prop.fixed_type.identifier:
+            found += animatable_properties(prop.fixed_type)
+        elif prop.is_animatable and prop.identifier not in ("rna_type", "name"):
+            found.append(f"{group.identifier}.{prop.identifier}")
+    return found
