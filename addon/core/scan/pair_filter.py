@@ -22,6 +22,7 @@ from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Sphere
 from .interval_block import Frames, IntervalBlock
+from .records import is_run_start
 
 
 class PairFilter:
@@ -206,21 +207,29 @@ def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
 
 
 def overlaps_by_interval(boxes: Aabb, pairs: Ints, step: int) -> Iterator[Ints]:
-    """Yield rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, by pair.
+    """Yield the cells (r,) of pairs and intervals in which boxes (k, n) overlap, increasing.
+
+    The cell of a pair in an interval is k times the number of the pair, plus the number of the interval.
 
     step : Number of pairs at once.
     """
-    columns = [np.ascontiguousarray(side.transpose(2, 1, 0)) for side in (boxes.min, boxes.max)]
+    count = len(boxes.min)
+    below, above = (np.ascontiguousarray(side.transpose(2, 1, 0)) for side in (boxes.min, boxes.max))
     for start in range(0, len(pairs), step):
         first, second = pairs[start : start + step].T
-        below, above = columns[0][0], columns[1][0]
-        row, interval = np.nonzero((below[first] <= above[second]) & (below[second] <= above[first]))
-        for below, above in zip(columns[0][1:], columns[1][1:], strict=True):
-            i, j = first[row], second[row]
-            overlap = below[i, interval] <= above[j, interval]
-            overlap &= below[j, interval] <= above[i, interval]
-            row, interval = row[overlap], interval[overlap]
-        yield np.column_stack([interval, start + row])
+        overlap = (below[0][first] <= above[0][second]) & (below[0][second] <= above[0][first])
+        cells = start * count + np.flatnonzero(overlap)
+        first, second = places_of(cells, pairs, count)
+        for low, high in zip(below[1:].reshape(2, -1), above[1:].reshape(2, -1), strict=True):
+            overlap = (low.take(first) <= high.take(second)) & (low.take(second) <= high.take(first))
+            cells, first, second = cells[overlap], first[overlap], second[overlap]
+        yield cells
+
+
+def places_of(cells: Ints, pairs: Ints, count: int) -> Ints:
+    """Places (2, r) of both shapes of pairs (m, 2) in cells (r,): shape times `count`, plus interval."""
+    row = cells // count
+    return np.asarray((pairs.take(row, axis=0).T - row) * count + cells)
 
 
 class SeparationBounds(NamedTuple):
@@ -298,46 +307,39 @@ class CenterPaths(NamedTuple):
         )
 
 
-def undecided_rows(
-    near: Ints, candidates: Candidates, bounds: SeparationBounds, cutoff: Floats, clearance: float
+def undecided_cells(
+    cells: Ints,
+    candidates: Candidates,
+    bounds: SeparationBounds,
+    cutoff: Floats,
+    clearance: float,
+    count: int,
 ) -> tuple[Bools, Bools]:
-    """Find the rows (r,) in which a pair stays apart, or in contact, and is nearer or deeper in another one.
+    """Find the cells (r,) in which a pair stays apart, or in contact, and is nearer or deeper in another one.
 
-    Pairs that stay in contact may be deeper in another row of the same contact. A contact that may be new is
+    Pairs that stay in contact may be deeper in another cell of the same contact. A contact that may be new is
     left to be solved.
 
-    near : (r, 2) interval and candidate, by candidate, then interval
+    cells : (r,) int, increasing. See `overlaps_by_interval`.
     bounds : (r,)
     cutoff : Separations at or above which those of candidates do not matter.
+    count : Number of intervals.
     """
-    interval, row = near.T
+    row = cells // count
     low, known, deviation = bounds.low, bounds.least, bounds.deviation
-    tolerance = DEPTH_TOLERANCE * candidates.size[row]
-
-    pair = np.cumsum(np.diff(row, prepend=-1) != 0) - 1
-    first = np.flatnonzero(np.diff(row, prepend=-1))
-    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])
-    least = least[pair]
+    tolerance = DEPTH_TOLERANCE * candidates.size.take(row)
+    is_first = np.diff(row, prepend=-1) != 0
+    first = np.flatnonzero(is_first)
+    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])[np.cumsum(is_first) - 1]
     is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
     is_apart = (low - deviation > clearance) & ~is_least
+    begins, before = cells == row * count, candidates.open_least.take(row)
     is_within = (bounds.greatest + deviation < clearance) & bounds.continues
-    before = candidates.open_least[row]
-    is_within &= (interval > 0) | (before < np.inf)
-    starts = run_starts(near, is_within)
-    first = np.flatnonzero(starts)
-    deepest = np.minimum.reduceat(np.where(interval == 0, np.minimum(known, before), known), first)
+    is_within &= ~begins | (before < np.inf)
+    # Runs of successive intervals in contact; each of the other cells is a run by itself.
+    starts = is_run_start(cells - np.arange(len(cells))) | begins | ~is_within
+    starts[1:] |= ~is_within[:-1]
+    deepest = np.minimum.reduceat(np.where(begins, np.minimum(known, before), known), np.flatnonzero(starts))
     least = deepest[np.cumsum(starts) - 1]
     is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
     return is_apart, is_within & ~is_least
-
-
-def run_starts(rows: Ints, mask: Bools) -> Bools:
-    """Find the rows (r,) of interval and pair with which runs of successive intervals of one pair begin.
-
-    rows : (r, 2) by pair, then interval
-    mask : (r,) rows of runs; each of the others is a run by itself
-    """
-    interval, row = rows.T
-    starts = np.ones(len(rows), dtype=bool)
-    starts[1:] = (row[1:] != row[:-1]) | (interval[1:] != interval[:-1] + 1) | ~(mask[1:] & mask[:-1])
-    return starts

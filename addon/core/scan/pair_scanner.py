@@ -31,10 +31,10 @@ from .pair_filter import (
     SubjectSizes,
     candidate_pairs,
     overlaps_by_interval,
-    run_starts,
-    undecided_rows,
+    places_of,
+    undecided_cells,
 )
-from .records import IntervalRecords, ScannerRecords
+from .records import IntervalRecords, ScannerRecords, is_run_start
 from .refinement import PairIntervals, Subdivision, SubframeSource
 
 _Result = TypeVar("_Result")
@@ -275,36 +275,36 @@ class PairScanner:
         Also returns records of candidates that stay in contact without being deeper than elsewhere.
         """
         parts: list[Ints] = []
+        count, pairs = block.count, candidates.pairs
         is_refined = not block.is_instant and bool(self._is_known.any())
-        is_near = np.zeros(block.deviation.shape, dtype=bool)
-        pairs_at_once = max(1, CHUNK_ROWS // block.count)
-        for rows in overlaps_by_interval(boxes, candidates.pairs, pairs_at_once):
-            for shapes in candidates.pairs[rows[:, 1]].T if is_refined else ():
-                is_near[rows[:, 0], shapes] = True
-            parts.append(rows)
-            part = len(parts) * pairs_at_once / len(candidates.keys)
-            yield (0.4 + 0.3 * min(1.0, part)) * _BROAD_PHASE
+        is_near = np.zeros((len(self._is_known), count), dtype=bool)
+        pairs_at_once = max(1, CHUNK_ROWS // count)
+        for cells in overlaps_by_interval(boxes, pairs, pairs_at_once):
+            if is_refined:
+                is_near.reshape(-1)[places_of(cells, pairs, count)] = True
+            parts.append(cells)
+            yield (0.4 + 0.3 * min(1.0, len(parts) * pairs_at_once / len(pairs))) * _BROAD_PHASE
         if is_refined:
-            refining = block.refine(*np.nonzero(is_near & self._is_known))
+            refining = block.refine(*np.nonzero((is_near & self._is_known[:, None]).T))
             yield from _scaled(refining, 0.7 * _BROAD_PHASE, 0.9 * _BROAD_PHASE)
-        near, within = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
+        near, within = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         paths, clearance = CenterPaths.of_block(block), self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         # Of parts of subjects, spans in contact decide others. What may move in steps is sampled in any case.
         is_solved = not self._plan.is_whole or (self._source is not None and not self._source.is_probed)
-        for number, rows in enumerate(parts):
+        for number, cells in enumerate(parts):
             yield (0.9 + 0.1 * (number + 0.5) / len(parts)) * _BROAD_PHASE
-            if not len(rows):
+            if not len(cells):
                 continue
-            first, second = candidates.pairs[rows[:, 1]].T * block.count + rows[:, 0]
-            bounds = paths.bounds(first, second)
-            is_apart, is_within = undecided_rows(rows, candidates, bounds, cutoff, clearance)
+            bounds = paths.bounds(*places_of(cells, pairs, count))
+            is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
             is_within &= not is_solved
-            near.append(rows[~(is_apart | is_within)])
-            within.append(rows[is_within])
+            near.append(cells[~(is_apart | is_within)])
+            within.append(cells[is_within])
         records = _continued_records(np.concatenate(within), candidates.keys, block.times)
-        rows = np.concatenate(near)
-        return rows[np.lexsort((rows[:, 1], rows[:, 0]))], records
+        row, interval = np.divmod(np.concatenate(near), count)
+        order = np.lexsort((row, interval))
+        return np.column_stack([interval[order], row[order]]), records
 
     def _solve_candidates(
         self, block: IntervalBlock, candidates: Candidates, near: Ints, pieces: SolvedPieces
@@ -421,10 +421,12 @@ class PairScanner:
         return ScannerRecords(pairs, self._cache.spans(), self._has_moved)
 
 
-def _continued_records(rows: Ints, keys: Ints, times: Floats) -> IntervalRecords:
-    """Make records of rows (r, 2) of intervals and candidates in contact throughout, one for each run."""
-    starts = run_starts(rows, np.ones(len(rows), dtype=bool))
-    (first, row), last = rows[starts].T, rows[np.append(starts[1:], True)[: len(rows)], 0]
+def _continued_records(cells: Ints, keys: Ints, times: Floats) -> IntervalRecords:
+    """Make records of cells (r,) of candidates in contact throughout, one for each run of intervals."""
+    count = len(times) - 1
+    starts = is_run_start(cells - np.arange(len(cells))) | (cells % count == 0)
+    row, first = np.divmod(cells[starts], count)
+    last = cells[np.append(starts[1:], True)[: len(cells)]] % count
     return IntervalRecords.from_continued_contacts(keys[row], times[first], times[last + 1])
 
 

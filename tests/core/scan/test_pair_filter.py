@@ -1,10 +1,10 @@
-"""Rows of intervals and pairs that spheres decide: each one that may matter is left to be solved."""
+"""Cells of pairs and intervals that spheres decide: each one that may matter is left to be solved."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from addon.core.scan.pair_filter import Candidates, SeparationBounds, undecided_rows
+from addon.core.scan.pair_filter import Candidates, SeparationBounds, undecided_cells
 
 
 def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):
@@ -17,7 +17,6 @@ def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):
     bounds = SeparationBounds(
         np.array(low, dtype=float), ends.min(axis=1), ends.max(axis=1), deviation, np.ones(count, dtype=bool)
     )
-    near = np.column_stack([np.arange(count), np.zeros(count, dtype=np.int64)])
     candidate = Candidates(
         np.array([[0, 1]]),
         np.array([1]),
@@ -26,7 +25,8 @@ def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):
         np.array([open_least < np.inf]),
         np.array([open_least]),
     )
-    apart, within = undecided_rows(near, candidate, bounds, candidate.separation_cutoff(clearance), clearance)
+    cutoff = candidate.separation_cutoff(clearance)
+    apart, within = undecided_cells(np.arange(count), candidate, bounds, cutoff, clearance, count)
     return apart.tolist(), within.tolist()
 
 
