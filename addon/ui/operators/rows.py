@@ -312,7 +312,7 @@ def add_markers(scene: Scene, all_intervals: bool = False) -> int:
     settings = settings_on(scene)
     existing = {(marker.name, marker.frame) for marker in scene.timeline_markers}
     pairs: dict[int, list[str]] = defaultdict(list)
-    for row in settings.rows:
+    for row in settings.rows if has_rows(settings) else ():
         if row.is_near_miss or row.hidden:
             continue
         starts = starts_of_row(settings, row) if all_intervals else [frame_of_row(settings, row)]

@@ -25,7 +25,7 @@ from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import SeparationCurve
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_entry
+from ..contact_rows import active_entry, has_rows
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, settings_on
 from ..texts import iface_, length_text, n_, shortened, translated
@@ -331,7 +331,7 @@ def _is_shown(context: Any) -> bool:
         settings
         and settings.display.show_separation
         and context.space_data.overlay.show_overlays
-        and settings.rows
+        and has_rows(settings)
     )
 
 

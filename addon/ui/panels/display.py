@@ -10,6 +10,7 @@ from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
 from .. import texts
+from ..contact_rows import has_rows
 from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
 from ..texts import draw_line, error_text, iface_count, length_text, n_, playhead_text
@@ -108,8 +109,8 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
         if contact is not None:
             contact.active = display.show_overlay
             column = contact.column()
-            column.enabled = bool(settings.rows)
+            column.enabled = has_rows(settings)
             column.prop(display, "show_contact")
             column.prop(display, "show_ghosts")
-            if not settings.rows:
+            if not has_rows(settings):
                 contact.label(text="Find contacts, then click a row", icon="INFO")

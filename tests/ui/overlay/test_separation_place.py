@@ -1,12 +1,15 @@
-"""Place of the large graph of the separation in a viewport."""
+"""Place of the large graph of the separation in a viewport, and when it is shown."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
+import bpy
 import pytest
 
-from addon.ui.overlay.over_time import _Place
+from addon.scene.jobs import result_store
+from addon.ui.overlay.over_time import _is_shown, _Place
+from tests.ui import scanned_scene
 
 
 def place_in(width, height, scale=1.0, gizmo=True):
@@ -35,3 +38,18 @@ def test_graph_leaves_the_navigation_buttons_of_a_low_viewport_free(width, heigh
 
 def test_viewport_without_room_has_no_graph():
     assert place_in(120, 600) is None and place_in(900, 60) is None
+
+
+def test_graph_is_shown_only_while_the_session_has_the_contacts(settings):
+    view = SimpleNamespace(overlay=SimpleNamespace(show_overlays=True))
+    context = SimpleNamespace(scene=bpy.context.scene, space_data=view)
+    settings.display.show_separation = True
+    assert not _is_shown(context)
+    scanned_scene.build()
+    scanned_scene.scan()
+    assert _is_shown(context)
+    view.overlay.show_overlays = False
+    assert not _is_shown(context)
+    view.overlay.show_overlays = True
+    result_store.clear()
+    assert len(settings.rows) > 0 and not _is_shown(context)

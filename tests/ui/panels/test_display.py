@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from addon.scene.jobs import result_store
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_display
 from addon.ui.properties.scene import COLLISION_BOUNDS_PG_display
+from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
 
@@ -29,9 +31,17 @@ def test_settings_without_effect_are_greyed_out(settings):
         settings.display.draw_as = draw_as
         options = page().options
         assert (options["line_width"], options["face_opacity"]) == (lines, faces)
-    assert not page().options["show_ghosts"] and page().labels[-1] == "Find contacts, then click a row"
-    settings.rows.add()
-    assert page().options["show_ghosts"]
+
+
+def test_settings_of_the_active_contact_need_contacts_of_this_session(settings):
+    note = "Find contacts, then click a row"
+    assert not page().options["show_ghosts"] and page().labels[-1] == note
+    scanned_scene.build()
+    scanned_scene.scan()
+    assert page().options["show_ghosts"] and note not in page().labels
+    result_store.clear()
+    assert len(settings.rows) > 0
+    assert not page().options["show_ghosts"] and page().labels[-1] == note
 
 
 def test_rarely_changed_settings_are_folded(settings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from addon.scene.jobs import result_store
 from addon.ui.operators.rows import has_markers
 from tests.scene.sampling import key
 from tests.ui import scanned_scene
@@ -102,6 +103,18 @@ def test_markers_that_user_has_renamed_are_no_contact_markers(timeline, settings
     assert not has_markers(bpy.context.scene)
     toggle()
     assert len(timeline) == 6, "new ones are added"
+
+
+def test_markers_of_contacts_that_the_session_lacks_can_only_be_removed(timeline, settings):
+    toggle()
+    before = listed(timeline)
+    result_store.clear()  # as when the extension is disabled and enabled again
+    assert len(settings.rows) > 0
+    toggle(action="ADD")
+    toggle(action="ADD", all_intervals=True)
+    assert listed(timeline) == before
+    toggle()
+    assert listed(timeline) == [] and not bpy.ops.collision_bounds.contact_markers.poll()
 
 
 def test_operator_is_disabled_without_contacts(settings):
