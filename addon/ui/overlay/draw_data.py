@@ -59,9 +59,16 @@ class Instances(Table):
 
     @classmethod
     def of(cls, mesh: UnitMesh, centers: Floats, axes: Floats, owners: Ints) -> Instances:
-        """Return a unit mesh at each of the centers (n, 3), with axes (n, 3, 3) as columns, in black."""
+        """Return a unit mesh at each of the centers (n, 3), in black.
+
+        axes : (n, 3, 3) float. Its axes in the world, as columns; or (n, 1) or (n, 3) lengths along X, Y, Z.
+        """
         rows = np.zeros((len(centers), 4, 4), dtype=np.float32)
-        rows[:, :3, 3], rows[:, :3, :3] = centers, axes
+        rows[:, :3, 3] = centers
+        if axes.ndim == 2:
+            rows[:, range(3), range(3)] = axes
+        else:
+            rows[:, :3, :3] = axes
         return cls(np.full(len(rows), UNIT_MESHES.index(mesh), dtype=np.int8), rows, owners)
 
     def with_color(self, color: Any) -> Instances:

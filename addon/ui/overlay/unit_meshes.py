@@ -234,8 +234,8 @@ def _capsule_parts(shape: Capsule) -> tuple[_Part, ...]:
 
 
 PARTS: dict[type, Callable[[Any], tuple[_Part, ...]]] = {
-    Sphere: lambda shape: (("spheres", shape.center, shape.radius[:, None, None] * np.eye(3)),),
-    Aabb: lambda shape: (("boxes", shape.center, shape.half_extents[:, None] * np.eye(3)),),
+    Sphere: lambda shape: (("spheres", shape.center, shape.radius[:, None]),),
+    Aabb: lambda shape: (("boxes", shape.center, shape.half_extents),),
     Obb: lambda shape: (("boxes", shape.center, shape.rotation * shape.half_extents[:, None]),),
     Capsule: _capsule_parts,
     Segment: lambda shape: (

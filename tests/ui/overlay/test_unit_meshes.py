@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Capsule, Cylinder, Sphere
+from addon.core import Aabb, Capsule, Cylinder, Obb, Sphere
 from addon.ui.overlay import unit_meshes
 from addon.ui.overlay.draw_data import UNIT_MESHES, instances_of
 
@@ -78,3 +80,27 @@ def test_faces_of_all_parts_of_a_shape_are_closed_and_face_outward(shape, volume
     # The divergence theorem gives the volume inside a closed surface.
     enclosed = (corners[:, 0] * normals).sum() / 6
     assert enclosed == pytest.approx(volume, rel=0.03)
+
+
+_COUNT = 10_000
+
+
+@pytest.mark.parametrize(
+    ("shape", "half_extents"),
+    [
+        (Aabb(np.zeros((_COUNT, 3)), np.full((_COUNT, 3), (2, 4, 6))), (1, 2, 3)),
+        (Sphere(np.ones((_COUNT, 3)), np.full(_COUNT, 5)), (5, 5, 5)),
+    ],
+    ids=["Aabb", "Sphere"],
+)
+def test_shapes_along_the_axes_of_the_world_need_no_product_of_matrices(shape, half_extents):
+    """Each frame makes the instances of all shapes again."""
+    owners = np.arange(_COUNT)
+    turned = Obb(shape.center, [half_extents] * _COUNT, [np.eye(3)] * _COUNT)
+    np.testing.assert_array_equal(instances_of(shape, owners).rows, instances_of(turned, owners).rows)
+    tracemalloc.start()
+    rows = instances_of(shape, owners).rows
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    centers_and_sizes = 2 * _COUNT * 3 * 8
+    assert peak < rows.nbytes + centers_and_sizes + _COUNT * 8
