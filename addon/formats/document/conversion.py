@@ -62,12 +62,12 @@ def _write_groups(key: str, groups: Mapping[str, Iterable[str]]) -> list[dict[st
     return [{key: name, "ids": sorted(groups[name])} for name in sorted(groups)]
 
 
-def _read_groups(key: str, extra: Any) -> dict[str, tuple[str, ...]]:
-    return {
-        entry[key]: tuple(id for id in entry["ids"] if isinstance(id, str))
+def _read_groups(key: str, extra: Any) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        (entry[key], tuple(id for id in entry["ids"] if isinstance(id, str)))
         for entry in (extra if isinstance(extra, list) else [])
         if isinstance(entry, dict) and isinstance(entry.get(key), str) and isinstance(entry.get("ids"), list)
-    }
+    ]
 
 
 def _write_played(played: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -78,13 +78,12 @@ def _write_played(played: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
-    groups = _read_groups("reason", extra)
-    return {id: reason for reason, ids in groups.items() for id in ids if id in known}
+    return {id: reason for reason, ids in _read_groups("reason", extra) for id in ids if id in known}
 
 
 def read_armature_roots(extra: Any, _: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
     """Convert "armatureRoots" of "extras"."""
-    return _read_groups("armature", extra)
+    return dict(_read_groups("armature", extra))
 
 
 def read_skipped_pairs(extra: Any, _: Collection[str] = ()) -> dict[str, int]:

@@ -121,11 +121,12 @@ def test_left_handed_space_in_centimeters_is_inverted():
 
 def test_reasons_for_playing_the_scene_are_written_again():
     document = samples.document()
-    known = document["objects"][0]["id"]
+    known, other = (each["id"] for each in document["objects"][:2])
     entry = {"reason": "it is simulated", "ids": [known]}
     for extra, kept in (
         ([entry], [entry]),
         ([{**entry, "ids": [known, "nobody"]}], [entry]),
+        ([entry, {**entry, "ids": [other]}], [{**entry, "ids": sorted([known, other])}]),
         (5, None),
         ([5, {"reason": 5, "ids": [known]}, {"reason": "r", "ids": 5}], None),
     ):
