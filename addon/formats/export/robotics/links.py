@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -165,12 +164,17 @@ def _objects_with_entries(entries: Iterable[dict[str, Any]]) -> list[tuple[str, 
 
 def _parents_first(parents: list[int | None]) -> list[int]:
     """Return all rows, each after its parent. A circle of parents, which is no valid document, is opened."""
-    while True:
-        above = {row: [] if parent is None else [parent] for row, parent in enumerate(parents)}
-        try:
-            return list(TopologicalSorter(above).static_order())
-        except CycleError as error:
-            parents[error.args[1][0]] = None
+    order: dict[int, None] = {}
+    for row in range(len(parents)):
+        path: dict[int, None] = {}
+        above: int | None = row
+        while above is not None and above not in order and above not in path:
+            path[above] = None
+            above = parents[above]
+        if above in path:
+            parents[next(reversed(path))] = None
+        order.update(dict.fromkeys(reversed(path)))
+    return list(order)
 
 
 def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:

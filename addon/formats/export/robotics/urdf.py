@@ -63,10 +63,13 @@ def _joint_lines(link: Link, above: str) -> Iterator[str]:
 def _geometries(shape: LinkShape) -> Iterator[tuple[str, Floats, Floats]]:
     """Element, center (3,) and quaternion (4,) of each geometry of a shape."""
     kind, center, quaternion, sizes = geometry_of(shape)
-    radius = f'radius="{decimals_text(sizes[:1])}"'
     if kind == "box":
         yield f'<box size="{decimals_text(2 * sizes)}"/>', center, quaternion
-    elif kind == "sphere":
+        return
+    if kind not in ("sphere", "capsule", "cylinder"):
+        raise TypeError(f"no geometry of {type(shape).__name__}")
+    radius = f'radius="{decimals_text(sizes[:1])}"'
+    if kind == "sphere":
         yield f"<sphere {radius}/>", center, quaternion
     else:
         yield f'<cylinder length="{decimals_text(2 * sizes[1:])}" {radius}/>', center, quaternion

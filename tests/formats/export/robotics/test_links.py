@@ -8,10 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from addon.core import Aabb, CollisionBoundsError
+from addon.core import Aabb, CollisionBoundsError, hull_from_points
 from addon.formats import space_for, write_text
-from addon.formats.export.robotics.link_shapes import LinkFormat
-from addon.formats.export.robotics.links import MAX_LEVELS, ROBOTICS_SPACE, RoboticsError, links_from_document
+from addon.formats.export.robotics.link_shapes import LinkFormat, LinkHull
+from addon.formats.export.robotics.links import (
+    MAX_LEVELS,
+    ROBOTICS_SPACE,
+    RoboticsError,
+    _parents_first,
+    links_from_document,
+)
 from tests.formats import samples
 from tests.formats.export.robotics.robot_files import (
     SHAPES,
@@ -69,13 +75,19 @@ def test_object_without_shape_of_the_format_keeps_its_children_in_place(name):
         assert text.index('def Xform "A"') < text.index('def Xform "B"') < text.index("def Sphere")
 
 
-@pytest.mark.parametrize("name", ["urdf", "mjcf", "usd"])
-def test_unknown_kind_of_shape_is_refused(name, monkeypatch):
-    document, part = document_of_parts([box_part("A")], "obb"), Aabb([-1, -1, -1], [1, 1, 1])
+_HULL = LinkHull(np.zeros(3), hull_from_points(np.eye(4, 3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [*((name, Aabb([-1, -1, -1], [1, 1, 1])) for name in ("urdf", "mjcf", "usd")), ("urdf", _HULL)],
+)
+def test_unknown_kind_of_shape_is_refused(name, part, monkeypatch):
+    document = document_of_parts([box_part("A")], "obb")
     of_links = "addon.formats.export.robotics.links"
     monkeypatch.setattr(f"{of_links}.shapes_in_link", lambda *_: (part,))
     monkeypatch.setattr(f"{of_links}._require_finite", lambda *_: None)
-    with pytest.raises(TypeError, match="no geometry of Aabb"):
+    with pytest.raises(TypeError, match=f"no geometry of {type(part).__name__}"):
         text_of(document, name)
 
 
@@ -164,6 +176,34 @@ def test_circle_of_parents_is_opened():
     solids, parents = read_urdf(text_of(document, "urdf"))
     assert sorted(solids) == ["A", "B", "C", "world"] and "world" in parents.values()
     assert len(read_mjcf(text_of(document, "mjcf"))[0]) == 3
+
+
+class _Counted(list):
+    """List that counts how often its items are read."""
+
+    reads = 0
+
+    def __getitem__(self, index):
+        self.reads += 1
+        return super().__getitem__(index)
+
+    def __iter__(self):
+        return (self[index] for index in range(len(self)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_parents_come_first_after_few_steps_for_each_object(size):
+    """Circles of a size, each with a tail of two objects that are before and after it in the list."""
+    count = 1000
+    parents = _Counted()
+    for start in range(0, count * (size + 2), size + 2):
+        circle = range(start + 1, start + 1 + size)
+        parents += [circle[-1], *circle[1:], circle[0], start]
+    order = _parents_first(parents)
+    assert parents.reads <= 4 * len(parents)
+    assert sorted(order) == list(range(len(parents))) and parents.count(None) == count
+    place = {row: number for number, row in enumerate(order)}
+    assert all(parent is None or place[parent] < place[row] for row, parent in enumerate(parents))
 
 
 @pytest.mark.parametrize("name", FORMATS)
