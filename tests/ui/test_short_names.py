@@ -87,6 +87,13 @@ def test_numbers_alone_are_kept_only_where_all_names_have_the_same_words(names, 
     assert shared_prefixes(names) == dict.fromkeys(names, prefix)
 
 
+@given(st.lists(st.text("ab_."), min_size=1))
+def test_prefix_is_the_longest_that_all_names_begin_with(names):
+    prefixes = {name[:end] for name in names for end in range(1, len(name)) if name[end - 1] in "_."}
+    shared = [prefix for prefix in prefixes if all(n.startswith(prefix) and n != prefix for n in names)]
+    assert common_prefix(names) == max(shared, key=len, default="")
+
+
 @given(st.lists(st.text("ab_1.", min_size=1, max_size=8), unique=True, max_size=8))
 def test_names_differ_without_their_prefixes(names):
     prefixes = shared_prefixes(names)

@@ -65,7 +65,7 @@ class Command(Named):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether the scene has everything that is needed; set the operator's message if not."""
-        reason = next(filter(None, (need(context) for need in cls.needs)), "") if context.scene else None
+        reason = next(filter(None, (each(context) for each in cls.needs)), "") if context.scene else None
         if reason:
             cls.poll_message_set(tip_(reason))
         return reason == ""
