@@ -134,9 +134,8 @@ def counts_of_rows(settings: SceneSettings) -> RowCounts:
 def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
     columns, contact_list = _columns_of(settings.result_id), settings.contact_list
-    order = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}[
-        contact_list.sort_by
-    ]
+    orders = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}
+    order = orders[contact_list.sort_by]
     shown = np.where(columns.is_near, contact_list.show_near_misses, contact_list.show_contacts)
     # A landing without a gap is what users search for, on whichever side of 0 its rounding is.
     shown |= columns.is_grazing & contact_list.show_contacts

@@ -153,21 +153,28 @@ _VOLUMES = _BOXES_AND_SPHERES | {"obb", "capsule", "cylinder"}
 FILE_FORMATS = (
     FileFormat(
         *("json", "a document", "", ".json", lambda document, _: json_parts(document)),
-        *(frozenset(SHAPE_TYPES), _ENVELOPE | _CONTACTS | {"tracks"}),
+        shapes=frozenset(SHAPE_TYPES),
+        contents=_ENVELOPE | _CONTACTS | {"tracks"},
     ),
-    FileFormat("csv", "a table", "for a spreadsheet", ".csv", _csv, _VOLUMES, _CONTACTS),
+    FileFormat("csv", "a table", "for a spreadsheet", ".csv", _csv, shapes=_VOLUMES, contents=_CONTACTS),
     FileFormat(
         *("3dtiles", "a tileset", "for a 3D Tiles tileset", ".json", _json(tileset)),
-        *(_VOLUMES, frozenset(), TILES_SPACE),
+        shapes=_VOLUMES,
+        convention=TILES_SPACE,
     ),
     FileFormat(
         *("gltf", "a glTF file", "for colliders", ".gltf", _gltf),
-        *(_VOLUMES | {"hull", "compound"}, _ENVELOPE, CONVENTIONS["gltf"]),
+        shapes=_VOLUMES | {"hull", "compound"},
+        contents=_ENVELOPE,
+        convention=CONVENTIONS["gltf"],
     ),
     *(
         FileFormat(
             *(preset, f"a file for {preset.title()}", "for bounds in the form of these engines", ".json"),
-            *(_json(convert), _BOXES_AND_SPHERES, _ENVELOPE, CONVENTIONS[preset]),
+            parts=_json(convert),
+            shapes=_BOXES_AND_SPHERES,
+            contents=_ENVELOPE,
+            convention=CONVENTIONS[preset],
         )
         for preset, convert in (("unity", unity_bounds), ("unreal", unreal_bounds))
     ),

@@ -69,24 +69,20 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
     """
     label = format.label
     space = document["space"]
-    if (space["up"], space["forward"], space["handedness"], space["metersPerUnit"]) != (
-        *("+Z", "-Y", "right"),
-        1,
-    ):
+    declared = tuple(space[key] for key in ("up", "forward", "handedness", "metersPerUnit"))
+    if declared != ("+Z", "-Y", "right", 1):
         raise RoboticsError(f"{label} needs a document in meters, right-handed, with Z up and -Y forward")
     objects = _objects_with_entries(document["objects"])
     entries = [each[0] for _, each in objects]
     rows = {entry["id"]: row for row, (_, of_object) in enumerate(objects) for entry in of_object}
     parents = [rows.get(entry["parent"]) for entry in entries]
-    frames: dict[int, LinkFrame] = {}
+    frames: dict[int | None, LinkFrame] = {}
     paths: dict[int | None, tuple[int, ...]] = {None: ()}
     for row in _parents_first(parents):
         above = paths[parents[row]][:MAX_LEVELS]
         parent, paths[row] = above[-1] if above else None, (*above, row)
         with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
-            frames[row] = frame_below(
-                None if parent is None else frames[parent], *read_placement(entries[row])
-            )
+            frames[row] = frame_below(frames.get(parent), *read_placement(entries[row]))
     links, has_shapes = [], False
     names = link_names(name for name, _ in objects)
     for row, (name, (object_name, of_object)) in enumerate(zip(names, objects, strict=True)):

@@ -65,17 +65,16 @@ def _geometries(shape: LinkShape) -> Iterator[tuple[str, Floats, Floats]]:
     kind, center, quaternion, sizes = geometry_of(shape)
     if kind == "box":
         yield f'<box size="{decimals_text(2 * sizes)}"/>', center, quaternion
-        return
-    if kind not in ("sphere", "capsule", "cylinder"):
-        raise TypeError(f"no geometry of {type(shape).__name__}")
-    radius = f'radius="{decimals_text(sizes[:1])}"'
-    if kind == "sphere":
-        yield f"<sphere {radius}/>", center, quaternion
-    else:
+    elif kind == "sphere":
+        yield f'<sphere radius="{decimals_text(sizes)}"/>', center, quaternion
+    elif kind in ("capsule", "cylinder"):
+        radius = f'radius="{decimals_text(sizes[:1])}"'
         yield f'<cylinder length="{decimals_text(2 * sizes[1:])}" {radius}/>', center, quaternion
         if isinstance(shape, Capsule):
             for end in (shape.start, shape.end):
                 yield f"<sphere {radius}/>", end, NO_ROTATION
+    else:
+        raise TypeError(f"no geometry of {type(shape).__name__}")
 
 
 def _origin(center: Floats, quaternion: Floats) -> str:
