@@ -94,8 +94,7 @@ def rounded_around_center(shape: Any, axis: Floats | None, decimals: int) -> Any
     Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
     fields = {"center": rounded_to_nearest(shape.center, decimals)}
-    shift = shape.center - fields["center"]
-    moved = length(shift)
+    moved = length(shape.center - fields["center"])
     is_unchanged = moved == 0
     if axis is not None:
         fields["axis"], axis_length = axis, length(axis)

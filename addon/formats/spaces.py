@@ -122,8 +122,7 @@ class Space:
         scale = float(np.abs(matrix).max())
         meters = as_number(declared["metersPerUnit"], "metersPerUnit", 0.0, is_open=True)
         # Other programs may write tiny numbers instead of zeros.
-        axes = np.around(matrix / scale)
-        return cls(preset, up, forward, handedness, unit, axes, scale, meters)
+        return cls(preset, up, forward, handedness, unit, np.around(matrix / scale), scale, meters)
 
     def inverse(self) -> Space:
         """Return the space that converts this space's numbers to Blender's."""

@@ -165,8 +165,7 @@ class Segments:
         ):
             end = ends[curves]
             kind = keys.interpolation[end]
-            has_neighbor = np.diff(starts)[curves] > 1
-            neighbor = np.where(has_neighbor, end + step, end)
+            neighbor = np.where(np.diff(starts)[curves] > 1, end + step, end)
             to_neighbor, to_handle = keys.points[neighbor] - keys.points[end], keys.points[end] - handles[end]
             delta = np.where((kind == LINEAR)[:, None], to_neighbor, to_handle)
             with np.errstate(divide="ignore", invalid="ignore"):

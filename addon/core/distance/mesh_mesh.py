@@ -368,8 +368,7 @@ def posed_within(a: PosedMesh, b: PosedMesh, clearance: float) -> bool:
     a, b : In world space.
     clearance : Largest distance, in the unit of the meshes.
     """
-    limit = np.nextafter(clearance, np.inf)
-    return _closest_triangles(a, b, limit)[1] >= 0
+    return _closest_triangles(a, b, np.nextafter(clearance, np.inf))[1] >= 0
 
 
 def _posed(

@@ -53,8 +53,7 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False)
             else:
                 chosen = points.take(concatenated_ranges(bounds[members], sizes), axis=0)
             # No copy of columns that are laid out like this already.
-            columns = np.ascontiguousarray(chosen.T, dtype=np.float64)
-            groups = PointGroups(columns, sizes)
+            groups = PointGroups(np.ascontiguousarray(chosen.T, dtype=np.float64), sizes)
             solve = _from_first_quarters if is_sorted and len(chosen) > _FEW * len(members) else _from_all
             centers[members], radii[members] = solve(groups)
     return centers, radii
@@ -65,8 +64,7 @@ def _from_first_quarters(groups: PointGroups) -> tuple[Floats, Floats]:
 
     The smallest sphere around a part of some points is the smallest around all if it holds them.
     """
-    quarters = groups.first(-(-groups.counts // 4))
-    centers, least = _from_all(quarters)
+    centers, least = _from_all(groups.first(-(-groups.counts // 4)))
     radii = groups.largest_distances(centers)
     is_left = radii * radii > least * least * (1 + TOLERANCE)
     if is_left.any():
@@ -187,8 +185,7 @@ def _smallest_through(point: Floats, support: Floats, size: Ints) -> tuple[Float
             new_support[:, 0, chunk] = point[:, chunk]
             new_support[:, 1:, chunk] = support[:, members[choice].T, chunk]
     # Repeat the newest point in unused columns.
-    unused = np.arange(4)[:, None] >= new_size
-    new_support = np.where(unused, new_support[:, :1], new_support)
+    new_support = np.where(np.arange(4)[:, None] >= new_size, new_support[:, :1], new_support)
     return new_support, new_size, center, squared
 
 

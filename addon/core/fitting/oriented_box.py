@@ -221,8 +221,7 @@ def hull_of_flat(points: Floats) -> Floats:
 
 def _flat_axes(points: Floats) -> Floats:
     """Axes (3, 3) for points in one plane, on one line, or all equal."""
-    first = points[int(points[:, 0].argmin())]
-    offset = points - first
+    offset = points - points[int(points[:, 0].argmin())]
     along = normalized(offset[int(length(offset).argmax())])
     from_line = cross(offset, np.broadcast_to(along, offset.shape))
     farthest = from_line[int(length(from_line).argmax())]

@@ -157,8 +157,7 @@ def extreme_points(points: Floats) -> Floats:
     cells of a cube map, and the extremes along the axes. Approximate: points are a little outside of the
     hull of these.
     """
-    middle = points.mean(axis=0)
-    offset = points - middle
+    offset = points - points.mean(axis=0)
     spread = np.einsum("ni,nj->ij", offset, offset) / len(points)
     values, axes = np.linalg.eigh(spread)
     # Flat directions stay flat, because scaling them up would make noise of them.

@@ -122,8 +122,7 @@ def capsule_surface(capsule: Capsule) -> Surface:
     require_type(capsule, Capsule, "capsule")
     axis = _single_axis(capsule, "capsule")
     ends = np.stack([capsule.start, capsule.end])
-    is_ball = not capsule.half_length
-    directions, is_upper, faces = _globe(is_ball)
+    directions, is_upper, faces = _globe(not capsule.half_length)
     # The center of a face is half a step from its vertices, along a meridian and around.
     outer = _padded_radius(float(capsule.radius), ends) / np.cos(np.pi / _RINGS / 2) ** 2
     directions = _aligned(directions, axis)

@@ -82,8 +82,7 @@ class KnownSubdivision(Subdivision):
             earliest = np.fmin(earliest, contacts.enter[rows])
             latest = np.minimum(contacts.enter[rows] + _MARGIN * uncertainty[rows], 1.0)
             is_certain = motion.separation_at(latest) + error <= clearance
-            is_rounding = error <= graze[rows]
-            is_settled[rows] = assessment.is_timed[rows] = is_certain | is_rounding
+            is_settled[rows] = assessment.is_timed[rows] = is_certain | (error <= graze[rows])
             uncertainty[rows] = np.where(
                 is_certain, latest - earliest, uncertainty[rows] + contacts.enter[rows] - earliest
             )

@@ -56,8 +56,7 @@ def kinks_of_any(balls: BoneBalls, chords: TransformChords) -> Floats:
     balls, chords. As for `point_deviations`.
     Returns deviations : (q,) float64. Conservative, in world space.
     """
-    count = len(balls.radius)
-    change = (chords.end - chords.begin)[:, :3].reshape(-1, count, 3, 4)
+    change = (chords.end - chords.begin)[:, :3].reshape(-1, len(balls.radius), 3, 4)
     middle = np.einsum("qbij,bj->qbi", change[..., :3], balls.center) + change[..., 3]
     room = np.sqrt((change[..., :3] ** 2).sum(axis=-1)) * balls.radius[:, None]
     spread = (middle + room).max(axis=1) - (middle - room).min(axis=1)

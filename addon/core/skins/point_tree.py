@@ -89,8 +89,7 @@ def tree_order(rest: Floats, depth: int) -> Ints:
         # Ten times as fast as `max` along an axis of any other layout.
         starts = np.arange(0, len(order), groups.shape[1])
         low, high = (each.reduceat(points, starts, axis=1) for each in (np.minimum, np.maximum))
-        axis = (high - low).argmax(axis=0)
-        along = coordinates[axis[:, None], groups]
+        along = coordinates[(high - low).argmax(axis=0)[:, None], groups]
         halves = along.argpartition(groups.shape[1] // 2, axis=1)
         order = np.asarray(np.take_along_axis(groups, halves, axis=1).reshape(-1))
     return order

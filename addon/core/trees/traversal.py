@@ -62,8 +62,7 @@ def find_candidate_leaf_pairs(
         kept = np.flatnonzero((low <= best[local]) & (low < np.inf))
         rows = rows.take(kept)
         pair_children = children_a[rows.a], children_b[rows.b]
-        is_leaf_pair = (pair_children[0][:, 0] < 0) & (pair_children[1][:, 0] < 0)
-        ends = np.flatnonzero(is_leaf_pair)
+        ends = np.flatnonzero((pair_children[0][:, 0] < 0) & (pair_children[1][:, 0] < 0))
         finished.append((rows.take(ends), low[kept[ends]], high[kept[ends]]))
         rows = _child_pairs(rows, *pair_children)
     leaves = NodePairs.concatenate([part for part, _, _ in finished])

@@ -63,8 +63,7 @@ def _engine_bounds(
     bounds = []
     for entry in document["objects"]:
         try:
-            envelope = entry.get("envelope", {})
-            shapes = {**entry, "localEnvelope": envelope.get("local", {})}
+            shapes = {**entry, "localEnvelope": entry.get("envelope", {}).get("local", {})}
             groups = {
                 group: convert(shapes[group])
                 for group in _GROUPS

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Progress
 from ...core.fitting.convex_hull import run_hull_steps
 from ...core.messages import message
-from ...core.progress import converted, run_to_end
+from ...core.progress import converted
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..blender.frames import scene_by_uid
@@ -35,7 +35,6 @@ from ..blender.object_settings import (
 )
 from ..blender.parts.mesh_parts import armature_of
 from ..blender.parts.weights import NOTHING_SELECTED, group_vertices, objects_in_edit_mode, selected_vertices
-from ..blender.private_scene import keeping_open
 from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
 from ..fitting.parts import convex_pieces, split_pieces
@@ -96,12 +95,6 @@ class _Source(NamedTuple):
     name: str
     owner: str | None
     bone: str = ""
-
-
-def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
-    """Create colliders as `colliders_in_parts` does, without pauses."""
-    with keeping_open():
-        return run_to_end(colliders_in_parts(scene, settings))
 
 
 def colliders_in_parts(

@@ -297,8 +297,7 @@ def _fit_chunk(
     placements = Placement(
         *(np.concatenate([each.placements[field] for each in chunk]) for field in range(3))
     )
-    plain = plain_shapes(shapes, chunk[0].geometry.fit)
-    fits, errors = fit_many(chunk, plain, kinds)
+    fits, errors = fit_many(chunk, plain_shapes(shapes, chunk[0].geometry.fit), kinds)
     detailed: dict[int, DetailedShapes] = {}
     if set(get_args(DetailedShapeName)) & set(shapes):
         detailed = _detailed(chunk, shapes, errors)

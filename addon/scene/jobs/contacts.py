@@ -385,8 +385,7 @@ def _bound_first_frame(
     shapes, fit = request.shapes_of(found.representatives())
     with_triangles: Container[int] = range(len(found))
     if settings.shape not in SHAPES_OF_TRIANGLES:
-        patterns = NamePatterns(scene_by_uid(request.uid), found)
-        mask = patterns.mask("obstacles", settings.obstacles)
+        mask = NamePatterns(scene_by_uid(request.uid), found).mask("obstacles", settings.obstacles)
         with_triangles = frozenset(np.flatnonzero(mask).tolist())
     reader = FrameReader(found, fit, with_triangles)
     reader.read_first(bpy.context.evaluated_depsgraph_get())

@@ -233,8 +233,7 @@ class SubjectReader:
         rows = sorted({*sharing, *self.assembled_rows(table).tolist()})
         for row, item in instances_at(depsgraph, table, rows):
             if row in sharing:
-                same = subject_of[sharing[row]]
-                yield self._read_mesh(item, same, table.matrices(sharing[row]))
+                yield self._read_mesh(item, subject_of[sharing[row]], table.matrices(sharing[row]))
             if item.key not in self.assembled_of:
                 continue
             indices = self.assembled_of[item.key]

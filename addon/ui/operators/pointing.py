@@ -135,8 +135,7 @@ class COLLISION_BOUNDS_OT_click_bound(Named, Operator):
         After its last contact, the click passes through: Blender selects what is below the mouse.
         """
         settings = settings_of(context)
-        mouse = event.mouse_region_x, event.mouse_region_y
-        rows = _rows_at(settings, mouse, context)
+        rows = _rows_at(settings, (event.mouse_region_x, event.mouse_region_y), context)
         following = rows[rows.index(settings.active_row) + 1 :] if settings.active_row in rows else rows
         if not following:
             return {"PASS_THROUGH"}

@@ -161,8 +161,7 @@ def screen_rectangles(
     with np.errstate(divide="ignore", invalid="ignore"):
         centers = clip[:, :3] / clip[:, 3:]
     inside = np.flatnonzero((clip[:, 3] > 0) & (np.abs(centers) <= 1).all(axis=1))
-    corners = positions[inside, None] + sizes[inside, None] * _CORNERS
-    clip = _to_clip(corners, matrix)
+    clip = _to_clip(positions[inside, None] + sizes[inside, None] * _CORNERS, matrix)
     # A corner behind the viewer has no place on the screen: the center stands for it.
     is_behind = clip[..., 3:] <= 0
     with np.errstate(divide="ignore", invalid="ignore"):

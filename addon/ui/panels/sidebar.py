@@ -110,8 +110,7 @@ def draw_note_button(layout: UILayout, panel: str, notes: Sequence[Note]) -> Non
     elif len(texts) > 3:
         # A sidebar that nobody has resized has room for three.
         texts[2:] = [f"+{len(texts) - 2}"]
-    text = ", ".join(texts)
-    layout.popover(panel, text=text, translate=False, icon="INFO")
+    layout.popover(panel, text=", ".join(texts), translate=False, icon="INFO")
 
 
 def draw_warnings(layout: UILayout, warnings: Sequence[str], icon: Any = "ERROR") -> None:

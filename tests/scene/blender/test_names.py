@@ -9,12 +9,13 @@ import pytest
 
 from addon.formats.document.conversion import read_document
 from addon.scene.blender.instances import full_name_of, name_of
-from addon.scene.colliders.make import make_colliders, remove_colliders
+from addon.scene.colliders.make import remove_colliders
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.result import loaded_report
 from addon.scene.settings import BoundsSettings, ColliderSettings
 from addon.scene.subjects.subject import identify_subjects, with_current_names
 from tests.scene.byte_names import save_scene_with_byte_names
+from tests.scene.colliders.creating import make_colliders
 
 
 @pytest.fixture(scope="module")

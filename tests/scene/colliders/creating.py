@@ -5,7 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from addon.scene.colliders.make import CreatedColliders, make_colliders
+from addon.core.progress import run_to_end
+from addon.scene.blender.private_scene import keeping_open
+from addon.scene.colliders.make import CreatedColliders, colliders_in_parts
 from addon.scene.settings import ColliderSettings
 
 KINDS = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
@@ -16,6 +18,12 @@ def create_colliders(**settings: object) -> CreatedColliders:
     """Create colliders for all visible objects, or for a selection in the settings."""
     bpy.context.view_layer.update()
     return make_colliders(bpy.context.scene, ColliderSettings(**settings))
+
+
+def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
+    """Create colliders as `colliders_in_parts` does, without pauses."""
+    with keeping_open():
+        return run_to_end(colliders_in_parts(scene, settings))
 
 
 def object_names() -> set[str]:

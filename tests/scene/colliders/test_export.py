@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.colliders.make import make_colliders
 from addon.scene.settings import COLLIDER_NAME_PATTERNS, ColliderSettings
 from tests.engines.gltf_reader import matrix
+from tests.scene.colliders.creating import make_colliders
 
 KINDS = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
 # One kind is enough to show differences between the exporters of Blender's versions.

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.colliders.make import SceneError, make_colliders, remove_colliders
+from addon.scene.colliders.make import SceneError, remove_colliders
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import (
     BoundsSettings,
@@ -25,6 +25,7 @@ from tests.scene.building import (
 from tests.scene.colliders.creating import (
     colliders,
     create_colliders,
+    make_colliders,
     skip_reasons,
 )
 

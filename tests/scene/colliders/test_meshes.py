@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.colliders.make import make_colliders
 from addon.scene.settings import ColliderSettings, FitSettings
 from tests.core.closed import assert_closed, assert_encloses, fan_triangles
 from tests.core.exact import Vector, affine_image, cross, dot, subtract, vector, whole
 from tests.scene.building import add_vertices
+from tests.scene.colliders.creating import make_colliders
 from tests.tiers import times
 
 KINDS = ("box", "sphere", "capsule", "hull")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from addon.scene.colliders import objects as objects_module
-from addon.scene.colliders.make import make_colliders
 from addon.scene.settings import (
     ColliderSettings,
     Selection,
@@ -18,6 +17,7 @@ from tests.scene.colliders.creating import (
     KINDS,
     colliders,
     create_colliders,
+    make_colliders,
     object_names,
     uids_by_name,
     world_matrix,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.colliders.make import make_colliders, remove_colliders
+from addon.scene.colliders.make import remove_colliders
 from addon.scene.settings import (
     ColliderSettings,
     Selection,
@@ -14,6 +14,7 @@ from tests.scene.building import CUBE, add_object
 from tests.scene.colliders.creating import (
     colliders,
     create_colliders,
+    make_colliders,
     object_names,
 )
 

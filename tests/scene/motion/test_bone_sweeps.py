@@ -8,13 +8,14 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.colliders.make import colliders_in_parts, make_colliders
+from addon.scene.colliders.make import colliders_in_parts
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.motion.over_time import BoneMotion, sweep_bones
 from addon.scene.settings import BoundsSettings, ColliderSettings, FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+from tests.scene.colliders.creating import make_colliders
 
 pytestmark = pytest.mark.usefixtures("object_settings")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from addon.formats import document_problems, dumps, parse_document
-from addon.scene.colliders.make import make_colliders
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, ColliderSettings, FitSettings, Selection
 from tests.scene.blender.parts.all_frames import greatest_excess, vertices_of_bones
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+from tests.scene.colliders.creating import make_colliders
 
 pytestmark = pytest.mark.usefixtures("object_settings")
 

@@ -6,10 +6,10 @@ import bpy
 import pytest
 
 from addon.scene.blender.object_settings import collider_owner, is_collider
-from addon.scene.colliders.make import make_colliders
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, ColliderSettings
 from tests.scene.building import CUBE, add_vertices
+from tests.scene.colliders.creating import make_colliders
 from tests.scene.sampling import key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")

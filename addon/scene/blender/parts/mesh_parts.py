@@ -91,8 +91,7 @@ def bone_frames(item: VisibleInstance) -> dict[str, tuple[Floats, float]]:
     Returns matrix : (4, 4) float64. World matrix. The Y axis of a bone is along it.
     Returns scale : Least scale of the bone along any direction, compared with its rest pose.
     """
-    shown = item.instance.object
-    armature = armature_of(shown)
+    armature = armature_of(item.instance.object)
     pose: Any = None if armature is None else armature.pose
     if armature is None or pose is None or not len(pose.bones):
         return {}

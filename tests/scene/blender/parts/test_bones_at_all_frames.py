@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from addon.formats import document_problems, dumps, parse_document, read_document
-from addon.scene.colliders.make import make_colliders
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings, ColliderSettings, FitSettings, Selection
 from tests.finished import finished
 from tests.scene.blender.parts.all_frames import SHAPES, entries, greatest_excess, vertices_of_bones
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+from tests.scene.colliders.creating import make_colliders
 from tests.scene.sampling import key
 
 pytestmark = pytest.mark.usefixtures("object_settings")
