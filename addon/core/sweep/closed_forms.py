@@ -17,8 +17,6 @@ the same batch shape.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, dot, length, power_of_two_scale
@@ -254,10 +252,8 @@ def closest_time_candidates_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb,
     scale = power_of_two_scale(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0))
     g0, g1 = g0 / scale, g1 / scale
     slope = g1 - g0
-    zeros = [_clipped_root(g0[i], slope[i]) for i in range(6)]
-    ties = [_clipped_root(g0[i] - g0[j], slope[i] - slope[j]) for i, j in combinations(range(6), 2)]
-    start, end = np.zeros_like(scale), np.ones_like(scale)
-    edges = np.sort(np.stack([start, *zeros, *ties, end]), axis=0)
+    i, j = np.triu_indices(6, 1)
+    edges = _cuts_at_zeros(np.concatenate([g0, g0[i] - g0[j]]), np.concatenate([slope, slope[i] - slope[j]]))
     no_reach = np.zeros_like(scale)
     return np.concatenate([edges, _vertex_times(edges, g0, slope, no_reach, no_reach)])
 
@@ -320,12 +316,9 @@ def gap_entry_time(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:
 def _solve_pieces(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:
     """First times (n,) within reach, from gaps (6, n) and reaches (n,) of about size 1; NaN for never."""
     slope, growth = g1 - g0, r1 - r0
-    ends = np.zeros_like(r0), np.ones_like(r0)
-    edges = np.sort(
-        np.stack([ends[0], *(_clipped_root(g, d) for g, d in zip(g0, slope, strict=True)), ends[1]]), axis=0
-    )
     samples = np.empty((15, len(r0)))
-    samples[0::2], samples[1::2] = edges, _vertex_times(edges, g0, slope, r0, growth)
+    samples[0::2] = _cuts_at_zeros(g0, slope)
+    samples[1::2] = _vertex_times(samples[0::2], g0, slope, r0, growth)
     inside = np.stack([_is_within_reach(g0, g1, r0, r1, t) for t in samples])
     first = inside.argmax(axis=0)
     hit = np.flatnonzero(inside.any(axis=0))
@@ -372,7 +365,8 @@ def _vertex_times(edges: Floats, g0: Floats, slope: Floats, r0: Floats, growth: 
     return np.clip(vertex, low, high)
 
 
-def _clipped_root(start: Floats, slope: Floats) -> Floats:
-    """Time of the zero of start + slope t, clipped to [0, 1]; 0 for a constant line."""
-    root = np.divide(-start, slope, out=np.zeros_like(start), where=slope != 0)
-    return np.clip(root, 0, 1)
+def _cuts_at_zeros(start: Floats, slope: Floats) -> Floats:
+    """Return times (k + 2, ...) in [0, 1]: the ends, and zeros of the lines start + slope t (k, ...)."""
+    zeros = np.divide(-start, slope, out=np.zeros_like(start), where=slope != 0)
+    ends = np.zeros_like(start[:1])
+    return np.sort(np.clip(np.concatenate([ends, zeros, ends + 1]), 0, 1), axis=0)

@@ -47,20 +47,6 @@ def lists_of_numbers(values: Floats, decimals: int, counts: Ints) -> list[str]:
     return [opening + next(lists) + closing if count else "[]" for count in counts.tolist()]
 
 
-def rows_of_numbers(values: Floats, decimals: int) -> tuple[list[str], Ints]:
-    """Convert rows of numbers as `lists_of_numbers` does, without brackets.
-
-    values : (n, c) float64. Numbers of each row.
-    decimals : Decimals that most numbers were rounded to.
-    Returns lengths : (n,) int. Number of characters of each.
-    Raises ValueError: for NaN and infinity.
-    """
-    count, columns = values.shape
-    text = _joined_numbers(values.reshape(-1), decimals, np.full(count, columns))
-    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
-    return text.decode("ascii").split("\n")[:-1], np.diff(ends, prepend=-1) - 1
-
-
 def _joined_numbers(values: Floats, decimals: int, counts: Ints) -> bytes:
     """Text of all lists of numbers, each with a line break at its end; nothing for an empty list."""
     if not np.isfinite(values).all():
@@ -262,7 +248,10 @@ def _texts_of(column: Column, count: int, indent: str) -> _Texts:
         return _object_texts(values, count, indent, is_optional)
     if isinstance(values, np.ndarray):
         if counts is None:
-            texts, lengths = rows_of_numbers(values.reshape(count, -1), decimals)
+            numbers = values.reshape(count, -1)
+            lines = _joined_numbers(numbers.reshape(-1), decimals, np.full(count, numbers.shape[1]))
+            ends = np.flatnonzero(np.frombuffer(lines, dtype=np.uint8) == ord("\n"))
+            texts, lengths = lines.decode("ascii").split("\n")[:-1], np.diff(ends, prepend=-1) - 1
             return _Texts("[%s]", [texts], lengths + 2) if values.ndim > 1 else _Texts("%s", [texts], lengths)
         texts = lists_of_numbers(values, decimals, counts)
         texts = [rows_text(text, indent) for text in texts] if values.ndim > 1 else texts
