@@ -17,7 +17,7 @@ from ...core.fitting.quickhull import is_closed_surface
 from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, cross, dot, length, transform_points
 from ..blender.instances import name_of
-from ..blender.mesh_data import Geometry
+from ..blender.mesh_data import UNPLACED, Geometry, decompose_matrices
 from ..blender.object_settings import object_fit_settings, points_outside, read_overrides
 from ..blender.parts.weights import reason_without_vertices
 from ..errors import SceneError, describe_error
@@ -79,9 +79,9 @@ def measure_fit(
     points, triangles = read_vertices_of_fit(evaluated, settings, needs_triangles=True)
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
     overrides = read_overrides(original)
+    reason = "" if decompose_matrices(matrix[None])[1].all() else UNPLACED
     if (group := settings.vertex_group) and (overrides or not len(points)):
         reason = reason_without_vertices(group, bool(overrides))
-        raise SceneError(message("{name}: {reason}", name=name_of(original), reason=reason))
     geometry = Geometry(points, matrix)
     if len(overrides) == 1:
         geometry = Geometry(overrides[0].points, matrix, overrides[0].radius)
@@ -90,14 +90,13 @@ def measure_fit(
     fitted = []
     for name in (*plain_shapes(shapes, settings), *(name for name in AXIAL_SHAPES if name in shapes)):
         fits = new_fits(1, name, settings, None, np.empty(0, dtype=np.int64))
-        errors = fits.fit([0], [geometry])
-        if not errors:
+        errors = {} if reason else fits.fit([0], [geometry])
+        if not (reason or errors):
             shape, errors = fits.shapes_at(np.array([0]), matrix[None])
-        for error in errors.values():
-            raise SceneError(
-                message("{name}: {reason}", name=name_of(original), reason=describe_error(error))
-            )
-        fitted.append(shape[0])
+            fitted.append(shape[0])
+        reason = next(map(describe_error, errors.values()), reason)
+    if reason:
+        raise SceneError(message("{name}: {reason}", name=name_of(original), reason=reason))
     world = transform_points(matrix, points)
     return FitQuality(
         closed_volume(world, triangles),
@@ -132,10 +131,11 @@ _LABELS: dict[type[Any], str] = {
 
 def _shape_quality(shape: Any, points: Floats) -> ShapeQuality:
     """Statistics of a shape around points (n, 3) in the same space."""
-    tolerance = _TOUCHES * float(length(shape.aabb().half_extents))
+    # Fits grow by the rounding of their place.
+    tolerance = float(_TOUCHES * length(shape.aabb().half_extents) + 1e-14 * np.abs(points).max(initial=0))
     is_touching = shape.padded(tolerance).contains(points)
-    with suppress(InvalidShapeError):  # nothing is left of a flat box: all points touch it
-        is_touching &= ~shape.padded(-tolerance).contains(points)
+    with suppress(InvalidShapeError):  # nothing is left of a flat box, or of a point: all points touch it
+        is_touching &= ~shape.padded(-tolerance or -1.0).contains(points)
     size: Any = 2 * shape.half_extents if isinstance(shape, (Aabb, Obb)) else float(shape.radius)
     whole = None
     if isinstance(shape, (Capsule, Cylinder)):
@@ -143,5 +143,4 @@ def _shape_quality(shape: Any, points: Floats) -> ShapeQuality:
         whole, volume = 2 * (float(shape.half_length) + ends), float(shape.volume)
     else:
         volume = 4 / 3 * math.pi * size**3 if isinstance(shape, Sphere) else float(np.prod(size))
-    touching = int(np.count_nonzero(is_touching))
-    return ShapeQuality(_LABELS[type(shape)], shape.center, size, volume, touching, whole)
+    return ShapeQuality(_LABELS[type(shape)], shape.center, size, volume, int(is_touching.sum()), whole)

@@ -7,6 +7,7 @@ import math
 import bpy
 import pytest
 
+from addon.scene.errors import SceneError
 from addon.scene.fitting.quality import measure_fit
 from addon.scene.settings import FitSettings
 from tests.scene.enclosing import (
@@ -34,6 +35,27 @@ def test_open_mesh_has_no_volume():
     add_item("Open", [tuple(vertex.co) for vertex in item.data.vertices], faces)
     graph = bpy.context.evaluated_depsgraph_get()
     assert measure_fit(bpy.data.objects["Open"].evaluated_get(graph), FitSettings()).volume is None
+
+
+def test_all_vertices_of_an_object_of_size_zero_touch_its_bounds():
+    add_item("Point", [(1, 2, 3)], [])
+    add_two_cubes("Flattened", scale=(0, 0, 0))
+    graph = bpy.context.evaluated_depsgraph_get()
+    shapes = ("sphere", "aabb", "obb", "capsule", "cylinder")
+    for name, count in (("Point", 1), ("Flattened", 16)):
+        quality = measure_fit(bpy.data.objects[name].evaluated_get(graph), FitSettings(), shapes)
+        assert [entry.touching for entry in quality.shapes] == [count] * 5
+
+
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb", "capsule", "cylinder"])
+@pytest.mark.parametrize("padding", [0.0, -5.0])
+def test_object_out_of_range_cannot_be_measured(shape, padding):
+    for name, scale, place in (("Huge", (1e25, 1, 1), (0, 0, 0)), ("Nowhere", (1, 1, 1), (math.nan, 0, 0))):
+        item = add_two_cubes(name, scale=scale)
+        item.location = place
+        evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        with pytest.raises(SceneError, match=f"^{name}: its location or scale is too large, or not a"):
+            measure_fit(evaluated, FitSettings(padding=padding), (shape,))
 
 
 def test_quality_of_capsules_and_cylinders_is_that_of_their_formulas():
