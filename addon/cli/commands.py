@@ -321,7 +321,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
             can_be_shared = False
     job: Generator[Progress, None, Result | None] | None = None
     if can_be_shared and share is not None:
-        job = scan_frame_share(scene, settings, share, partial(_exchange_shares, options))
+        job = scan_frame_share(scene, settings, share, partial(_exchange_shares, options), count is not None)
     elif not can_be_shared and (share is None or not share[0]):
         # The first of the shares is the whole scan.
         job = find_contacts(scene, settings, shares=shares)

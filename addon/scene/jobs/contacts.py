@@ -533,6 +533,7 @@ def scan_frame_share(
     settings: ContactSettings,
     number: tuple[int, int],
     exchange: Callable[[ScanShare], Sequence[ScanShare]],
+    may_join: bool = True,
 ) -> Generator[Progress, None, Result | None]:
     """Scan one share of the frames of `find_contacts`, and join all shares if they are there.
 
@@ -542,6 +543,7 @@ def scan_frame_share(
     number : of the share, from 0, and of all
     exchange : keeps the share, which has the reason alone if the scan cannot be divided; returns all shares,
         or none if others are missing
+    may_join : whether it may return any, so that contacts may be tested on meshes afterwards
 
     Returns the result of `find_contacts`; None without all shares. Raises SceneError as `find_contacts`.
     """
@@ -552,9 +554,9 @@ def scan_frame_share(
     if refusal:
         exchange(ScanShare(*number, "", refusal))
         return None
-    job.begin_phase(0.5 if settings.confirm else 1.0)
+    end = 0.5 if settings.confirm and may_join else 1.0
+    job.begin_phase(end)
     with preserve_frame(scene):
-        end = job.end
         prepared, times = yield from job.track(prepare_motion(request, late, job))
         # The subjects that are skipped before the share are known to all shares.
         subjects, skips = prepared.bounds.subjects, prepared.motion.skips.duplicate()
@@ -563,15 +565,14 @@ def scan_frame_share(
         sections = share_of(sections_of(len(times)), *number)
         if subjects and sections:
             job.begin_phase(end)
-            scan = scan_share(prepared.motion, times, prepared.settings, sections)
-            records = yield from job.track(
-                converted(scan, lambda progress: late.read(progress, request, prepared))
+            scan = converted(
+                scan_share(prepared.motion, times, prepared.settings, sections),
+                lambda at: late.read(at._replace(part=at.share * number[1] - number[0]), request, prepared),
             )
+            records = yield from job.track(scan)
             share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
-            refusal = refusal_of(scene_by_uid(request.uid))
-            if late.subjects:
-                refusal = f"{late.subjects[0].name} appears after the first frame"
-            if refusal:
+            reasons = [f"{subject.name} appears after the first frame" for subject in late.subjects]
+            if refusal := next(iter(reasons), refusal_of(scene_by_uid(request.uid))):
                 share = ScanShare(*number, identity, refusal)
         shares = exchange(share)
         if not shares:
