@@ -25,13 +25,13 @@ from .scene.blender.instances import full_name_of, name_of
 from .scene.blender.missing_inputs import input_warnings
 from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
+from .scene.declarations import choice, completed_keywords, with_options
 from .scene.errors import SceneError
 from .scene.jobs import result_store
 from .scene.jobs.bounds import bounds_in_parts
 from .scene.jobs.contacts import find_contacts
 from .scene.jobs.result import Result
 from .scene.motion.over_time import preserve_unkeyed_values
-from .scene.options import choice, completed_keywords, with_options
 from .scene.settings import (
     ALLOWED_INPUTS,
     JOB_OPTIONS,

@@ -525,7 +525,7 @@ def _is_output(opened: str | Path, options: argparse.Namespace) -> bool:
 
 def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **more: Any) -> _Settings:
     """Return settings with the options; in --objects, the objects below an armature or empty stand for it."""
-    from ..scene.options import with_options
+    from ..scene.declarations import with_options
     from ..scene.subjects.selection import patterns_with_objects_below
 
     objects = patterns_with_objects_below(scene, options.objects)

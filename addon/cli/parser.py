@@ -37,8 +37,7 @@ from ..formats import (
     file_format,
     format_from_filename,
 )
-from ..scene.open_file import SCENE_SUFFIXES, has_scene_suffix
-from ..scene.options import (
+from ..scene.declarations import (
     Choice,
     Choices,
     Flag,
@@ -51,6 +50,7 @@ from ..scene.options import (
     choice,
     completed,
 )
+from ..scene.open_file import SCENE_SUFFIXES, has_scene_suffix
 from ..scene.settings import ALLOWED_INPUTS, JOB_OPTIONS, JOB_RULES
 from . import PROGRAM
 

@@ -14,7 +14,7 @@ Rooms, in reading order; each imports only from those above it:
 Files that belong to no room:
 
 - `settings`: settings of every job, the options that set them, and kinds of shapes. It needs no `bpy`.
-- `options`: kinds of options, rules between options, and settings with the values of options.
+- `declarations`: kinds of options, rules between options, and settings with the values of options.
 - `collider_names`: names of colliders as engines read them, and the mesh that each belongs to; names of
   levels of detail.
 - `errors`: error of a job, and reasons in words for the user.

@@ -3,8 +3,9 @@
 This module imports no `bpy`, so that the command line can use it before Blender is loaded.
 `SHAPE_KINDS` is the only list of shape kinds: the other modules derive theirs from it.
 
-A field that an option sets declares the option: its kind, its line of `--help`, and its label and tooltip in
-the window. The command line, `api` and the properties derive theirs from these, see `options`.
+A field that an option sets declares the option: its default, its kind, its line of `--help`, and its label
+and tooltip in the window. The command line, `api` and the properties derive theirs from these, see
+`declarations`. Options of files and exit codes are in `cli.parser`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..core import (
 )
 from ..core.compound.convex_parts import MOST_PARTS
 from ..core.shapes import BoundingVolume
-from .options import (
+from .declarations import (
     Choices,
     Flag,
     FrameSpan,

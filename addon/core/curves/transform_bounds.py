@@ -1,6 +1,7 @@
 """Objects over intervals of time: matrices at both ends, and bounds of the deviation of points in between.
 
-Also the times at which objects jump, because a curve of theirs goes from one value to another at once.
+Also the times at which objects jump, because a curve of theirs goes from one value to another at once. By
+these, `scene.motion.known_motion` bounds how far shapes of a scan are from linear motion between frames.
 """
 
 from __future__ import annotations

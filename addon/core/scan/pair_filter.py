@@ -1,7 +1,7 @@
 """Pair filter: which pairs a contact scan tests, by settings, and by boxes that overlap.
 
-Boxes are those over a whole block first, then those of each interval. Pairs of which neither subject
-moves are skipped by `pair_scanner`, but for the first block of a section and the last frame of the scan.
+Boxes are those over a whole block first, then those of each interval. Pairs of which neither subject moves
+are skipped, see `candidate_pairs`, but for the first block of a section and the last frame of the scan.
 `sections` drops contacts of pairs that never moved from the report, unless static pairs were requested, or
 nothing moves at all.
 """
@@ -20,7 +20,7 @@ from ..interval.pair_motion import MOTIONS_OF_SHAPES, rotation_sagitta
 from ..numeric.arguments import as_indices, as_mask
 from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Sphere
+from ..shapes import Aabb, Sphere, differences
 from .interval_block import Frames, IntervalBlock
 from .records import is_run_start
 
@@ -189,21 +189,39 @@ class SubjectSizes:
         self.of_subject[self._subject_of[new[starts]]] = length((high - low) / 2)
 
 
-def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
-    """Pairs (m, 2) of shapes whose boxes over the whole block overlap.
+def changing_subjects(block: IntervalBlock, subject_of: Ints, count: int, moved_last: Bools) -> Bools:
+    """Mask (s,) of subjects that appear, disappear or move within a block, or with its begin.
+
+    moved_last : (n,) shapes that move in the interval before
+    """
+    after, before = block.present[1:], block.present[:-1]
+    moves = block.moved[1:] | differences(block.shapes[1:], block.shapes[:-1])
+    is_changing = ((moves & after) | (after != before)).any(axis=0) | block.moves_unseen
+    changes = np.zeros(count, dtype=bool)
+    changes[subject_of[is_changing | moved_last]] = True
+    return changes
+
+
+def candidate_pairs(
+    block: IntervalBlock, boxes: Aabb, subject_of: Ints, is_moving: Bools, pair_filter: PairFilter
+) -> Ints:
+    """Pairs (m, 2) of shapes to test: boxes over the whole block overlap, and at least one subject moves.
 
     boxes : (k, n) `block.swept_boxes`
+    is_moving : (s,) subjects
     """
     shapes = np.flatnonzero(block.present[:-1].any(axis=0))
     around = Aabb.unchecked(boxes.min[:, shapes].min(axis=0), boxes.max[:, shapes].max(axis=0))
     if block.mesh:
         # The last shape is the obstacle.
         last = block.present.shape[1] - 1
-        if not len(shapes) or shapes[-1] != last:
-            return np.empty((0, 2), dtype=np.int64)
-        first = shapes[:-1][overlaps(around[:-1], around[-1])]
-        return np.column_stack([first, np.full(len(first), last)])
-    return np.asarray(shapes[overlapping_pairs(around)])
+        is_there = len(shapes) > 0 and shapes[-1] == last
+        first = shapes[:-1][overlaps(around[:-1], around[-1])] if is_there else shapes[:0]
+        pairs = np.column_stack([first, np.full(len(first), last)])
+    else:
+        pairs = shapes[overlapping_pairs(around)]
+    pairs = pairs[is_moving[subject_of[pairs]].any(axis=1)].astype(np.int64)
+    return np.asarray(pairs[pair_filter.includes(*subject_of[pairs].T)])
 
 
 def overlaps_by_interval(boxes: Aabb, pairs: Ints, step: int) -> Iterator[Ints]:

@@ -17,7 +17,7 @@ from ..interval.dispatch import INTERVALS, SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
 from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, largest_component
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, largest_component
 from ..progress import converted
 from ..shapes import Aabb, concatenated, differences
 from .interval_block import Frames, IntervalBlock
@@ -30,6 +30,7 @@ from .pair_filter import (
     PairFilter,
     SubjectSizes,
     candidate_pairs,
+    changing_subjects,
     overlaps_by_interval,
     places_of,
     undecided_cells,
@@ -227,15 +228,13 @@ class PairScanner:
         # In the first block and at an instant, pairs at rest are tested too.
         is_moving = np.ones(self._count, dtype=bool)
         if not block.is_instant:
-            changes = self._changing_subjects(block)
+            changes = changing_subjects(block, self._subject_of, self._count, self._moved_last)
             self._has_moved |= changes
             is_moving = changes if self._blocks else is_moving
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
         boxes = block.swept_boxes(margin)
         yield 0.4 * _BROAD_PHASE
-        pairs = candidate_pairs(block, boxes)
-        pairs = pairs[is_moving[self._subject_of[pairs]].any(axis=1)].astype(np.int64)
-        pairs = pairs[plan.pair_filter.includes(*self._subject_of[pairs].T)]
+        pairs = candidate_pairs(block, boxes, self._subject_of, is_moving, plan.pair_filter)
         subjects = self._subject_of[pairs].T
         candidates = self._cache.candidates(
             pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes.of_subject[subjects])
@@ -257,15 +256,6 @@ class PairScanner:
         self._moved_last = differences(block.shapes[-1], block.shapes[-2])
         self._blocks += 1
         self._adapt_block_length(block)
-
-    def _changing_subjects(self, block: IntervalBlock) -> Bools:
-        """Mask (s,) of subjects that appear, disappear or move within a block, or with its begin."""
-        after, before = block.present[1:], block.present[:-1]
-        moves = block.moved[1:] | differences(block.shapes[1:], block.shapes[:-1])
-        is_changing = ((moves & after) | (after != before)).any(axis=0) | block.moves_unseen
-        changes = np.zeros(self._count, dtype=bool)
-        changes[self._subject_of[is_changing | self._moved_last]] = True
-        return changes
 
     def _near_rows(
         self, block: IntervalBlock, boxes: Aabb, candidates: Candidates

@@ -26,7 +26,7 @@ from bpy.types import Context, PropertyGroup
 
 from ...formats.document.model import COLLISION_GROUPS
 from ...translations import CONTEXT
-from ..options import Choice, Flag, Number, Option, options_of
+from ..declarations import Choice, Flag, Number, Option, options_of
 from ..settings import FitSettings, Selection
 from .object_settings import FIT_OPTIONS, SETTINGS_PROPERTY
 

@@ -24,7 +24,6 @@ from ...scene.blender.private_scene import end_step, keeping_open, scenes_away
 from ...scene.errors import SceneError
 from ...scene.settings import Selection
 from .. import job_state
-from ..contact_rows import active_row
 from ..kept_checks import active_with_geometry
 from ..overlay import handlers as overlay
 from ..overlay.state import redraw
@@ -32,6 +31,7 @@ from ..properties.contact_list import ContactRow
 from ..properties.options import HasOptions, draw_options, option_property, with_properties
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, collider_property, fit_settings, settings_of
+from ..row_order import active_row
 from ..texts import draw_note, error_text, iface_, rpt_, tip_
 from . import need
 

@@ -15,11 +15,11 @@ from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from ...scene.subjects.selection import selected_objects, selection_of_uids
 from .. import job_state, result_texts
-from ..contact_rows import fill_rows
 from ..kept_checks import measure_active
 from ..overlay import handlers as overlay
 from ..properties import options
 from ..properties.scene import contact_settings, fit_settings, has_results, settings_of
+from ..row_order import fill_rows
 from ..texts import joined, n_, rpt_, rpt_count, sentences
 from . import need
 from .command import Command, DrawsOptions, Job, ModalJob, Outcome, reads_all_frames, shares

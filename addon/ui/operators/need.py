@@ -8,9 +8,9 @@ from typing import Any
 from bpy.types import Context
 
 from .. import job_state
-from ..contact_rows import active_row, has_rows
 from ..kept_checks import active_with_geometry
 from ..properties.scene import settings_of
+from ..row_order import active_row, has_rows
 from ..texts import n_
 
 Need = Callable[[Context], str]

@@ -34,11 +34,11 @@ from ...scene.subjects.scan_settings import make_scan_settings
 from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
 from .. import job_state
-from ..contact_rows import active_row, entry_of_row
 from ..overlay import handlers as overlay
 from ..overlay.over_time import ActivePair, active_curve, active_pair
 from ..overlay.state import CachedOverlay, find_overlay, object_by_uid, redraw
 from ..properties.scene import contact_settings, settings_of
+from ..row_order import active_row, entry_of_row
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
 from . import need
 from .command import Command, Job, ModalJob, Outcome, refusal, row_of

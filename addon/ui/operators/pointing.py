@@ -16,12 +16,12 @@ from ...core.numeric.arrays import Bools, Floats
 from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.mesh_data import copied
-from ..contact_rows import sorted_and_filtered
 from ..overlay.draw_data import DrawData, Instances
 from ..overlay.over_time import frame_at, hovered, placed_bars
 from ..overlay.state import find_overlay, redraw
 from ..overlay.unit_meshes import LINES
 from ..properties.scene import SceneSettings, settings_of, settings_on
+from ..row_order import sorted_and_filtered
 from ..texts import rpt_
 from .command import Named
 from .rows import playhead_stays

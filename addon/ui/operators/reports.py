@@ -20,10 +20,10 @@ from ...scene.blender.instances import name_of
 from ...scene.errors import SceneError
 from ...scene.jobs import result_store
 from ...scene.jobs.result import LoadedReport, loaded_report
-from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
 from ..properties.scene import SceneSettings, fit_settings, settings_of, settings_on
 from ..result_texts import baseline_counts, first_and_count
+from ..row_order import fill_rows
 from ..texts import error_text, n_, rpt_, rpt_count
 from . import need
 from .command import Command, Outcome

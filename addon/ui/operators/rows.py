@@ -25,11 +25,11 @@ from ...scene.blender.instances import full_name_of
 from ...scene.blender.mesh_data import copied
 from ...scene.errors import SceneError
 from ...translations import CONTEXT
-from ..contact_rows import active_row, entry_of_row, has_rows, sorted_and_filtered
 from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import SORT_BY, ContactRow
 from ..properties.options import flag
 from ..properties.scene import SceneSettings, settings_of, settings_on
+from ..row_order import active_row, entry_of_row, has_rows, sorted_and_filtered
 from ..texts import n_, rpt_, rpt_count
 from . import need
 from .command import Command, OfItem, Outcome, row_of

@@ -27,10 +27,10 @@ from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from .. import job_state
-from ..contact_rows import active_entry
 from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
+from ..row_order import active_entry
 from . import draw_data, over_time
 from .collider_surfaces import ColliderPainter
 from .flat import draw_labels

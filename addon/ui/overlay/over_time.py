@@ -25,9 +25,9 @@ from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import SeparationCurve
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_entry, has_rows
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, settings_on
+from ..row_order import active_entry, has_rows
 from ..texts import iface_, length_text, n_, shortened, translated
 from . import flat
 

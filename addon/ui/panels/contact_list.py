@@ -16,11 +16,11 @@ from ...formats.document.model import ScannedContacts
 from ...scene.blender.frames import playhead
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_row, counts_of_rows, entry_of_row, prefixes_of_names, sorted_and_filtered
 from ..operators.rows import COLLISION_BOUNDS_OT_go_to_interval, interval_at, selection_problems
 from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, settings_of
+from ..row_order import active_row, counts_of_rows, entry_of_row, prefixes_of_names, sorted_and_filtered
 from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
 from .sidebar import folded, measure_texts, sidebar_width
 

@@ -12,10 +12,10 @@ from ...scene.blender.frames import is_outside_scene
 from ...scene.blender.object_settings import entries_of
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_row, counts_of_rows
 from ..properties.options import OPTIONS_WITH_PICKER, SCAN_OPTIONS
 from ..properties.scene import SceneSettings, contact_settings, is_alone, selected_count, settings_of
 from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
+from ..row_order import active_row, counts_of_rows
 from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
 from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph

@@ -10,9 +10,9 @@ from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
 from .. import texts
-from ..contact_rows import has_rows
 from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
+from ..row_order import has_rows
 from ..texts import draw_line, error_text, iface_count, length_text, n_, playhead_text
 from .sidebar import Tab, fits_in_sidebar, folded
 

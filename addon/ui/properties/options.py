@@ -15,7 +15,7 @@ from bpy.types import Context, UILayout
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_properties import property_of
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.options import Name, Number, Option, Patterns, options_of
+from ...scene.declarations import Name, Number, Option, Patterns, options_of
 from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, ColliderSettings, PairSettings
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
 

@@ -26,9 +26,9 @@ from ...formats.wording import valid_text
 from ...scene.blender.frames import is_outside_scene
 from ...scene.blender.instances import MESH_LIKE, name_of
 from ...scene.blender.object_settings import collider_owner, has_own_settings, is_collider
+from ...scene.declarations import with_options
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
-from ...scene.options import with_options
 from ...scene.settings import (
     BOUND_SHAPES,
     DEFAULT_SHAPES,

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui.contact_rows import counts_of_rows, sorted_and_filtered
 from addon.ui.operators.rows import selection_problems
 from addon.ui.panels import contact_list as contact_list_ui
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
+from addon.ui.row_order import counts_of_rows, sorted_and_filtered
 from tests.scene.building import add_instance
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Layout, Page

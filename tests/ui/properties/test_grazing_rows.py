@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.ui.contact_rows import sorted_and_filtered
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
+from addon.ui.row_order import sorted_and_filtered
 from tests.scene.sampling import add_box, key
 from tests.ui.drawn_panel import Page
 from tests.ui.scanned_scene import scan

@@ -10,9 +10,9 @@ import pytest
 
 from addon.formats import parse_document
 from addon.scene.jobs import result_store
-from addon.ui.contact_rows import sorted_and_filtered
 from addon.ui.operators.pairs import COLLISION_BOUNDS_OT_accept_contacts
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
+from addon.ui.row_order import sorted_and_filtered
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 

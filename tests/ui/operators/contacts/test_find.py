@@ -12,7 +12,6 @@ from addon.formats import dumps, parse_document
 from addon.scene.jobs import result_store
 from addon.scene.jobs.contacts import find_contacts
 from addon.ui import job_state
-from addon.ui.contact_rows import fill_rows
 from addon.ui.job_state import RunningJob
 from addon.ui.operators.jobs import (
     COLLISION_BOUNDS_OT_compute_bounds,
@@ -22,6 +21,7 @@ from addon.ui.operators.jobs import (
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _warnings
 from addon.ui.properties.options import BOUNDS_OPTIONS, PART_OPTIONS
 from addon.ui.properties.scene import contact_settings
+from addon.ui.row_order import fill_rows
 from tests.finished import finished
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from addon.scene.declarations import FrameSpan, completed_keywords, with_options
 from addon.scene.errors import SceneError
-from addon.scene.options import FrameSpan, completed_keywords, with_options
 from addon.scene.settings import (
     JOB_OPTIONS,
     JOB_RULES,

@@ -1,4 +1,4 @@
-"""Rows of the contact list: filled from a result, sorted, filtered. `panels.contact_list` writes their texts.
+"""Order of the contact list: fill its rows, sort and filter them. `panels.contact_list` writes their texts.
 
 Rows stay in the order of the result, so that sorting the list does not change the active row.
 """
