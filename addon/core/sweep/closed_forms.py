@@ -268,16 +268,12 @@ def closest_end_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
     # So that no product overflows or underflows.
     scale = power_of_two_scale(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0))
-    g0, g1 = g0 / scale, g1 / scale
-    grows, falls = _growth(g0, g1 - g0) >= 0, _growth(g1, g0 - g1) > 0
-    return np.where(grows, 0.0, np.where(falls, 1.0, np.nan))
-
-
-def _growth(gaps: Floats, slope: Floats) -> Floats:
-    """Return a number (...) of the sign of the separation's slope, where gaps (6, ...) change by `slope`."""
-    largest = gaps.max(axis=0)
-    apart = (np.maximum(gaps, 0) * slope).sum(axis=0)
-    return np.where(largest > 0, apart, np.where(gaps == largest, slope, -np.inf).max(axis=0))
+    gaps = np.stack([g0, g1], axis=1) / scale
+    slope = gaps[:, ::-1] - gaps
+    # Numbers (2, ...) of the sign of the separation's slope at each end, seen from that end.
+    largest, apart = gaps.max(axis=0), (np.maximum(gaps, 0) * slope).sum(axis=0)
+    growth = np.where(largest > 0, apart, np.where(gaps == largest, slope, -np.inf).max(axis=0))
+    return np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
 
 
 def box_gaps(a: Aabb, b: Aabb) -> Floats:
