@@ -281,14 +281,17 @@ class PairScanner:
         paths, clearance = CenterPaths.of_block(block), self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         # Of parts of subjects, spans in contact decide others. What may move in steps is sampled in any case.
-        is_solved = not self._plan.is_whole or (self._source is not None and not self._source.is_probed)
+        is_stepped = np.zeros(len(pairs), dtype=bool)
+        if self._source is not None and not self._source.is_probed:
+            is_stepped |= self._source.is_refinable[pairs].all(axis=1) & ~self._is_known[pairs].all(axis=1)
         for number, cells in enumerate(parts):
             yield (0.9 + 0.1 * (number + 0.5) / len(parts)) * _BROAD_PHASE
             if not len(cells):
                 continue
             bounds = paths.bounds(*places_of(cells, pairs, count))
             is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
-            is_within &= not is_solved
+            is_apart &= ~is_stepped[cells // count]
+            is_within &= self._plan.is_whole & ~is_stepped[cells // count]
             near.append(cells[~(is_apart | is_within)])
             within.append(cells[is_within])
         records = _continued_records(np.concatenate(within), candidates.keys, block.times)

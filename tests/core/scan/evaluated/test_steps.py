@@ -168,11 +168,12 @@ def test_random_stairs_touch_exactly_while_a_step_does(kind):
     assert compared > count
 
 
-def test_steps_are_found_in_scans_with_a_body_that_cannot_be_sampled_between_frames():
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_are_found_in_scans_with_a_body_that_cannot_be_sampled_between_frames(kind):
     # As at whole frames; and a body that is near the wall at whole frames, and touches it between them.
-    def shapes(time: float) -> Aabb:
+    def shapes(time: float) -> Shape:
         stair, stroke = 1.4 * math.floor(time) - 5.3, -2.4 + 1e-6 * time + abs(math.sin(math.pi * time))
-        return bodies(Aabb, [(stair, 0, 0), (stroke, 10, 0), (0, 0, 0), (0, 10, 0), (0, 20, 0)], 1.0)
+        return bodies(kind, [(stair, 0, 0), (stroke, 10, 0), (0, 0, 0), (0, 10, 0), (0, 20, 0)], 1.0)
 
     motion = Sampled(shapes, 5)
     motion.refinable[4] = False
