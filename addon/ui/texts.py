@@ -67,7 +67,7 @@ def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DEC
         # No digit of the uncertainty is among those of the frame.
         return f"{frame:.{decimals}f}"
     digits = max(-exponent, 0)
-    return f"{frame:.{digits}f} ± {shown:.{max(-exponent, 0)}f}"
+    return f"{frame:.{digits}f} ± {shown:.{digits}f}"
 
 
 def shared_prefixes(names: Iterable[str]) -> dict[str, str]:

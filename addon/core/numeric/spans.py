@@ -23,9 +23,8 @@ class Spans(Table):
     def union(self) -> Spans:
         """Join spans that overlap or touch. In order of lines, and of starts on each."""
         order, begins, latest = span_runs(self.line, self.start, self.end)
-        firsts = np.flatnonzero(begins)
-        lasts = np.append(firsts[1:], len(order)) - 1 if len(firsts) else firsts
-        return Spans(self.line[order[firsts]], self.start[order[firsts]], latest[lasts])
+        firsts, is_last = order[begins], np.append(begins, True)[1:]
+        return Spans(self.line[firsts], self.start[firsts], latest[is_last])
 
     def cover(self, spans: Spans) -> Bools:
         """Mask (k,) of other spans (k,) that lie within one of these, which `union` has put in order."""
