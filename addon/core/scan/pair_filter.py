@@ -9,7 +9,7 @@ nothing moves at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -288,19 +288,16 @@ class CenterPaths(NamedTuple):
     @classmethod
     def of_block(cls, block: IntervalBlock) -> CenterPaths:
         """Find the paths of all shapes of a block."""
-        shapes = block.shapes[:-1]
-        radii = MOTIONS_OF_SHAPES[type(shapes)].radii
-        (outer, inner), (outer_end, inner_end) = radii(shapes), radii(block.ending)
-        outer = np.maximum(outer, outer_end) + rotation_sagitta(shapes, block.ending)
+        sides: list[Any] = [block.shapes[:-1], block.ending]
+        (outer, inner), (outer_end, inner_end) = map(MOTIONS_OF_SHAPES[type(block.ending)].radii, sides)
+        outer = np.maximum(outer, outer_end) + rotation_sagitta(*sides)
         if block.mesh:
             # There is no sphere within the mesh that is known.
             inner, inner_end = inner.copy(), inner_end.copy()
             inner[:, -1] = inner_end[:, -1] = -np.inf
         is_whole = block.present[:-1] & block.present[1:] & ~block.has_limit
         continues = is_whole & np.concatenate([np.ones_like(is_whole[:1]), is_whole[:-1]])
-        begin, end = (
-            np.swapaxes(boxes.center, 0, 1).reshape(-1, 3) for boxes in (block.boxes[:-1], block.ending_boxes)
-        )
+        begin, end = (np.swapaxes(side.center, 0, 1).reshape(-1, 3) for side in sides)
         columns = (outer, inner, inner_end, block.deviation, continues)
         return cls(begin, end, *(np.broadcast_to(values, continues.shape).T.ravel() for values in columns))
 

@@ -280,18 +280,19 @@ class PairScanner:
         near, within = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         paths, clearance = CenterPaths.of_block(block), self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
-        # Of parts of subjects, spans in contact decide others. What may move in steps is sampled in any case.
-        is_stepped = np.zeros(len(pairs), dtype=bool)
-        if self._source is not None and not self._source.is_probed:
-            is_stepped |= self._source.is_refinable[pairs].all(axis=1) & ~self._is_known[pairs].all(axis=1)
+        # What may move in steps may deviate by any amount: that is sampled in any case.
+        is_stepped = np.full(len(pairs), self._source is not None and not self._source.is_probed)
+        if self._source is not None:
+            is_stepped &= self._source.is_refinable[pairs].all(axis=1) & ~self._is_known[pairs].all(axis=1)
         for number, cells in enumerate(parts):
             yield (0.9 + 0.1 * (number + 0.5) / len(parts)) * _BROAD_PHASE
             if not len(cells):
                 continue
             bounds = paths.bounds(*places_of(cells, pairs, count))
+            bounds.deviation[is_stepped[cells // count]] = np.inf
             is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
-            is_apart &= ~is_stepped[cells // count]
-            is_within &= self._plan.is_whole & ~is_stepped[cells // count]
+            # Of parts of subjects, spans in contact decide others.
+            is_within &= self._plan.is_whole
             near.append(cells[~(is_apart | is_within)])
             within.append(cells[is_within])
         records = _continued_records(np.concatenate(within), candidates.keys, block.times)
