@@ -137,17 +137,18 @@ class Transforms:
         Returns moment_of : (m,) int64. Moment of each of its objects, which is that of the parent.
         Returns places : (k,) int64. Where each of `objects` is among them.
         """
-        place_of = np.full((int(moments.max(initial=-1)) + 1, len(self.parent)), -1)
-        above, at = objects, moments
-        while len(above):
-            place_of[at, above] = 0
-            above = self.parent[above]
-            above, at = above[above >= 0], at[above >= 0]
-        moment_of, members = np.nonzero(place_of == 0)
-        place_of[moment_of, members] = np.arange(len(members))
+        # Numbers of objects at moments. A table of all would be large where there are many objects.
+        count = max(1, len(self.parent))
+        keys = new = np.unique(moments * count + objects)
+        while len(new):
+            above = self.parent[new % count]
+            new = (new - new % count + above)[above >= 0]
+            new = np.unique(new[np.append(keys, -1)[np.searchsorted(keys, new)] != new])
+            keys = np.sort(np.append(keys, new))
+        moment_of, members = np.divmod(keys, count)
         parents = self.parent[members]
-        parents = np.where(parents >= 0, place_of[moment_of, parents], -1)
-        return Hierarchy(members, parents), moment_of, place_of[moments, objects]
+        parents = np.where(parents >= 0, np.searchsorted(keys, moment_of * count + parents), -1)
+        return Hierarchy(members, parents), moment_of, np.searchsorted(keys, moments * count + objects)
 
     def keeps_form(self) -> Bools:
         """Mask (n,) of objects that move and turn, but are neither stretched nor sheared in any new way.

@@ -1,6 +1,8 @@
 """World matrices of objects that follow curves, and how far their points deviate in between."""
 
+import tracemalloc
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +10,7 @@ import pytest
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 from addon.core.curves.segments import LINEAR, Keys
-from addon.core.curves.transform_bounds import (
-    hierarchy_chords,
-    transform_chords,
-)
+from addon.core.curves.transform_bounds import hierarchy_chords, transform_chords
 from addon.core.curves.transforms import (
     CHANNELS,
     DELTA_SCALE,
@@ -83,6 +82,18 @@ def test_hierarchies_at_their_own_times_are_where_all_are():
     assert (moment_of[above] == moment_of[is_child]).all()
     found = transforms.hierarchy_matrices(hierarchy, times[moment_of])
     np.testing.assert_array_equal(found, world[moment_of, hierarchy.objects])
+
+
+def test_hierarchies_at_many_times_take_no_memory_for_all_objects():
+    tracemalloc.start()
+    many, moments = SimpleNamespace(parent=np.arange(-1, 4999)), np.arange(1000)
+    hierarchy, moment_of, places = Transforms.hierarchy_of(many, moments % 2, moments)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The second object is a child of the first.
+    np.testing.assert_array_equal(hierarchy.objects[places], moments % 2)
+    np.testing.assert_array_equal(moment_of, np.repeat(moments, moments % 2 + 1))
+    assert peak < 2_000_000
 
 
 def test_transform_is_scale_then_rotation_then_location():
