@@ -234,7 +234,7 @@ def choose_grid(sides: list[Boxes]) -> Grid:
     typical = np.max([_typical_extents(each) for each in samples], axis=0)
     grids = [_grid_of_cells(line, low, typical * cells) for cells in _CELLS]
     if low.shape[1] <= _FEW_SAMPLES:
-        # Any grid finds the pairs of few boxes in less time than costs take to be estimated.
+        # Estimates of costs take longer than the best grid saves for most sets of few boxes.
         return grids[len(grids) // 2]
     return min([line, *grids], key=lambda grid: _cost(samples, weights, grid))
 
