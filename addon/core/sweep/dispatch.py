@@ -107,7 +107,8 @@ def overlap_span(
     Exact up to float64 rounding; for oriented boxes and capsules that rotate, `enter` is never late and
     `leave` never early, as for `first_impact`. `enter` is 0 if and only if the shapes are within the
     clearance at the start, and `leave` is 1 if and only if they are at the end, so that spans of adjacent
-    intervals join without a seam.
+    intervals join without a seam. Of oriented boxes and capsules, that includes what is within the clearance
+    up to float64 rounding of their path.
 
     Parameters
     ----------
