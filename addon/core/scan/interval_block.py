@@ -22,7 +22,7 @@ from ..numeric.arrays import Bools, Floats, Ints, Table, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 from ..sweep.interpolation import at
-from .motion import KnownMotion, Sample, SubframeSampler, as_sample
+from .motion import KnownMotion, ObstacleSpace, Sample, SubframeSampler, as_sample
 
 _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
@@ -68,9 +68,14 @@ class Frames(Table):
     moved: Bools
 
     @classmethod
-    def from_sample(cls, times: Floats, sample: Sample, subject_of: Ints) -> Frames:
-        """Convert a sample of `times` (k,), with at most one obstacle pose, to presence of shapes."""
-        shape, poses = sample.shapes.shape, sample.poses
+    def from_sample(
+        cls, times: Floats, sample: Sample, subject_of: Ints, space: ObstacleSpace | None = None
+    ) -> Frames:
+        """Convert a sample of `times` (k,) to shapes in the space of an obstacle, if there is one."""
+        if space is not None:
+            sample = space.to_local(sample, sample.present)
+        # Bodies among themselves do not need obstacle poses.
+        shape, poses = sample.shapes.shape, None if space is None else sample.poses
         masks = []
         for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
             if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():

@@ -152,25 +152,18 @@ class PairScanner:
 
         first_sample : of the first time of the scan, which gives the sizes of the subjects
         """
-        self._sizes.measure(self._frames_of(np.array([first_time]), first_sample))
+        time_of_first = np.array([first_time])
+        self._sizes.measure(Frames.from_sample(time_of_first, first_sample, self._subject_of, self._space))
         self.solving = self.solved_until = time
         self._context = 1
 
     def add_sample(self, times: Floats, sample: Sample) -> None:
         """Add a sample of increasing times (k,), of no more than are missing but for what appears there."""
-        frames = self._frames_of(times, sample)
+        frames = Frames.from_sample(times, sample, self._subject_of, self._space)
         self._sizes.measure(frames)
         parts = [frames] if self._waiting is None else [self._waiting, frames]
         every, shapes, *columns = zip(*parts, strict=True)
         self._waiting = Frames(np.concatenate(every), concatenated(*shapes), *map(np.concatenate, columns))
-
-    def _frames_of(self, times: Floats, sample: Sample) -> Frames:
-        if self._space is None:
-            # Bodies among themselves do not need obstacle poses.
-            sample = Sample(sample.shapes, sample.present, moved=sample.moved)
-        else:
-            sample = self._space.to_local(sample, sample.present)
-        return Frames.from_sample(times, sample, self._subject_of)
 
     def process(self) -> Generator[None, None, None]:
         """Process the block of waiting frames once it is complete."""
