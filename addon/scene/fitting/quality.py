@@ -16,6 +16,7 @@ from ...core import Aabb, Capsule, Cylinder, InvalidShapeError, Obb, Sphere
 from ...core.fitting.quickhull import is_closed_surface
 from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, cross, dot, length, transform_points
+from ...core.numeric.tolerances import DISTANCE_ROUNDING
 from ..blender.instances import name_of
 from ..blender.mesh_data import UNPLACED, Geometry, decompose_matrices
 from ..blender.object_settings import object_fit_settings, points_outside, read_overrides
@@ -131,11 +132,12 @@ _LABELS: dict[type[Any], str] = {
 
 def _shape_quality(shape: Any, points: Floats) -> ShapeQuality:
     """Statistics of a shape around points (n, 3) in the same space."""
-    # Fits grow by the rounding of their place.
-    tolerance = float(_TOUCHES * length(shape.aabb().half_extents) + 1e-14 * np.abs(points).max(initial=0))
+    # Fits grow by the rounding of their place. Never 0, so that a point has no inside.
+    rounding = DISTANCE_ROUNDING * np.abs(points).max(initial=0.0) + np.finfo(np.float64).tiny
+    tolerance = float(_TOUCHES * length(shape.aabb().half_extents) + rounding)
     is_touching = shape.padded(tolerance).contains(points)
     with suppress(InvalidShapeError):  # nothing is left of a flat box, or of a point: all points touch it
-        is_touching &= ~shape.padded(-tolerance or -1.0).contains(points)
+        is_touching &= ~shape.padded(-tolerance).contains(points)
     size: Any = 2 * shape.half_extents if isinstance(shape, (Aabb, Obb)) else float(shape.radius)
     whole = None
     if isinstance(shape, (Capsule, Cylinder)):
