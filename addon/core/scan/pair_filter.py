@@ -1,9 +1,9 @@
 """Pair filter: which pairs a contact scan tests, by settings, and by boxes that overlap.
 
 Boxes are those over a whole block first, then those of each interval. Pairs of which neither subject moves
-are skipped, see `candidate_pairs`, but for the first block of a section and the last frame of the scan.
-`sections` drops contacts of pairs that never moved from the report, unless static pairs were requested, or
-nothing moves at all.
+are skipped, see `changing_subjects` and `candidate_pairs`, but for the first block of a section and the last
+frame of the scan, where `pair_scanner` tests them too. `sections` drops contacts of pairs that never moved
+from the report, unless static pairs were requested, or nothing moves at all.
 """
 
 from __future__ import annotations

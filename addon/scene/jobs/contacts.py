@@ -565,6 +565,7 @@ def scan_frame_share(
         sections = share_of(sections_of(len(times)), *number)
         if subjects and sections:
             job.begin_phase(end)
+            # Its progress is that of the frames of all shares.
             scan = converted(
                 scan_share(prepared.motion, times, prepared.settings, sections),
                 lambda at: late.read(at._replace(part=at.share * number[1] - number[0]), request, prepared),
