@@ -14,7 +14,7 @@ import numpy as np
 
 from addon.core.numeric.arrays import Floats
 from addon.core.progress import run_to_end
-from addon.formats.document.json_columns import lists_of_numbers
+from addon.formats.document.json_writer import lists_of_numbers
 
 from .scenes.scans import FRAMES, Keyed, playback
 from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target

@@ -3,12 +3,10 @@
 In reading order:
 
 - `model`: the contents as data classes, in Blender's space and units
-- `written_entries`: sequences of entries that are converted on access, or keep the numbers that were read
-- `objects`: objects and tracks, rounded outward, many at once
+- `objects`: objects and tracks, rounded outward, many at once, converted on access
 - `contacts`: contacts and near misses, written from tables and read
 - `conversion`: `make_document`, and `read_document` and `read_file`, the inverse
-- `json_writer`: text of a document
-- `json_columns`: text of many objects with the same members, and of arrays of numbers
+- `json_writer`: text of a document, of many objects with the same members, and of arrays of numbers
 
 May import `core`, the modules of `formats` outside its packages, and `formats.validation`.
 

@@ -18,7 +18,7 @@ from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, Pai
 from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
-from .json_columns import Column, members_of, object_values, present
+from .json_writer import Column, members_of, object_values, present
 from .model import Confirmation, NotVerified, ScannedContacts, TimeSettings
 
 UNIT_DECIMALS = 6

@@ -1,15 +1,29 @@
-"""Documents as JSON text: values that fit a line stay on one line, and long lists are generated lazily."""
+"""Documents as JSON text: values that fit a line stay on one line, and long lists are generated lazily.
+
+Many objects with the same members are columns, whose text is found for all rows at once: which objects fit a
+line, from the lengths of their texts. Rows that break in the same way have one template, and each row is a
+single call of Python's % operator.
+
+Python writes a number as the shortest text that is read back as the same number. No two texts of up to
+fifteen digits are read as the same number. So a number with few decimals is written as exactly those
+decimals, without trailing zeros, and its digits can be computed with integer arithmetic on whole arrays.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import CollisionBoundsError
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
+from ..rounding import to_lists
 from ..validation.strict_json import DocumentError
 from ..wording import message_line
 
@@ -111,3 +125,248 @@ def broken_text(brackets: str, entries: Iterable[str], indent: str) -> str:
 
 def _has_scalars(value: list[Any]) -> bool:
     return not any(isinstance(item, (dict, list)) for item in value)
+
+
+_Digits: TypeAlias = "NDArray[np.uint32] | NDArray[np.uint64]"
+
+_TOO_LARGE = 1e15
+"""From here on, fifteen digits leave none for decimals."""
+_LEAST_WITHOUT_EXPONENT = 1e-4
+"""Below this, Python writes an exponent."""
+_LONGEST = 24
+"""Largest number of characters of any float64."""
+
+
+def lists_of_numbers(values: Floats, decimals: int, counts: Ints) -> list[str]:
+    """Convert numbers to one-line JSON lists.
+
+    The text is that of Python's json module, with 0.0 for -0.0. Fast for numbers that were rounded to
+    `decimals`; correct for all finite numbers.
+
+    values : (n,) or (n, c) float64. Numbers, or rows of numbers, of all lists, concatenated.
+    decimals : Decimals that most numbers were rounded to.
+    counts : (k,) int. Rows of each list; their sum is n.
+    Raises ValueError: for NaN and infinity.
+    """
+    opening, closing = ("[[", "]]") if values.ndim == 2 else ("[", "]")
+    lists = iter(_joined_numbers(values, decimals, counts).decode("ascii").split("\n"))
+    return [opening + next(lists) + closing if count else "[]" for count in counts.tolist()]
+
+
+def _joined_numbers(values: Floats, decimals: int, counts: Ints) -> bytes:
+    """Text of all lists of numbers, each with a line break at its end; nothing for an empty list."""
+    if not np.isfinite(values).all():
+        raise ValueError("Out of range float values are not JSON compliant")
+    columns = values.shape[1] if values.ndim == 2 else 1
+    separators = [", "] * (columns - 1) + ["], [" if values.ndim == 2 else ", "]
+    numbers = values.reshape(-1)
+    is_last = np.zeros(len(numbers), dtype=bool)
+    is_last[np.cumsum(counts * columns)[counts > 0] - 1] = True
+    size = CHUNK_ROWS // columns * columns
+    return b"".join(
+        _characters(numbers[start : start + size], is_last[start : start + size], decimals, separators)
+        for start in range(0, len(numbers), size)
+    )
+
+
+def _characters(numbers: Floats, is_last: Bools, decimals: int, separators: list[str]) -> bytes:
+    """Text of numbers (n,), followed by `separators` in turns; a line break follows each last number."""
+    whole, fraction, is_plain = _digits(numbers, decimals)
+    width = len(str(whole.max()))
+    if not is_plain.all():
+        width = max(width, _LONGEST - 2 - decimals)
+    # One row a number: a sign, the whole digits, the point, the decimals, the separator.
+    point, end = 1 + width, 2 + width + decimals
+    cells = np.empty((len(numbers), end + len(separators[-1])), dtype=np.uint8)
+    is_used = np.ones(cells.shape, dtype=bool)
+    cells[:, 0], is_used[:, 0] = ord("-"), numbers < 0
+    cells[:, point] = ord(".")
+    is_nonzero = np.zeros(len(numbers), dtype=bool)
+    for column in range(end - 1, point, -1):
+        quotient = fraction // 10
+        digit = fraction - quotient * 10
+        is_nonzero |= digit != 0
+        cells[:, column], fraction = digit + ord("0"), quotient
+        if column > point + 1:  # trailing zeros, except for the first decimal
+            is_used[:, column] = is_nonzero
+    for column in range(width, 0, -1):
+        quotient = whole // 10
+        cells[:, column] = whole - quotient * 10 + ord("0")
+        if column < width:  # leading zeros, except for the last digit
+            is_used[:, column] = whole > 0
+        whole = quotient
+    for row in np.flatnonzero(~is_plain).tolist():
+        text = repr(float(numbers[row])).encode("ascii")
+        cells[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
+        is_used[row, :end] = np.arange(end) < len(text)
+    for column, separator in enumerate(separators):
+        rows = slice(column, None, len(separators))
+        cells[rows, end : end + len(separator)] = np.frombuffer(separator.encode("ascii"), np.uint8)
+        is_used[rows, end + len(separator) :] = False
+    cells[is_last, end] = ord("\n")
+    is_used[is_last, end + 1 :] = False
+    return bytes(cells[is_used])
+
+
+def _digits(numbers: Floats, decimals: int) -> tuple[_Digits, _Digits, Bools]:
+    """Digits (n,) before and after the point, and where the number has no others; 0 elsewhere."""
+    size, grid = np.abs(numbers), 10.0**decimals
+    with np.errstate(over="ignore"):
+        steps = np.rint(size * grid)
+    # A quotient of two whole numbers is rounded to nearest, as is a number that is read from those digits.
+    is_plain = (
+        (steps < _TOO_LARGE) & (steps / grid == size) & ((size >= _LEAST_WITHOUT_EXPONENT) | (size == 0))
+    )
+    digits = np.where(is_plain, steps, 0.0).astype(np.uint64)
+    whole = digits // np.uint64(10**decimals)
+    fraction = (digits - whole * np.uint64(10**decimals)).astype(np.uint32)
+    # Divisions of 32-bit numbers take a third of the time.
+    return whole.astype(np.uint32) if whole.max(initial=0) < 2**32 else whole, fraction, is_plain
+
+
+_OMITTED = "%.0s"
+"""Takes a text and writes nothing."""
+
+
+class Column(NamedTuple):
+    """Values (m,) of a member of several objects.
+
+    values : Sequence of any JSON values. Or an array of numbers (m,), or of lists of numbers (m, c). Or, of
+        values that are objects, the columns of their members by key, whose rows are among the m objects.
+    rows : (m,) int. Objects that have the value, increasing; None for all.
+    decimals : To which most numbers of an array were rounded.
+    counts : (m,) int. Of an array that holds lists of several lengths, concatenated: the numbers, or rows of
+        numbers, of each list.
+    is_optional : Whether objects without members are omitted.
+    """
+
+    values: Any
+    rows: Ints | None = None
+    decimals: int = 0
+    counts: Ints | None = None
+    is_optional: bool = False
+
+
+Members: TypeAlias = Mapping[str, Column]
+"""Columns of the members of objects, by key."""
+
+
+def members_of(values: Mapping[str, Column | Sequence[Any] | None]) -> Members:
+    """Return members from their columns, or from the values of all objects; None is not written."""
+    return {
+        key: each if isinstance(each, Column) else Column(each)
+        for key, each in values.items()
+        if each is not None
+    }
+
+
+def present(values: Sequence[Any]) -> Column | None:
+    """Return values of which None is not written; None if that is all."""
+    rows = [row for row, value in enumerate(values) if value is not None]
+    return Column([values[row] for row in rows], np.array(rows)) if rows else None
+
+
+def object_values(members: Members, count: int) -> list[dict[str, Any]]:
+    """Return `count` objects as dicts."""
+    entries: list[dict[str, Any]] = [{} for _ in range(count)]
+    for key, (values, of_rows, _, counts, is_optional) in members.items():
+        rows = range(count) if of_rows is None else of_rows.tolist()
+        if isinstance(values, Mapping):
+            values = object_values(values, len(rows))
+        elif not isinstance(values, np.ndarray):
+            # Tracks with the same frames share a list, which a caller may change in one of them.
+            values = [list(value) if isinstance(value, list) else value for value in values]
+        elif counts is None:
+            values = to_lists(values)
+        else:
+            values = [to_lists(each) for each in np.split(values, np.cumsum(counts)[:-1])]
+        for row, value in zip(rows, values, strict=True):
+            if value or not is_optional:
+                entries[row][key] = value
+    return entries
+
+
+class _Texts(NamedTuple):
+    """Texts of values (n,), with their lengths on one line; 0 for those that are omitted.
+
+    template : Takes a text of each of `columns`, which have n texts.
+    """
+
+    template: str
+    columns: list[list[str]]
+    lengths: Ints
+
+
+def object_texts(members: Members, count: int, indent: str) -> list[str]:
+    """Text of each of `count` objects; its first line follows `indent`, which is written already."""
+    template, columns, _ = _object_texts(members, count, indent)
+    return list(map(template.__mod__, zip(*columns, strict=True)))
+
+
+def _object_texts(members: Members, count: int, indent: str, is_optional: bool = False) -> _Texts:
+    of_members = []
+    size: Ints = np.zeros(count, dtype=np.int64)
+    pattern: Ints = np.zeros(count, dtype=np.int64)
+    for bit, (key, column) in enumerate(members.items()):
+        template, columns, lengths = _texts_of(
+            column, count if column.rows is None else len(column.rows), indent + " "
+        )
+        if column.rows is not None:
+            of_rows, columns = columns, []
+            for compact in of_rows:
+                texts = [""] * count
+                for row, text in zip(column.rows.tolist(), compact, strict=True):
+                    texts[row] = text
+                columns.append(texts)
+            every_length = np.zeros(count, dtype=np.int64)
+            every_length[column.rows] = lengths
+            lengths = every_length
+        of_members.append((key_text(key).replace("%", "%%") + template, columns))
+        is_present = lengths > 0
+        # With a separator or, after the last member, the brackets of the object.
+        size += np.where(is_present, lengths + len(key_text(key)) + 2, 0)
+        pattern |= is_present.astype(np.int64) << bit
+    size = np.where(pattern > 0, size, 0 if is_optional else 2)
+    pattern = pattern << 1 | (size <= WIDTH)
+    patterns = np.unique(pattern)
+    templates = []
+    for each in patterns.tolist():
+        shown, omitted = [], ""
+        for bit, (template, columns) in enumerate(of_members):
+            if each >> bit + 1 & 1:
+                shown.append(omitted + template)
+                omitted = ""
+            else:
+                omitted += _OMITTED * len(columns)
+        text = "{" + ", ".join(shown) + "}" if each & 1 else broken_text("{}", shown, indent)
+        templates.append(("" if is_optional and not shown else text) + omitted)
+    every = [texts for _, columns in of_members for texts in columns]
+    if len(templates) == 1:
+        return _Texts(templates[0], every, size)
+    rows = zip(np.searchsorted(patterns, pattern).tolist(), zip(*every, strict=True), strict=True)
+    return _Texts("%s", [[templates[each] % row for each, row in rows]], size)
+
+
+def _texts_of(column: Column, count: int, indent: str) -> _Texts:
+    """Convert the values of a column to texts on lines after `indent`."""
+    values, _, decimals, counts, is_optional = column
+    if isinstance(values, Mapping):
+        return _object_texts(values, count, indent, is_optional)
+    if isinstance(values, np.ndarray):
+        if counts is None:
+            numbers = values.reshape(count, -1)
+            lines = _joined_numbers(numbers.reshape(-1), decimals, np.full(count, numbers.shape[1]))
+            ends = np.flatnonzero(np.frombuffer(lines, dtype=np.uint8) == ord("\n"))
+            texts, lengths = lines.decode("ascii").split("\n")[:-1], np.diff(ends, prepend=-1) - 1
+            return _Texts("[%s]", [texts], lengths + 2) if values.ndim > 1 else _Texts("%s", [texts], lengths)
+        texts = lists_of_numbers(values, decimals, counts)
+        texts = [rows_text(text, indent) for text in texts] if values.ndim > 1 else texts
+    else:
+        # The text of the last value is kept, because tracks can have the same frames.
+        texts, last, text = [], None, "null"
+        for value in values:
+            if value is not last:
+                text = json_string(value) if type(value) is str else value_text(value, indent)
+                last = value
+            texts.append(text)
+    return _Texts("%s", [texts], np.fromiter(map(len, texts), np.int64, len(texts)))

@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from addon.formats.document.json_columns import Column, members_of, object_texts, object_values
-from addon.formats.document.json_writer import value_text
+from addon.formats.document.json_writer import Column, members_of, object_texts, object_values, value_text
 from tests.tiers import times
 
 STRINGS = ["", "%s %d %%", '"quoted" \\ \n', "Würfel 立方体", "x" * 90, "plain", "y" * 40]

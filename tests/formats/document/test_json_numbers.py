@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from addon.formats.document.json_columns import lists_of_numbers
+from addon.formats.document.json_writer import lists_of_numbers
 from addon.formats.rounding import rounded_to_nearest, rounded_up
 from tests.tiers import is_full
 
