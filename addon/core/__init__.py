@@ -8,7 +8,7 @@ Rooms, in reading order; each imports only from those above it:
 ===============  ===========================================================================================
 `errors`         errors for invalid input
 `messages`       sentences that keep their template and values, for translation
-`progress`       progress of long jobs, which are generators
+`progress`       progress of long jobs, which are generators, and of jobs that are made of others
 `numeric`        arrays, batches, rounding errors, directions
 `curves`         animation curves and transforms: values at times, bounds of what happens in between
 `skins`          points that bones carry by shares: boxes around them, at a time and over an interval

@@ -18,7 +18,6 @@ Files that belong to no room:
 - `collider_names`: names of colliders as engines read them, and the mesh that each belongs to; names of
   levels of detail.
 - `errors`: error of a job, and reasons in words for the user.
-- `progress`: the part that is done of jobs that are made of others.
 - `open_file`: opens a scene file of any format that Blender reads.
 - `imported_scene`: time of imported scenes.
 

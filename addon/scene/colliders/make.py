@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Progress
 from ...core.fitting.convex_hull import run_hull_steps
 from ...core.messages import message
-from ...core.progress import converted
+from ...core.progress import JobProgress, converted
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
 from ..blender.frames import scene_by_uid
@@ -39,7 +39,6 @@ from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
 from ..fitting.parts import convex_pieces, split_pieces
 from ..motion.over_time import BoneSweeps, sweep_bones
-from ..progress import JobProgress
 from ..settings import ColliderKind, ColliderSettings, Modifiers
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space

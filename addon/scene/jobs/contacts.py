@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core import ContactReport, Progress, ScanSettings, scan_contacts
 from ...core.messages import message, template
-from ...core.progress import converted, run_to_end
+from ...core.progress import JobProgress, converted, run_to_end, until_stopped
 from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ...formats import (
@@ -50,7 +50,6 @@ from ..motion.frame_reader import FrameReader
 from ..motion.posed_shapes import MeshObstacles
 from ..motion.scan_records import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 from ..motion.scene_motion import SceneMotion
-from ..progress import JobProgress, until_stopped
 from ..settings import (
     DEFAULT_SHAPES,
     OBSTACLE_SHAPES,

@@ -26,6 +26,7 @@ from ....core import (
     first_mesh_contact,
 )
 from ....core.numeric.arrays import Floats, transform_points
+from ....core.progress import until_stopped, with_progress
 from ....core.scan.mesh_contact import possibly_since
 from ....core.scan.report import ContactInterval
 from ....formats import Confirmation, NotVerified
@@ -36,7 +37,6 @@ from ...blender.mesh_data import triangle_indices, vertex_positions
 from ...motion.frame_reader import EvaluatedSubject
 from ...motion.known_motion import CurvePoses
 from ...motion.scene_motion import SceneMotion
-from ...progress import until_stopped, with_progress
 from ...settings import Modifiers
 from ...subjects.subject import Subject
 
