@@ -105,7 +105,7 @@ FAULTS = (
         "edit not detected",
     ),
     ("ui/operators/command.py", "self.report({level}, ", "len(", "swallowed error: operator"),
-    ("cli/commands.py", "CONTACTS_FOUND if options", "DONE if options", "wrong exit code"),
+    ("cli/main.py", "CONTACTS_FOUND if options", "DONE if options", "wrong exit code"),
 )
 
 

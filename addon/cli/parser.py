@@ -32,7 +32,6 @@ from ..formats import (
     MOST_DECIMALS,
     PRESETS,
     Convention,
-    convention_for,
     extension_version,
     file_format,
     format_from_filename,
@@ -54,6 +53,9 @@ from ..scene.open_file import SCENE_SUFFIXES, has_scene_suffix
 from ..scene.settings import ALLOWED_INPUTS, JOB_OPTIONS, JOB_RULES
 from . import PROGRAM
 
+*_SUFFIXES, _LAST_SUFFIX = dict.fromkeys(format.suffix for format in FILE_FORMATS)
+_KNOWN_SUFFIXES = f"{', '.join(_SUFFIXES)} or {_LAST_SUFFIX}"
+
 
 class UsageError(CollisionBoundsError):
     """An argument that is unknown or invalid, or a combination of options that is not possible."""
@@ -62,8 +64,6 @@ class UsageError(CollisionBoundsError):
 def _complete_output_options(options: argparse.Namespace) -> None:
     """Set the format and convention of the output, in place. Raises UsageError for contradictions."""
     is_file = options.output not in (None, "-")
-    if is_file:
-        _require_no_scene_name(options.output)
     source = str(options.output) if options.format is None else f"--format {options.format}"
     if options.format is not None:
         format = file_format(options.format)
@@ -71,7 +71,7 @@ def _complete_output_options(options: argparse.Namespace) -> None:
         target = os.path.realpath(options.output)
         found = format_from_filename(options.output) or format_from_filename(target)
         if found is None and not _is_pipe_or_device(options.output):
-            remedy = f"the name must end in {_known_suffixes()}; for another name add --format"
+            remedy = f"the name must end in {_KNOWN_SUFFIXES}; for another name add --format"
             raise UsageError(f"{options.output}: {remedy}")
         format = found or FILE_FORMATS[0]
     else:
@@ -109,7 +109,7 @@ def _complete_output_options(options: argparse.Namespace) -> None:
             raise UsageError(f"--preset custom: needs --{missing[0]}")
         scale = 1.0 if options.scale is None else options.scale
         convention = Convention("custom", options.up, options.forward, options.handedness, scale)
-    options.convention = convention_for(format.name, convention)
+    options.convention = format.convention or convention
 
 
 def _is_pipe_or_device(output: str) -> bool:
@@ -117,22 +117,6 @@ def _is_pipe_or_device(output: str) -> bool:
         return not stat.S_ISREG(Path(output).stat().st_mode)
     except OSError:  # it does not exist
         return False
-
-
-def _require_no_scene_name(output: str) -> None:
-    """Raise UsageError if a file, or the file that it links to, has the name of a scene."""
-    target, written = os.path.realpath(output), {format.suffix for format in FILE_FORMATS}
-    for path, problem in (
-        (Path(output), f"is the name of a scene file; choose a name that ends in {_known_suffixes()}"),
-        (Path(target), f"is a link to the scene file {target}; choose another name"),
-    ):
-        if has_scene_suffix(path) and path.suffix.lower() not in written:
-            raise UsageError(f"{output}: {problem}")
-
-
-def _known_suffixes() -> str:
-    *suffixes, last = dict.fromkeys(format.suffix for format in FILE_FORMATS)
-    return f"{', '.join(suffixes)} or {last}"
 
 
 def _alternative(content: str) -> str:
@@ -184,13 +168,23 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     for name, option in known.items():
         setattr(options, name, given.get(name, option.default))
     options.given = given
+    output = getattr(options, "output", None)
+    is_file = output not in (None, "-")
+    if is_file:
+        target, written = os.path.realpath(output), {format.suffix for format in FILE_FORMATS}
+        for path, problem in (
+            (Path(output), f"is the name of a scene file; choose a name that ends in {_KNOWN_SUFFIXES}"),
+            (Path(target), f"is a link to the scene file {target}; choose another name"),
+        ):
+            if has_scene_suffix(path) and path.suffix.lower() not in written:
+                raise UsageError(f"{output}: {problem}")
     if options.command in ("bounds", "contacts"):
         _complete_output_options(options)
     if options.command == "contacts":
         if options.fail_on_new and options.baseline is None:
             raise UsageError("--fail-on-new needs --baseline OLD.json")
         for name in ("frame_share", "join_shares"):
-            if getattr(options, name) is not None and options.output in (None, "-"):
+            if getattr(options, name) is not None and not is_file:
                 raise UsageError(f"{_spelled(name)}: needs an output file, which names those of the shares")
         share, count = options.frame_share, options.join_shares
         if share is not None and count is not None and share[1] != count:
@@ -198,9 +192,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
         if options.share_exit_code is not None and (share is None) != (count is None):
             uses = "not valid with one of --frame-share and --join-shares, only with both or none"
             raise UsageError(f"--share-exit-code: {uses}")
-    output = getattr(options, "output", None)
-    if options.command == "check-colliders" and output not in (None, "-"):
-        _require_no_scene_name(output)
+    if options.command == "check-colliders" and is_file:
         suffixes = {Path(name).suffix.lower() for name in (output, os.path.realpath(output))}
         if options.format is None and ".json" not in suffixes and not _is_pipe_or_device(output):
             raise UsageError(f"{output}: the name must end in .json; for another name add --format json")

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.cli.commands import comparison_text
+from addon.cli.main import comparison_text
 from addon.formats.comparison import Comparison, Interval
 from addon.scene.blender import object_properties
 from tests.cli.command_line import run

@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.cli.commands import ProgressLine, run_job
+from addon.cli.main import ProgressLine, run_job
 from addon.cli.process import recorded_signals
 from addon.core import Progress
 from tests.cli.command_line import SCRIPT, run

@@ -164,7 +164,7 @@ def test_progress_of_a_share_leaves_room_for_tests_on_meshes_only_if_it_may_join
     add_crossing()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     shown: list[float] = []
-    monkeypatch.setattr("addon.cli.commands.ProgressLine.show", lambda _, done, *__: shown.append(done))
+    monkeypatch.setattr("addon.cli.main.ProgressLine.show", lambda _, done, *__: shown.append(done))
     words = (tmp_path / "a.blend", "-o", tmp_path / "out.json", "--confirm", "--frame-share", "1/2", *last)
     assert run(*words)[0] == 0
     assert shown == sorted(shown) and 0.9 * most < shown[-1] <= most
