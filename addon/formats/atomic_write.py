@@ -91,7 +91,6 @@ def replaced_after(path: Path, text: str | Iterable[str]) -> Iterator[None]:
             else:
                 # Unlike `resolve`, `realpath` accepts circular links in all versions of Python.
                 target = Path(os.path.realpath(path))
-                _remove_abandoned(target)
                 temporary = _temporary_file(target, parts, clean_up)
         yield
         if target is not None and temporary is not None:
@@ -122,60 +121,13 @@ def _errors_with_name(path: Path) -> Iterator[None]:
 
 
 def _temporary_file(target: Path, parts: Iterable[str], clean_up: contextlib.ExitStack) -> Path:
-    """Write a temporary file in the folder of `target`; `clean_up` removes it, if it still exists then."""
-    if target.exists():
-        mode = target.stat().st_mode & 0o777
-    else:
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = 0o666 & ~mask
-    temporary = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
-    # Registered before it exists, because the process may end at any moment.
-    _unfinished.add(temporary)
-    clean_up.callback(_remove, temporary)
-    with open(
-        temporary, "x", encoding="utf-8", newline="\n", opener=lambda name, flags: os.open(name, flags, 0o600)
-    ) as stream:
-        clean_up.enter_context(_locked(stream.fileno()))
-        stream.writelines(parts)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.chmod(mode)
-    return temporary
+    """Write a temporary file in the folder of `target`; `clean_up` removes it, if it still exists then.
 
-
-def _remove(temporary: Path) -> None:
-    with contextlib.suppress(OSError):
-        temporary.unlink()
-    _unfinished.discard(temporary)
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name[:40]}{_MARK}"
-
-
-@contextlib.contextmanager
-def _locked(handle: int) -> Iterator[None]:
-    """Lock an open file until the end of the block, even when the file is closed in it.
-
-    The lock ends with the process. So another writer can distinguish a file in use from one whose writer was
-    killed.
+    It is locked until then, even after it is closed, and the lock ends with the process. So another writer
+    can distinguish a file in use from one whose writer was killed. Those files are removed first.
     """
-    if sys.platform == "win32":
-        yield  # an open file cannot be removed there, so no lock is needed
-        return
-    duplicate = os.dup(handle)
-    try:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(duplicate, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(duplicate)
-
-
-def _remove_abandoned(target: Path) -> None:
-    """Remove temporary files of writers of `target` that were killed: those without a lock."""
-    for path in target.parent.glob(glob.escape(_prefix(target)) + "?*.tmp"):
+    prefix = f".{target.name[:40]}{_MARK}"
+    for path in target.parent.glob(glob.escape(prefix) + "?*.tmp"):
         with contextlib.suppress(OSError):
             if sys.platform != "win32":
                 with path.open("rb") as stream:
@@ -184,6 +136,35 @@ def _remove_abandoned(target: Path) -> None:
                     if not status.st_size and time.time() - status.st_mtime < _UNLOCKED_AGE:
                         continue
             path.unlink()
+    if target.exists():
+        mode = target.stat().st_mode & 0o777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    temporary = target.parent / f"{prefix}{secrets.token_hex(8)}.tmp"
+    # Registered before it exists, because the process may end at any moment.
+    _unfinished.add(temporary)
+    clean_up.callback(_remove, temporary)
+    with open(
+        temporary, "x", encoding="utf-8", newline="\n", opener=lambda name, flags: os.open(name, flags, 0o600)
+    ) as text:
+        if sys.platform != "win32":  # an open file cannot be removed there, so no lock is needed
+            duplicate = os.dup(text.fileno())
+            clean_up.callback(os.close, duplicate)
+            with contextlib.suppress(OSError):  # some network file systems have no locks
+                fcntl.flock(duplicate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        text.writelines(parts)
+        text.flush()
+        os.fsync(text.fileno())
+    temporary.chmod(mode)
+    return temporary
+
+
+def _remove(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+    _unfinished.discard(temporary)
 
 
 def _reason(error: Exception) -> str:

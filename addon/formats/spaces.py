@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Aabb, CollisionBoundsError, ConvexHull, Shape, SphereTree
 from ..core.compound.convex_parts import Compound
@@ -52,8 +52,7 @@ class Space:
 
     def directions(self, values: ArrayLike) -> Floats:
         """Convert unit vectors (..., 3) from Blender's space: rotated, not scaled."""
-        v = as_floats(values, "values", (3,))
-        return np.asarray(v[..., self._source] * self.axes.sum(axis=1))
+        return np.asarray(self.scale_factors(values) * self.axes.sum(axis=1))
 
     def quaternion(self, wxyz: ArrayLike) -> Floats:
         """Convert quaternions (..., 4) from Blender's space, w first, to (x, y, z, w)."""
@@ -64,7 +63,8 @@ class Space:
 
     def scale_factors(self, values: ArrayLike) -> Floats:
         """Convert scale factors (..., 3) along Blender's axes to factors along this space's."""
-        return as_floats(values, "values", (3,))[..., self._source]
+        # The index of the Blender axis that each axis of this space is, up to sign.
+        return as_floats(values, "values", (3,))[..., np.abs(self.axes).argmax(axis=1)]
 
     def shape(self, shape: Any) -> Any:
         """Convert shapes, a hull, a compound or a sphere tree from Blender's space.
@@ -142,11 +142,6 @@ class Space:
             signs[1 if is_z_up else 0] = -1.0
         return np.diag(signs)
 
-    @property
-    def _source(self) -> NDArray[np.intp]:
-        """Index (3,) of the Blender axis that each axis of this space is, up to sign."""
-        return np.asarray(np.abs(self.axes).argmax(axis=1))
-
 
 def quaternion_from_matrix(rotations: Floats) -> Floats:
     """Convert rotation matrices to quaternions of either sign.
@@ -212,17 +207,6 @@ class Convention:
             raise SpaceError(f"preset: a text is needed, not {_shown(self.preset)}")
         as_flag(self.applies_unit_scale, "applies_unit_scale")
 
-    @property
-    def axes(self) -> Floats:
-        """Signed permutation (3, 3); its rows are the engine's axes in Blender's space."""
-        signed = np.concatenate([np.eye(3), -np.eye(3)]) + 0.0
-        up, forward = (
-            signed["XYZ".index(name[1]) + 3 * (name[0] == "-")] for name in (self.up, self.forward)
-        )
-        # In Blender, which is right-handed, the cross product of up and front is the X axis.
-        side = np.cross(up, forward) * (1 if self.handedness == "right" else -1)
-        return np.stack([side, -forward, up], axis=1)
-
 
 AXES = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 HANDEDNESS = ("right", "left")
@@ -264,9 +248,14 @@ def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
         if not 0 < scale < math.inf:
             raise SpaceError(f"scale_length {scale_length:g}: one unit is {scale:g} units of the other space")
         unit = next((name for name, per_meter in UNITS.items() if per_meter == engine.per_meter), "unit")
-    return Space(
-        engine.preset, engine.up, engine.forward, engine.handedness, unit, engine.axes, scale, meters
+    signed = np.concatenate([np.eye(3), -np.eye(3)]) + 0.0
+    up, forward = (
+        signed["XYZ".index(name[1]) + 3 * (name[0] == "-")] for name in (engine.up, engine.forward)
     )
+    # In Blender, which is right-handed, the cross product of up and front is the X axis.
+    side = np.cross(up, forward) * (1 if engine.handedness == "right" else -1)
+    axes = np.stack([side, -forward, up], axis=1)
+    return Space(engine.preset, engine.up, engine.forward, engine.handedness, unit, axes, scale, meters)
 
 
 def _shown(value: object) -> str:

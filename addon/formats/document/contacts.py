@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core import ContactReport, MeshContact
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Floats, Ints
 from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, PairContacts
 from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
@@ -58,7 +58,7 @@ class ContactWriter:
         first = members_of(
             {
                 "frame": frames,
-                "seconds": self._seconds(frames),
+                "seconds": self._rounded(np.array(frames) / self.time.fps),
                 "uncertainty": self._rounded(pairs.uncertainty, rounded_up),
                 "point": self._vectors(pairs.point),
                 "normal": self._directions(pairs.normal),
@@ -114,13 +114,15 @@ class ContactWriter:
             -sum(part * along for part, along in zip(velocity, normal, strict=True))
             for velocity, normal in zip(velocities, normals, strict=True)
         ]
-        speeds = _json_numbers(rounded_to_nearest(exact_speeds, decimals))
+        speeds: list[Any] = [*_json_numbers(rounded_to_nearest(exact_speeds, decimals))]
+        for row in np.flatnonzero(~is_known).tolist():
+            velocities[row] = speeds[row] = None
         details = {
             "uncertainty": self._rounded(detailed.uncertainty, rounded_up),
             "point": self._vectors(detailed.point),
             "normal": normals,
-            "velocity": _known(velocities, is_known),
-            "closingSpeed": _known(speeds, is_known),
+            "velocity": velocities,
+            "closingSpeed": speeds,
         }
         members = {
             **ends,
@@ -184,7 +186,7 @@ class ContactWriter:
         frames = self._rounded([first.time])
         return {
             "frame": frames[0],
-            "seconds": self._seconds(frames)[0],
+            "seconds": self._rounded([frames[0] / self.time.fps])[0],
             "uncertainty": self._rounded([first.uncertainty], rounded_up)[0],
             "point": self._vectors(first.point),
             **motion,
@@ -203,18 +205,9 @@ class ContactWriter:
         decimals = max(self.decimals, UNIT_DECIMALS)
         return to_lists(rounded_to_nearest(self.space.directions(directions), decimals))
 
-    def _seconds(self, frames: Sequence[float]) -> list[float]:
-        """Convert frames that are rounded already."""
-        return self._rounded(np.array(frames, dtype=np.float64) / self.time.fps)
-
     def _rounded(self, times: Any, rounded: Callable[[Any, int], Floats] = rounded_down) -> list[float]:
         """Round frames or seconds, by default down, so that a contact is never reported late."""
         return _json_numbers(rounded(times, max(self.decimals, UNIT_DECIMALS)))
-
-
-def _known(values: Sequence[Any], is_known: Bools) -> list[Any]:
-    """Return a copy with None in place of values (n,) that are not known."""
-    return [value if flag else None for value, flag in zip(values, is_known.tolist(), strict=True)]
 
 
 def _json_numbers(values: Floats) -> list[float]:
