@@ -18,7 +18,7 @@ from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, Pai
 from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
-from .json_writer import Column, members_of, object_values, present
+from .json_writer import Column, object_values, present
 from .model import Confirmation, NotVerified, ScannedContacts, TimeSettings
 
 UNIT_DECIMALS = 6
@@ -55,47 +55,41 @@ class ContactWriter:
         clearance = json_number(float(f"{scanned.clearance * self.space.scale:.12g}"))
         answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
         frames = self._rounded(pairs.frame)
-        first = members_of(
-            {
-                "frame": frames,
-                "seconds": self._rounded(np.array(frames) / self.time.fps),
-                "uncertainty": self._rounded(pairs.uncertainty, rounded_up),
-                "point": self._vectors(pairs.point),
-                "normal": self._directions(pairs.normal),
-                # The frame is rounded down, so a contact just after the first frame begins there too.
-                "atStart": (pairs.at_start | (np.array(frames) <= self.time.start)).tolist(),
-                "tunnelling": pairs.tunnelling.tolist(),
-            }
-        )
-        members = members_of(
-            {
-                "a": a,
-                "b": b,
-                "shape": [scanned.shape] * count,
-                "obstacle": present(obstacles),
-                "motion": pairs.motion.tolist(),
-                "clearance": present([clearance or None] * count),
-                "first": Column(first),
-                "intervals": list(self._intervals(contacts, clearance)),
-                **self._extents(pairs, clearance),
-                **{key: present([each.get(key) for each in answers]) for key in ("meshes", "notVerified")},
-                "accepted": present(scanned.accepted),
-            }
-        )
+        first = {
+            "frame": frames,
+            "seconds": self._rounded(np.array(frames) / self.time.fps),
+            "uncertainty": self._rounded(pairs.uncertainty, rounded_up),
+            "point": self._vectors(pairs.point),
+            "normal": self._directions(pairs.normal),
+            # The frame is rounded down, so a contact just after the first frame begins there too.
+            "atStart": (pairs.at_start | (np.array(frames) <= self.time.start)).tolist(),
+            "tunnelling": pairs.tunnelling.tolist(),
+        }
+        members = {
+            "a": a,
+            "b": b,
+            "shape": [scanned.shape] * count,
+            "obstacle": present(obstacles),
+            "motion": pairs.motion.tolist(),
+            "clearance": present([clearance or None] * count),
+            "first": Column(first),
+            "intervals": list(self._intervals(contacts, clearance)),
+            **self._extents(pairs, clearance),
+            **{key: present([each.get(key) for each in answers]) for key in ("meshes", "notVerified")},
+            "accepted": present(scanned.accepted),
+        }
         return object_values(members, count)
 
     def clearances(self, scanned: ScannedContacts) -> list[dict[str, Any]]:
         """Convert all near misses of a report."""
         pairs, ids = scanned.report.clearances.pairs, scanned.ids
         gaps = rounded_down(pairs.gap * self.space.scale, self.decimals)
-        members = members_of(
-            {
-                "a": [ids[index] for index in pairs.a.tolist()],
-                "b": [ids[index] for index in pairs.b.tolist()],
-                "frame": self._rounded(pairs.frame, rounded_to_nearest),
-                "gap": _json_numbers(gaps),
-            }
-        )
+        members = {
+            "a": [ids[index] for index in pairs.a.tolist()],
+            "b": [ids[index] for index in pairs.b.tolist()],
+            "frame": self._rounded(pairs.frame, rounded_to_nearest),
+            "gap": _json_numbers(gaps),
+        }
         return object_values(members, len(gaps))
 
     def _intervals(self, contacts: Contacts, clearance: float) -> Iterator[list[dict[str, Any]]]:
@@ -129,7 +123,7 @@ class ContactWriter:
             **{key: Column(values, rows) for key, values in details.items()},
             **self._extents(detailed, clearance, rows),
         }
-        entries = iter(object_values(members_of(members), len(ends["start"])))
+        entries = iter(object_values(members, len(ends["start"])))
         for count in contacts.counts.tolist():
             written: list[dict[str, Any]] = []
             for entry in (next(entries) for _ in range(count)):
@@ -164,7 +158,7 @@ class ContactWriter:
             members = {"frame": frames, name: _json_numbers(lengths[chosen])}
             if isinstance(spans, Intervals):
                 members["direction"] = self._directions(spans.direction[chosen])
-            columns[key] = Column(members_of(members), chosen if rows is None else rows[chosen])
+            columns[key] = Column(members, chosen if rows is None else rows[chosen])
         return columns
 
     def _answer(self, answer: Confirmation | NotVerified) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def json_parts(document: Mapping[str, Any]) -> Iterator[str]:
                 places = zip(widths, value, strict=True)
                 if any(width > WIDTH and isinstance(item, (dict, list)) for width, item in places):
                     texts = (value_text(item, "  ") for item in value)
-            elif hasattr(value, "texts"):  # of `WrittenEntries`
-                texts = value.texts("  ")
+            elif hasattr(value, "converted"):  # of `WrittenEntries`
+                texts = value.converted(lambda members, count: object_texts(members, count, "  "))
             if texts is None:
                 yield value_text(value, " ")
                 continue
@@ -247,17 +247,8 @@ class Column(NamedTuple):
     is_optional: bool = False
 
 
-Members: TypeAlias = Mapping[str, Column]
-"""Columns of the members of objects, by key."""
-
-
-def members_of(values: Mapping[str, Column | Sequence[Any] | None]) -> Members:
-    """Return members from their columns, or from the values of all objects; None is not written."""
-    return {
-        key: each if isinstance(each, Column) else Column(each)
-        for key, each in values.items()
-        if each is not None
-    }
+Members: TypeAlias = Mapping[str, Column | Sequence[Any] | None]
+"""Columns of the members of objects, or the values of all objects, by key; None is not written."""
 
 
 def present(values: Sequence[Any]) -> Column | None:
@@ -269,7 +260,10 @@ def present(values: Sequence[Any]) -> Column | None:
 def object_values(members: Members, count: int) -> list[dict[str, Any]]:
     """Return `count` objects as dicts."""
     entries: list[dict[str, Any]] = [{} for _ in range(count)]
-    for key, (values, of_rows, _, counts, is_optional) in members.items():
+    for key, each in members.items():
+        if each is None:
+            continue
+        values, of_rows, _, counts, is_optional = each if isinstance(each, Column) else Column(each)
         rows = range(count) if of_rows is None else of_rows.tolist()
         if isinstance(values, Mapping):
             values = object_values(values, len(rows))
@@ -307,7 +301,9 @@ def _object_texts(members: Members, count: int, indent: str, is_optional: bool =
     of_members = []
     size: Ints = np.zeros(count, dtype=np.int64)
     pattern: Ints = np.zeros(count, dtype=np.int64)
-    for bit, (key, column) in enumerate(members.items()):
+    written = ((key, each) for key, each in members.items() if each is not None)
+    for bit, (key, each) in enumerate(written):
+        column = each if isinstance(each, Column) else Column(each)
         template, columns, lengths = _texts_of(
             column, count if column.rows is None else len(column.rows), indent + " "
         )

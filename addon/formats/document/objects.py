@@ -37,7 +37,7 @@ from ..rounding import (
 from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix, space_for
 from .contacts import UNIT_DECIMALS
-from .json_writer import Column, Members, members_of, object_texts, object_values, present
+from .json_writer import Column, Members, object_values, present
 from .model import (
     SHAPE_GROUPS,
     CollisionResponse,
@@ -115,23 +115,20 @@ class WrittenEntries(Sequence[dict[str, Any]]):
     def __getitem__(self, index: Any) -> Any:
         rows = range(len(self))[index]
         if isinstance(rows, int):
-            return next(self._blocks(range(rows, rows + 1), object_values))
-        return [self[row] for row in rows] if rows.step != 1 else list(self._blocks(rows, object_values))
+            return next(self.converted(object_values, range(rows, rows + 1)))
+        return [self[row] for row in rows] if rows.step != 1 else list(self.converted(object_values, rows))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self._blocks(range(len(self)), object_values)
+        return self.converted(object_values)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # like a list
 
-    def texts(self, indent: str) -> Iterator[str]:
-        """Yield the JSON text of each entry; its first line follows `indent`, which is written already."""
-        return self._blocks(range(len(self)), lambda members, count: object_texts(members, count, indent))
-
-    def _blocks(self, rows: range, convert: Convert) -> Iterator[Any]:
+    def converted(self, convert: Convert, rows: range | None = None) -> Iterator[Any]:
         """Convert entries; those that were read from a document of this space keep their numbers."""
+        rows = range(len(self)) if rows is None else rows
         for begin in range(rows.start, rows.stop, self._block):
             stop = min(begin + self._block, rows.stop)
             if isinstance(self.entries, SortedObjects):
@@ -255,7 +252,7 @@ def object_members(
         "world": Column(_written_shapes(objects.world, nowhere, space, decimals)),
         "envelope": Column(envelope, is_optional=True) if envelope else None,
     }
-    return members_of(members)
+    return members
 
 
 def _written_shapes(
@@ -425,7 +422,7 @@ def _track_members(tracks: Sequence[Track], space: Space, decimals: int) -> Memb
             fields = rounded_fields(space.shape(concatenated(*in_rows)), decimals)
             lists = {TRACK_MEMBERS[name]: each._replace(counts=counts) for name, each in fields.items()}
             members[key] = Column(lists, np.array(rows))
-    return members_of(members)
+    return members
 
 
 def read_track(entry: Mapping[str, Any], space: Space, to_blender: Space) -> Track:

@@ -163,9 +163,10 @@ class Result(DocumentContents):
 
         With a clearance, meshes that come closer than it confirm a contact.
         """
-        count = len(self.report.contacts) if self.report else 0
-        confirmations = self.confirmed or (None,) * count
-        return any(not isinstance(entry, Confirmation) or entry.is_contact for entry in confirmations)
+        if self.scanned is None:
+            return False
+        answers = self.scanned.confirmed or (None,) * len(self.scanned.report.contacts)
+        return any(not isinstance(answer, Confirmation) or answer.is_contact for answer in answers)
 
     def without_pair(self, a: str, b: str) -> Result:
         """Copy without what was found of two objects, given by their full names, and of their instances."""
@@ -213,7 +214,7 @@ class Result(DocumentContents):
     @property
     def static_overlap_count(self) -> int:
         """Number of pairs that touch but never move, and are no contacts of the report."""
-        return len(self.report.static_overlaps) if self.report else 0
+        return len(self.scanned.report.static_overlaps) if self.scanned else 0
 
     def document(
         self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from addon.formats.document.json_writer import Column, members_of, object_texts, object_values, value_text
+from addon.formats.document.json_writer import Column, object_texts, object_values, value_text
 from tests.tiers import times
 
 STRINGS = ["", "%s %d %%", '"quoted" \\ \n', "Würfel 立方体", "x" * 90, "plain", "y" * 40]
@@ -25,19 +25,17 @@ def test_text_matches_that_of_plain_dicts(seed):
     long_lists = [[float(number) for number in range(rng.integers(1, 60))] for _ in has_long]
     shape = {"center": Column(vectors[has_shape], None, 6), "radius": Column(radii[has_shape], None, 6)}
     rows = Column([{"rows": [row, row]} for row in long_lists])
-    members = members_of(
-        {
-            "100 % name": names,
-            "kind": kinds,
-            "at": Column(vectors, None, 6),
-            "shapes": Column(
-                {
-                    "sphere": Column(shape, has_shape),
-                    "long": rows._replace(rows=has_long),
-                },
-            ),
-        }
-    )
+    members = {
+        "100 % name": names,
+        "kind": kinds,
+        "at": Column(vectors, None, 6),
+        "shapes": Column(
+            {
+                "sphere": Column(shape, has_shape),
+                "long": rows._replace(rows=has_long),
+            },
+        ),
+    }
     expected = []
     for row in range(count):
         shapes = {}
@@ -55,8 +53,8 @@ def test_text_matches_that_of_plain_dicts(seed):
 
 
 def test_objects_without_a_member_are_written_without_it():
-    column = Column(members_of({"a": ["x"], "b": ["y"]}), np.array([1]))
-    whole = members_of({"id": ["1", "2", "3"], "both": column})
+    column = Column({"a": ["x"], "b": ["y"]}, np.array([1]))
+    whole = {"id": ["1", "2", "3"], "both": column}
     assert object_values(whole, 3) == [{"id": "1"}, {"id": "2", "both": {"a": "x", "b": "y"}}, {"id": "3"}]
     assert object_texts(whole, 3, "") == [
         '{"id": "1"}',
