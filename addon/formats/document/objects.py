@@ -149,9 +149,9 @@ class WrittenEntries(Sequence[dict[str, Any]]):
 
 def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
     """Turn the frames of bones by a rotation (3, 3) of their axes."""
-    is_bone = np.array([bool(bone) for bone in objects.bone], dtype=bool)
-    if np.array_equal(axes, np.eye(3)) or not is_bone.any():
+    if np.array_equal(axes, np.eye(3)):
         return objects
+    is_bone = np.array([bool(bone) for bone in objects.bone], dtype=bool)
     turn = Space("blender", "+Z", "-Y", "right", "blender unit", axes, 1.0, 1.0)
     rotation, scale = objects.rotation.copy(), objects.scale.copy()
     matrices = matrix_from_quaternion(rotation[is_bone][:, [1, 2, 3, 0]]) @ axes.T
@@ -216,7 +216,7 @@ def object_members(
     """
     columns = entries if isinstance(entries, ObjectColumns) else ObjectColumns.of(entries)
     # The conversion to the space turns the frames of bones, like other frames, to those of joints then.
-    objects = _turned(columns, space.axes.T @ space.joint_axes)
+    objects = _turned(columns, space.axes.T @ space.joint_axes) if any(columns.bone) else columns
     unit_decimals = max(decimals, UNIT_DECIMALS)
     rotations = _rounded_quaternions(space.quaternion(objects.rotation))
     exact = space.vectors(objects.translation)
@@ -375,8 +375,8 @@ def read_objects(
         scale=to_blender.scale_factors(in_document.scale),
         **shapes,
     )
-    # Bones get the axes that they have in Blender.
-    in_blender = _turned(in_blender, space.joint_axes.T @ space.axes)
+    if any(in_blender.bone):  # these get the axes that they have in Blender
+        in_blender = _turned(in_blender, space.joint_axes.T @ space.axes)
     pairs = zip(in_blender.objects(), in_document.objects(), strict=True)
     return tuple(with_source_numbers(*pair, space) for pair in pairs)
 

@@ -120,7 +120,23 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
             for near in document["clearances"]
         ]
         parts.append("Near misses\n" + _aligned(("Closest at", "Gap", "A", "B"), near_misses))
-    parts += _notes_of_scan(document)
+    time, extras = document["time"], document["extras"]
+    step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
+    frames = f"{time['frameStart']:g} to {time['frameEnd']:g}{step}"
+    parts.append(f"Scanned: bounds, frames {frames}, {time['fps']:.6g} frames per second")
+    counts = read_skipped_pairs(extras.get("skippedPairs"))
+    if skipped := [
+        f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
+        for reason in SkippedPairs
+        if reason in counts
+    ]:
+        parts.append("\n".join(skipped))
+    unfinished = extras["partial"] if isinstance(extras.get("partial"), dict) else {}  # can have any form
+    planned, untested = unfinished.get("plannedEnd"), unfinished.get("meshesNotAsked")
+    if isinstance(planned, (int, float)) and planned != time["frameEnd"]:
+        parts.append(f"Stopped at frame {time['frameEnd']:g} of {planned:g}: later contacts unknown")
+    elif isinstance(untested, int):
+        parts.append(f"Stopped: {pluralized(untested, 'contact')} not verified on meshes")
     if linear_only:
         parts.append(_linear_line(linear_only, len(names)))
     return "\n\n".join(parts) + "\n"
@@ -155,28 +171,6 @@ def collider_check_table(document: dict[str, Any]) -> str:
     summary += f", {pluralized(len(problems), 'problem')}" if problems else ", no problems"
     summary += f", {pluralized(len(notes), 'note')}" if notes else ""
     return f"{_aligned(_COLLIDER_COLUMNS, rows)}\n\n{''.join(lines)}{summary}\n"
-
-
-def _notes_of_scan(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines about the frames that were scanned, pairs that were not tested, and a scan that stopped."""
-    time, extras = document["time"], document["extras"]
-    step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
-    frames = f"{time['frameStart']:g} to {time['frameEnd']:g}{step}"
-    yield f"Scanned: bounds, frames {frames}, {time['fps']:.6g} frames per second"
-    counts = read_skipped_pairs(extras.get("skippedPairs"))
-    if skipped := [
-        f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
-        for reason in SkippedPairs
-        if reason in counts
-    ]:
-        yield "\n".join(skipped)
-    partial, end = extras.get("partial"), time["frameEnd"]
-    unfinished = partial if isinstance(partial, dict) else {}  # "extras" can have an unknown form
-    planned, untested = unfinished.get("plannedEnd"), unfinished.get("meshesNotAsked")
-    if isinstance(planned, (int, float)) and planned != end:
-        yield f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
-    elif isinstance(untested, int):
-        yield f"Stopped: {pluralized(untested, 'contact')} not verified on meshes"
 
 
 def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: bool) -> dict[str, str]:
