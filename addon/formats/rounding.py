@@ -21,12 +21,6 @@ from ..core.numeric.arrays import Floats, cross, length, require_finite, transfo
 from ..core.numeric.floating_point import two_difference
 
 
-def rounded_to_nearest(values: ArrayLike, decimals: int) -> Floats:
-    """Round numbers (...) to the nearest with so many decimals."""
-    x: Floats = np.asarray(values, dtype=np.float64)
-    return np.around(x, decimals)
-
-
 def rounded_up(values: ArrayLike, decimals: int) -> Floats:
     """Round numbers (...) to the smallest with so many decimals that is not less.
 
@@ -60,7 +54,7 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     Returns enclosing : Obb, batch (...). Its axes are `rotation`, unchanged.
     Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
-    center = rounded_to_nearest(box.center, decimals)
+    center = np.around(box.center, decimals)
     axes = np.asarray(rotation, dtype=np.float64)
     to_axes = axes.swapaxes(-1, -2)
     shift = transform_vectors(to_axes, box.center - center)
@@ -93,7 +87,7 @@ def rounded_around_center(shape: Any, axis: Floats | None, decimals: int) -> Any
         do not.
     Raises NonFiniteGeometryError: when the rounded numbers overflow.
     """
-    fields = {"center": rounded_to_nearest(shape.center, decimals)}
+    fields = {"center": np.around(shape.center, decimals)}
     moved = length(shape.center - fields["center"])
     is_unchanged = moved == 0
     if axis is not None:
@@ -161,7 +155,7 @@ def _rounded(hull: ConvexHull, decimals: int) -> HullSteps:
     vertices, step = hull.vertices, 10.0**-decimals
     spacing = float(np.spacing(np.abs(vertices).max()))
     is_far, has_no_decimals = are_far(vertices), spacing >= step
-    if has_no_decimals or np.array_equal(rounded_to_nearest(vertices, decimals), vertices):
+    if has_no_decimals or np.array_equal(np.around(vertices, decimals), vertices):
         if not (is_far and hull_defect(*hull)):
             return hull
         if has_no_decimals:

@@ -18,7 +18,6 @@ from addon.formats.rounding import (
     rounded_around_center,
     rounded_down,
     rounded_obb,
-    rounded_to_nearest,
     rounded_up,
     to_lists,
 )
@@ -47,7 +46,7 @@ def test_rounded_up_number_is_greater_or_equal_by_less_than_one_step(x, decimals
 
 @given(st.floats(-1e6, 1e6), DECIMALS)
 def test_rounded_numbers_have_few_digits(x, decimals):
-    for operation in (rounded_to_nearest, rounded_up, rounded_down):
+    for operation in (np.around, rounded_up, rounded_down):
         value = float(operation(x, decimals))
         # At 1e6 floats are 1e-10 apart, so nine decimals are always exact.
         assert digits_after_the_point(value) <= decimals
@@ -124,7 +123,7 @@ def test_rounded_box_encloses_original(corners, decimals):
 )
 def test_rounded_oriented_box_encloses_original(center, half, quaternion, decimals):
     box = Obb(center, half, rotation_matrix(quaternion))
-    turned = rotation_matrix(rounded_to_nearest(quaternion, 9))
+    turned = rotation_matrix(np.around(quaternion, 9))
     result = rounded_obb(box, turned, decimals)
     # The constructor of a box orthonormalizes its axes, which changes rounded axes slightly.
     np.testing.assert_allclose(result.rotation, turned, rtol=0, atol=1e-15)

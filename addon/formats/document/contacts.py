@@ -16,7 +16,7 @@ from ...core import ContactReport, MeshContact
 from ...core.numeric.arrays import Floats, Ints
 from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, PairContacts
 from ..contact_extents import EXTENTS, extent, signed_depth
-from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
+from ..rounding import json_number, rounded_down, rounded_up, to_lists
 from ..spaces import Space
 from .json_writer import Column, object_values, present
 from .model import Confirmation, NotVerified, ScannedContacts, TimeSettings
@@ -87,7 +87,7 @@ class ContactWriter:
         members = {
             "a": [ids[index] for index in pairs.a.tolist()],
             "b": [ids[index] for index in pairs.b.tolist()],
-            "frame": self._rounded(pairs.frame, rounded_to_nearest),
+            "frame": self._rounded(pairs.frame, np.around),
             "gap": _json_numbers(gaps),
         }
         return object_values(members, len(gaps))
@@ -102,13 +102,13 @@ class ContactWriter:
         decimals = min(self.decimals, _SPEED_DECIMALS)
         # Lengths per second.
         exact = self.space.vectors(np.where(is_known[:, None], detailed.velocity, 0.0) * self.time.fps)
-        velocities = to_lists(rounded_to_nearest(exact, decimals))
+        velocities = to_lists(np.around(exact, decimals))
         # Of the written numbers, so that they are the same after they were read.
         exact_speeds = [
             -sum(part * along for part, along in zip(velocity, normal, strict=True))
             for velocity, normal in zip(velocities, normals, strict=True)
         ]
-        speeds: list[Any] = [*_json_numbers(rounded_to_nearest(exact_speeds, decimals))]
+        speeds: list[Any] = [*_json_numbers(np.around(exact_speeds, decimals))]
         for row in np.flatnonzero(~is_known).tolist():
             velocities[row] = speeds[row] = None
         details = {
@@ -149,12 +149,12 @@ class ContactWriter:
         signed = spans.depth * self.space.scale
         # Rounding must not make a gap larger than the clearance.
         most = rounded_down(np.array([clearance]), self.decimals)
-        gaps = np.minimum(rounded_to_nearest(np.maximum(-signed, 0.0), self.decimals), most)
-        depths = rounded_to_nearest(np.maximum(signed, 0.0), self.decimals)
+        gaps = np.minimum(np.around(np.maximum(-signed, 0.0), self.decimals), most)
+        depths = np.around(np.maximum(signed, 0.0), self.decimals)
         columns = {}
         for key, name, lengths in (("deepest", "depth", depths), ("closest", "gap", gaps)):
             chosen = np.flatnonzero((gaps != 0) == (key == "closest"))
-            frames = self._rounded(spans.deepest_frame[chosen], rounded_to_nearest)
+            frames = self._rounded(spans.deepest_frame[chosen], np.around)
             members = {"frame": frames, name: _json_numbers(lengths[chosen])}
             if isinstance(spans, Intervals):
                 members["direction"] = self._directions(spans.direction[chosen])
@@ -188,7 +188,7 @@ class ContactWriter:
 
     def _vectors(self, vectors: Floats) -> Any:
         """Convert positions or displacements (..., 3)."""
-        rounded = rounded_to_nearest(self.space.vectors(vectors), self.decimals)
+        rounded = np.around(self.space.vectors(vectors), self.decimals)
         # Numbers of more than 15 digits would change when a document is read and written again.
         is_long = np.abs(rounded) >= 10.0 ** (15 - self.decimals)
         rounded[is_long] = [float(f"{value:.15g}") for value in rounded[is_long].tolist()]
@@ -197,7 +197,7 @@ class ContactWriter:
     def _directions(self, directions: Floats) -> Any:
         """Convert unit vectors (..., 3)."""
         decimals = max(self.decimals, UNIT_DECIMALS)
-        return to_lists(rounded_to_nearest(self.space.directions(directions), decimals))
+        return to_lists(np.around(self.space.directions(directions), decimals))
 
     def _rounded(self, times: Any, rounded: Callable[[Any, int], Floats] = rounded_down) -> list[float]:
         """Round frames or seconds, by default down, so that a contact is never reported late."""

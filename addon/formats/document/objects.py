@@ -30,7 +30,6 @@ from ..rounding import (
     rounded_down,
     rounded_hulls,
     rounded_obb,
-    rounded_to_nearest,
     rounded_up,
     to_lists,
 )
@@ -220,8 +219,8 @@ def object_members(
     unit_decimals = max(decimals, UNIT_DECIMALS)
     rotations = _rounded_quaternions(space.quaternion(objects.rotation))
     exact = space.vectors(objects.translation)
-    translations = rounded_to_nearest(exact, decimals)
-    scales = rounded_to_nearest(space.scale_factors(objects.scale), unit_decimals)
+    translations = np.around(exact, decimals)
+    scales = np.around(space.scale_factors(objects.scale), unit_decimals)
     # Readers place local shapes at the rounded translation, so the local shapes move by the difference.
     lost = transform_vectors(matrix_from_quaternion(rotations).swapaxes(-1, -2), exact - translations)
     nowhere = np.zeros_like(lost)
@@ -331,7 +330,7 @@ def _stable_axes(axes: Floats) -> Floats:
     Of both directions of an axis, that whose last number that is not zero is positive.
     """
     for _ in range(2):
-        axes = rounded_to_nearest(axes / length(axes)[:, None], _ROTATION_DECIMALS)
+        axes = np.around(axes / length(axes)[:, None], _ROTATION_DECIMALS)
     last = 2 - (axes[:, ::-1] != 0).argmax(axis=1)
     signs = np.where(axes[np.arange(len(axes)), last] < 0, -1.0, 1.0)
     return np.asarray(axes * signs[:, None] + 0.0)
@@ -339,7 +338,8 @@ def _stable_axes(axes: Floats) -> Floats:
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:
     """Quaternions (n, 4), (x, y, z, w), rounded; of the two that are the same rotation, that with w >= 0."""
-    return rounded_to_nearest(quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
+    unique: Floats = quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0)
+    return unique.round(_ROTATION_DECIMALS)
 
 
 def read_objects(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.formats.document.json_writer import lists_of_numbers
-from addon.formats.rounding import rounded_to_nearest, rounded_up
+from addon.formats.rounding import rounded_up
 from tests.tiers import is_full
 
 COUNTS = np.array([0, 5, 0, 11_000, 1, 8994, 0])
@@ -46,7 +46,7 @@ def test_numbers_at_limits_of_notation(decimals):
     step = 10.0**-decimals
     edges = np.array([1e-4, 1e-3, 0.1, 1.0, 10.0, 2**32, 1e15 * step, 1e15, 1e16, 2**53, 2**63, 1e22])
     near = np.concatenate([edges, np.nextafter(edges, 0), np.nextafter(edges, np.inf)])
-    rounded = [rounded_to_nearest(near + offset, decimals) for offset in (-step, step)]
+    rounded = [np.around(near + offset, decimals) for offset in (-step, step)]
     values = np.concatenate([near, *rounded])
     values = np.concatenate([values, -values]) + 0.0
     counts = np.ones(len(values), dtype=int)
