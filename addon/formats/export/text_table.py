@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
@@ -18,7 +19,7 @@ _TEXT_COLUMNS = ("Object", "A", "B", "Collider", "Mesh", "Engine", "Kind", "")
 _NUMBER_STARTS = frozenset("-0123456789")
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 _NO_OBJECTS = "No objects with bounds."
-_BOUNDS_COLUMNS = ("Sphere radius", "Sphere center", "Box size")
+_BOUNDS_COLUMNS = ("Object", "Sphere radius", "Sphere center", "Box size")
 _NEW_CONTACT_COLUMNS = ("First contact", "Seconds", "+/-", "A", "B", "Until", "Speed", "Depth", "")
 _FIRST_FRAME_COLUMNS = ("A", "B", "Until", "Depth", "")
 _COLLIDER_COLUMNS = ("Collider", "Mesh", "Engine", "Kind", "Vertices", "Fills", "")
@@ -47,21 +48,21 @@ def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> I
     if not document["objects"]:
         yield f"{_NO_OBJECTS}\n"
         return
-    heading = ("Object", *_BOUNDS_COLUMNS)
-    bounds, envelopes = _Table(heading), _Table(heading)
+    bounds: list[str] = []
+    envelopes: list[str] = []
     not_shown: set[str] = set()
     for entry in document["objects"]:
-        bounds.add([entry["name"], *_bounds(entry["world"])])
+        bounds.append(_bounds_row(entry["name"], entry["world"]))
         if not entry["world"].keys() & {"sphere", "aabb"}:
             not_shown |= entry["world"].keys()
         if "envelope" in entry:
-            envelopes.add([entry["name"], *_bounds(entry["envelope"])])
+            envelopes.append(_bounds_row(entry["name"], entry["envelope"]))
         yield ""
-    yield from bounds.lines()
-    if len(envelopes):
+    yield from _lines(_BOUNDS_COLUMNS, bounds)
+    if envelopes:
         time = document["time"]
         yield f"\nEnvelopes, frames {time['frameStart']:g} to {time['frameEnd']:g}\n"
-        yield from envelopes.lines()
+        yield from _lines(_BOUNDS_COLUMNS, envelopes)
     if document["tracks"]:
         yield f"\n{pluralized(len(document['tracks']), 'track')}\n"
     labels = [label for key, label in _LABELS_OF_OTHER_SHAPES.items() if key in not_shown]
@@ -72,15 +73,13 @@ def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> I
         yield f"\n{_linear_line(linear_only, len(document['objects']))}\n"
 
 
-def _bounds(shapes: dict[str, Any]) -> list[str]:
+def _bounds_row(name: str, shapes: dict[str, Any]) -> str:
     """Cells of `_BOUNDS_COLUMNS` for a sphere and a box."""
     sphere, box = shapes.get("sphere"), shapes.get("aabb")
     size = [high - low for low, high in zip(box["min"], box["max"], strict=True)] if box else None
-    return [
-        f"{sphere['radius']:.4f}" if sphere else "-",
-        _vector(sphere["center"]) if sphere else "-",
-        _vector(size) if size else "-",
-    ]
+    radius = f"{sphere['radius']:.4f}" if sphere else "-"
+    vectors = (_vector(each) if each else "-" for each in (sphere and sphere["center"], size))
+    return "\n".join((single_line(name), radius, *vectors))
 
 
 def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
@@ -232,40 +231,26 @@ def _vector(values: Sequence[float]) -> str:
 
 def _aligned(heading: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     """Lines of a table, from rows that have a cell for each heading, and may have more."""
-    table = _Table(heading)
+    texts = ["\n".join(single_line(row[name]) for name in heading) for row in rows]
+    return "".join(_lines(heading, texts)).removesuffix("\n")
+
+
+def _lines(heading: Sequence[str], rows: Sequence[str]) -> Iterator[str]:
+    """Yield lines of a table: columns padded to their widest cell, numbers to the right, text to the left.
+
+    rows : The cells of each, one a line: one text takes a quarter of the memory of its cells.
+    """
+    widths = list(map(_width, heading))
     for row in rows:
-        table.add([row[name] for name in heading])
-    return "".join(table.lines()).removesuffix("\n")
-
-
-class _Table:
-    """Lines of a table: columns padded to their widest cell, numbers to the right, text to the left."""
-
-    def __init__(self, heading: Sequence[str]) -> None:
-        self._heading = heading
-        self._widths = [0] * len(heading)
-        self._rows: list[str] = []
-        self.add(heading)
-
-    def __len__(self) -> int:
-        return len(self._rows) - 1
-
-    def add(self, row: Sequence[str]) -> None:
-        """Add a row; it is stored as one text, which takes a quarter of the memory of its cells."""
-        cells = [single_line(cell) for cell in row]
-        self._widths = [max(width, _width(cell)) for width, cell in zip(self._widths, cells, strict=True)]
-        self._rows.append("\n".join(cells))
-
-    def lines(self) -> Iterator[str]:
-        """Yield each line with its line end."""
-        is_text = [heading in _TEXT_COLUMNS for heading in self._heading]
-        for row in self._rows:
-            cells = []
-            for cell, width, keeps_left in zip(row.split("\n"), self._widths, is_text, strict=True):
-                space = " " * (width - _width(cell))
-                is_number = not keeps_left and cell[:1] in _NUMBER_STARTS
-                cells.append(space + cell if is_number else cell + space)
-            yield "  ".join(cells).rstrip() + "\n"
+        widths = [max(width, _width(cell)) for width, cell in zip(widths, row.split("\n"), strict=True)]
+    is_text = [name in _TEXT_COLUMNS for name in heading]
+    for row in chain(["\n".join(heading)], rows):
+        cells = []
+        for cell, width, keeps_left in zip(row.split("\n"), widths, is_text, strict=True):
+            space = " " * (width - _width(cell))
+            is_number = not keeps_left and cell[:1] in _NUMBER_STARTS
+            cells.append(space + cell if is_number else cell + space)
+        yield "  ".join(cells).rstrip() + "\n"
 
 
 def _width(text: str) -> int:
