@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -160,7 +161,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     Raises SystemExit: for --help and --version.
     """
     options = _create_parser(opens_file).parse_args(arguments)
-    known = _options_of(options.command)
+    known = _OPTIONS[options.command]
     try:
         given = completed(vars(options), known, JOB_RULES.get(options.command, ()), _spelled)
     except ValueError as error:
@@ -203,7 +204,7 @@ def option_takes_value(command: str) -> dict[str, bool]:
     """Return the options of a command that names the file to open, each with whether it takes a value."""
     return {
         flag: not isinstance(option.kind, Flag)
-        for option in _options_of(command).values()
+        for option in _OPTIONS[command].values()
         for flag in (
             *(option.flags or (_spelled(option.name),)),
             *([f"--no-{option.name}"] if option.default is True else []),
@@ -238,22 +239,29 @@ def _parse_share(text: str) -> tuple[int, int]:
 _EXIT_CODE = Parsed(parse_exit_code)
 
 
+_ENABLE_AUTOEXEC = Option(
+    "enable_autoexec",
+    Flag(),
+    "run the scripts of the file, for drivers that need them; only for files that you trust",
+    False,
+)
+"""Option of a command that opens the scene; Blender has an option of the same name."""
+
 _INPUT = (
     Option(
         "output", Parsed(_parse_output, "FILE"), "output file; - is standard output", flags=("-o", "--output")
     ),
     Option("scene", Name(), "scene of the file (default: its active scene)"),
+    _ENABLE_AUTOEXEC,
 )
 """Options of all commands that open a scene."""
 
-_SHARES = (
+_SCANS = (
     Option(
         "frame_share", Parsed(_parse_share, "I/N"), "scan the I-th of N shares of the frames", is_hidden=True
     ),
     Option("join_shares", Number(1, is_whole=True), "join the files of N shares", is_hidden=True),
     Option("share_exit_code", _EXIT_CODE, "exit with N if the frames can be shared", is_hidden=True),
-)
-_EXIT_CODES = (
     Option("fail_on_contact", Flag(), "exit with 1 if there are contacts", False),
     Option("contact_exit_code", _EXIT_CODE, "exit with N, which is 1 or 4 to 125, if there are contacts"),
     Option(
@@ -298,45 +306,32 @@ _SPACE = (
         DEFAULT_DECIMALS,
     ),
 )
-_REPORT_FORMAT = Option(
-    "format",
-    choice("json"),
-    "format of the output (default: by the suffix, json without a file)",
-)
-_MAX_SIZE = Option(
-    "max_size", Parsed(Number(0.0).read, "MB"), "refuse larger files, which need much memory", MAX_MEGABYTES
-)
-
-_OUTPUT: dict[str, tuple[Option, ...]] = {
+_QUIET = Option("quiet", Flag(), "print no table and no progress", False, flags=("-q", "--quiet"))
+_OF_FILES: dict[str, tuple[Option, ...]] = {
     "bounds": (*_COLLIDER_FILES, *_SPACE),
-    "contacts": (*_SHARES, *_EXIT_CODES, *_SPACE),
-    "check-colliders": (_REPORT_FORMAT,),
-    "validate": (_MAX_SIZE,),
+    "contacts": (*_SCANS, *_SPACE),
+    "check-colliders": (
+        Option(
+            "format", choice("json"), "format of the output (default: by the suffix, json without a file)"
+        ),
+    ),
 }
-"""Options of the files and exit codes of each command."""
-
-_ENABLE_AUTOEXEC = Option(
-    "enable_autoexec",
-    Flag(),
-    "run the scripts of the file, for drivers that need them; only for files that you trust",
-    False,
-)
-"""Option of a command that opens the scene; Blender has an option of the same name."""
-
-
-def _options_of(command: str, opens_file: bool = True) -> dict[str, Option]:
-    """Return the options of a command by name, in the order of `--help`."""
-    is_of_scene = command != "validate"
-    quiet = "print no table and no progress" if is_of_scene else "print nothing if the document is valid"
-    options = (
-        *(_INPUT if is_of_scene else ()),
-        *([_ENABLE_AUTOEXEC] if is_of_scene and opens_file else ()),
-        *(ALLOWED_INPUTS if is_of_scene else ()),
-        *JOB_OPTIONS.get(command, {}).values(),
-        *_OUTPUT[command],
-        Option("quiet", Flag(), quiet, False, flags=("-q", "--quiet")),
-    )
-    return {option.name: option for option in options if option.help}
+_OPTIONS = {
+    command: {
+        option.name: option
+        for option in (*_INPUT, *ALLOWED_INPUTS, *JOB_OPTIONS[command].values(), *of_files, _QUIET)
+        if option.help
+    }
+    for command, of_files in _OF_FILES.items()
+}
+"""Options of each command by name, in the order of `--help`."""
+_OPTIONS["validate"] = {
+    "max_size": Option(
+        *("max_size", Parsed(Number(0.0).read, "MB"), "refuse larger files, which need much memory"),
+        MAX_MEGABYTES,
+    ),
+    "quiet": replace(_QUIET, help="print nothing if the document is valid"),
+}
 
 
 def _spelled(name: str, value: str = "") -> str:
@@ -402,7 +397,9 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
             added.add_argument(
                 "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
             )
-        for option in _options_of(command, opens_file).values():
+        for option in _OPTIONS[command].values():
+            if option is _ENABLE_AUTOEXEC and not opens_file:
+                continue
             kind, default, help = option.kind, option.default, option.help
             if default not in (None, ()) and not isinstance(kind, Flag) and "(default" not in help:
                 shown = ",".join(default) if isinstance(default, tuple) else str(default).removesuffix(".0")
