@@ -15,9 +15,9 @@ step of the last decimal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -85,28 +85,22 @@ def _make_read_only(part: Any) -> None:
             _make_read_only(item)
 
 
-Convert: TypeAlias = Callable[[Members, int], Iterable[Any]]
-"""Converts columns of so many entries to their dicts or texts."""
-
-
+@dataclass(eq=False, repr=False)
 class WrittenEntries(Sequence[dict[str, Any]]):
     """Entries of a document, each converted to a dict on access.
 
     A document can have very many. `json_parts` writes them without making the dicts.
+
+    entries : Objects or tracks, in the order of the document.
+    space : The document's space.
+    block : Number of entries that are converted at once.
+    members : Converts entries, or the columns of SortedObjects, to the members that they have in a space.
     """
 
-    def __init__(
-        self, entries: Sequence[Any], space: Space, block: int, members: Callable[[Any, Space], Members]
-    ) -> None:
-        """Convert entries on demand.
-
-        entries : Objects or tracks, in the order of the document.
-        space : The document's space.
-        block : Number of entries that are converted at once.
-        members : Converts entries, or the columns of SortedObjects, to the members that they have in a space.
-        """
-        self.entries = entries
-        self._space, self._block, self._members = space, block, members
+    entries: Sequence[Any]
+    space: Space
+    block: int
+    members: Callable[[Any, Space], Members]
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -125,23 +119,27 @@ class WrittenEntries(Sequence[dict[str, Any]]):
 
     __hash__ = None  # type: ignore[assignment]  # like a list
 
-    def converted(self, convert: Convert, rows: range | None = None) -> Iterator[Any]:
-        """Convert entries; those that were read from a document of this space keep their numbers."""
+    def converted(
+        self, convert: Callable[[Members, int], Iterable[Any]], rows: range | None = None
+    ) -> Iterator[Any]:
+        """Convert entries by their columns; those of a document of this space keep their numbers.
+
+        convert : Converts columns of so many entries to their dicts or texts.
+        rows : Of the entries; all by default.
+        """
         rows = range(len(self)) if rows is None else rows
-        for begin in range(rows.start, rows.stop, self._block):
-            stop = min(begin + self._block, rows.stop)
+        for begin in range(rows.start, rows.stop, self.block):
+            stop = min(begin + self.block, rows.stop)
             if isinstance(self.entries, SortedObjects):
-                yield from convert(
-                    self._members(self.entries.columns(begin, stop), self._space), stop - begin
-                )
+                yield from convert(self.members(self.entries.columns(begin, stop), self.space), stop - begin)
                 continue
             entries = self.entries[begin:stop]
-            restored = [restore_source_numbers(entry, self._space) for entry in entries]
+            restored = [restore_source_numbers(entry, self.space) for entry in entries]
             changed = [entry for entry, source in zip(entries, restored, strict=True) if source is None]
             unchanged = [source for source in restored if source is not None]
             of_changed, of_unchanged = (
-                iter(convert(self._members(group, space), len(group)) if group else ())
-                for group, space in ((changed, self._space), (unchanged, IDENTITY_SPACE))
+                iter(convert(self.members(group, space), len(group)) if group else ())
+                for group, space in ((changed, self.space), (unchanged, IDENTITY_SPACE))
             )
             yield from (next(of_changed if source is None else of_unchanged) for source in restored)
 
