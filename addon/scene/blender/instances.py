@@ -322,26 +322,21 @@ def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstanc
     return (item for _, item in instances_at(depsgraph, table, range(len(table.positions))))
 
 
-def rows_by_mesh(table: InstanceTable[Any], rows: Ints) -> dict[int, Ints]:
-    """Group increasing rows (m,) that show the same mesh, by the first of each group."""
-    if not len(rows):
-        return {}
-    meshes = np.array([kind.mesh for kind in table.kinds], dtype=np.int64)[table.kind_of[rows]]
-    order = np.argsort(meshes, kind="stable")
-    starts = np.flatnonzero(np.diff(meshes[order], prepend=-1))
-    return {int(shared[0]): shared for shared in np.split(rows[order], starts[1:])}
-
-
 def meshes_at(
     depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Ints
 ) -> Iterator[tuple[Ints, VisibleInstance]]:
-    """Iterate over the meshes that rows (m,) show: all rows of each, and the instance of the first.
+    """Iterate over the meshes that increasing rows (m,) show: all rows of each, and the first's instance.
 
     The dependency graph must be as it was when the table was read, but for matrices and vertices.
     """
-    rows_of = rows_by_mesh(table, rows)
-    for row, item in instances_at(depsgraph, table, sorted(rows_of)):
-        yield rows_of[row], item
+    meshes = np.array([*(kind.mesh for kind in table.kinds), -1], dtype=np.int64)[table.kind_of[rows]]
+    order = np.argsort(meshes, kind="stable")
+    shared = np.split(rows[order], np.flatnonzero(np.diff(meshes[order])) + 1) if len(rows) else []
+    shared.sort(key=lambda each: int(each[0]))
+    for (_, item), each in zip(
+        instances_at(depsgraph, table, [int(each[0]) for each in shared]), shared, strict=True
+    ):
+        yield each, item
 
 
 def _is_converted(

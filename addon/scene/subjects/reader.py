@@ -22,8 +22,8 @@ from ..blender.instances import (
     VisibleInstance,
     instances_at,
     is_made_by_nodes,
+    meshes_at,
     read_instance_table,
-    rows_by_mesh,
 )
 from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
@@ -228,14 +228,23 @@ class SubjectReader:
         if table is None:
             table = run_to_end(read_instance_table(depsgraph, lambda _: None))
         subject_of = self.subjects_of(table)
-        sharing = rows_by_mesh(table, np.flatnonzero(subject_of >= 0))
+        for rows, item in meshes_at(depsgraph, table, np.flatnonzero(subject_of >= 0)):
+            # All vertices of whole objects or instances, or their override.
+            subjects, shown, fit = subject_of[rows], item.instance.object, self._settings
+            overrides: tuple[Override, ...] = ()
+            if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
+                fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+            if overrides:
+                points = NO_POINTS if fit.vertex_group else overrides[0].points
+                radius, triangles = overrides[0].radius, NO_TRIANGLES
+            else:
+                needs_triangles = bool(self.with_triangles) and any(
+                    index in self.with_triangles for index in subjects.tolist()
+                )
+                radius, (points, triangles) = 0.0, read_vertices_of_fit(shown, fit, needs_triangles)
+            yield SubjectGeometry(subjects, table.matrices(rows), points, radius, fit, triangles)
         members: dict[int, list[_Vertices]] = defaultdict(list)
-        rows = sorted({*sharing, *self.assembled_rows(table).tolist()})
-        for row, item in instances_at(depsgraph, table, rows):
-            if row in sharing:
-                yield self._read_mesh(item, subject_of[sharing[row]], table.matrices(sharing[row]))
-            if item.key not in self.assembled_of:
-                continue
+        for _, item in instances_at(depsgraph, table, self.assembled_rows(table).tolist()):
             indices = self.assembled_of[item.key]
             if self.assembled[indices[0]].members:
                 members[indices[-1]].append(self.read_member(item, indices[-1]))
@@ -247,20 +256,6 @@ class SubjectReader:
         """Read the geometry of each subject that exists, as `geometries` does."""
         for shared in self.geometries(depsgraph):
             yield from shared.singles()
-
-    def _read_mesh(self, item: VisibleInstance, subjects: Ints, matrices: Floats) -> SubjectGeometry:
-        """Read the geometry of a whole object or instance: all its vertices, or its override."""
-        shown, fit = item.instance.object, self._settings
-        if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
-            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
-            if overrides:
-                points = NO_POINTS if fit.vertex_group else overrides[0].points
-                return SubjectGeometry(subjects, matrices, points, overrides[0].radius, fit, NO_TRIANGLES)
-        needs_triangles = bool(self.with_triangles) and any(
-            index in self.with_triangles for index in subjects.tolist()
-        )
-        points, triangles = read_vertices_of_fit(shown, fit, needs_triangles)
-        return SubjectGeometry(subjects, matrices, points, 0.0, fit, triangles)
 
     def read_member(self, item: VisibleInstance, merged: int) -> _Vertices:
         """Read the vertices and triangles of a member of a merged subject, in world space."""
