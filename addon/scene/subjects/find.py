@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 
 from ...core.messages import message
-from ...core.numeric.arrays import Bools, Ints
+from ...core.numeric.arrays import Bools
 from ...core.progress import run_to_end
 from ...formats import Skipped
 from ..blender.instances import (
@@ -193,8 +193,9 @@ def find_subject_candidates(
     table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
     alone: list[tuple[Subject, Sequence[MeshPart] | None]] = []
     merged: dict[tuple[str, str, str], list[Subject]] = defaultdict(list)
-    names: dict[tuple[str, str], int] = {}
-    groups = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
+    # Number and template of each group: the first instance in the dependency graph's order.
+    groups: dict[tuple[str, str], tuple[int, Subject]] = {}
+    group_of = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
     is_alone = np.zeros(len(table.kinds) + 1, dtype=bool)
     for number in dict.fromkeys(table.kind_of.tolist()):
         role = table.kinds[number].details
@@ -203,7 +204,7 @@ def find_subject_candidates(
         # Instances that are subjects are grouped if they differ in their persistent ids alone.
         key = role.subject.key
         if key[2] and role.merged is None and role.parts is None:
-            groups[number] = names.setdefault(key[:2], len(names))
+            group_of[number], _ = groups.setdefault(key[:2], (len(groups), role.subject))
         else:
             is_alone[number] = True
     for row in np.flatnonzero(is_alone[table.kind_of]).tolist():
@@ -218,7 +219,12 @@ def find_subject_candidates(
         # The members' own settings do not count.
         keys = tuple(sorted(member.key for member in members))
         singles.append(Subject(keys[0], "", name, "COLLECTION", None, members=keys))
-    return singles, _instance_groups(table, groups[table.kind_of]), table
+    group_of = group_of[table.kind_of]
+    rows = np.flatnonzero(group_of >= 0)
+    ends = np.cumsum(np.bincount(group_of[rows]))
+    ids = np.split(table.indices[table.sorted_rows(rows, group_of[rows])], ends[:-1])
+    templates = (template for _, template in groups.values())
+    return singles, list(map(InstanceGroup, templates, ids)), table
 
 
 class _Role(NamedTuple):
@@ -269,21 +275,6 @@ class _Role(NamedTuple):
             parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
         override = overrides[0].shape if overrides else None
         return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
-
-
-def _instance_groups(table: InstanceTable[_Role | None], group_of: Ints) -> list[InstanceGroup]:
-    """Instances of each group, the first in the dependency graph's order as the template.
-
-    group_of : (n,) group of each row of the table; -1 for none
-    """
-    rows = np.flatnonzero(group_of >= 0)
-    order = table.sorted_rows(rows, group_of[rows])
-    _, firsts, sizes = np.unique(group_of[rows], return_index=True, return_counts=True)
-    ids = np.split(table.indices[order], np.cumsum(sizes)[:-1])
-    roles = [table.kinds[table.kind_of[row]].details for row in rows[firsts].tolist()]
-    return [
-        InstanceGroup(role.subject, each) for role, each in zip(roles, ids, strict=False) if role is not None
-    ]
 
 
 def _with_parts(alone: Sequence[tuple[Subject, Sequence[MeshPart] | None]]) -> list[Subject]:
