@@ -137,26 +137,25 @@ def split_at_commas(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _COMMA.split(text) if part.strip())
 
 
-class NamePatterns:
+class NamePatterns(NamedTuple):
     """Converts patterns of names and collections to masks over subjects."""
 
-    def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject]) -> None:
-        self._scene = scene
-        self._subjects = subjects
+    scene: bpy.types.Scene
+    subjects: Sequence[Subject]
 
     def mask(self, option: str, patterns: Sequence[str]) -> Bools:
         """Return which subjects (n,) any pattern matches. Raises SceneError for one that matches none."""
-        mask = np.zeros(len(self._subjects), dtype=bool)
+        mask = np.zeros(len(self.subjects), dtype=bool)
         for pattern in patterns:
             found = self._matches(pattern)
             text = "{option} {pattern!r}: no object of this scan is in a collection of this name"
             if not found.any() and not pattern.startswith(COLLECTION_PREFIX):
-                below = objects_below(self._scene, pattern)
+                below = objects_below(self.scene, pattern)
                 if isinstance(below, Message):
                     text = "{option} {pattern!r}: {reason}"
                     raise SceneError(message(text, option=option, pattern=pattern, reason=below))
                 names = set(map(full_name_of, below or ()))
-                found = np.array([subject.key[0] in names for subject in self._subjects], dtype=bool)
+                found = np.array([subject.key[0] in names for subject in self.subjects], dtype=bool)
                 text = "{option} {pattern!r}: no object of this scan has this name"
             if not found.any():
                 raise SceneError(message(text, option=option, pattern=pattern))
@@ -192,12 +191,12 @@ class NamePatterns:
         """Return which subjects (n,) a pattern matches."""
         if pattern.startswith(COLLECTION_PREFIX):
             name_pattern = pattern.removeprefix(COLLECTION_PREFIX)
-            collections = [self._scene.collection, *self._scene.collection.children_recursive]
+            collections = [self.scene.collection, *self.scene.collection.children_recursive]
             chosen = [entry for entry in collections if matches_pattern(name_pattern, name_of(entry))]
             members = {full_name_of(item) for entry in chosen for item in entry.all_objects}
-            return np.array([subject.key[0] in members for subject in self._subjects], dtype=bool)
+            return np.array([subject.key[0] in members for subject in self.subjects], dtype=bool)
         return np.array(
-            [matches_pattern(pattern, subject.name, subject.key[0]) for subject in self._subjects], dtype=bool
+            [matches_pattern(pattern, subject.name, subject.key[0]) for subject in self.subjects], dtype=bool
         )
 
 

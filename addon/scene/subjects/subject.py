@@ -6,6 +6,7 @@ Lists have very many subjects in little memory: instances of one object share al
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -118,26 +119,22 @@ class SubjectColumns(NamedTuple):
     bone_weights: list[float | None]
 
 
+@dataclass(eq=False, repr=False)
 class SubjectList(Sequence[Subject]):
     """Subjects as a sequence, each made on access. An instance takes some 20 bytes.
 
-    groups : All instances that share an object and an owner.
-    singles : All other subjects.
-    group_of : (n,) int32. Group of each row; -1 for a single subject.
-    numbers : (n,) int32. Number of each row in its group, or in `singles`.
-    ids : Ids by row of instances whose id is not their name.
+    _groups : All instances that share an object and an owner.
+    _singles : All other subjects.
+    _group_of : (n,) int32. Group of each row; -1 for a single subject.
+    _numbers : (n,) int32. Number of each row in its group, or in `_singles`.
+    _ids : Ids by row of instances whose id is not their name.
     """
 
-    def __init__(
-        self,
-        groups: Sequence[InstanceGroup],
-        singles: Sequence[Subject],
-        group_of: NDArray[np.int32],
-        numbers: NDArray[np.int32],
-        ids: Mapping[int, str],
-    ) -> None:
-        self._groups, self._singles, self._ids = groups, singles, ids
-        self._group_of, self._numbers = group_of, numbers
+    _groups: Sequence[InstanceGroup]
+    _singles: Sequence[Subject]
+    _group_of: NDArray[np.int32]
+    _numbers: NDArray[np.int32]
+    _ids: Mapping[int, str]
 
     @classmethod
     def of(
@@ -199,11 +196,10 @@ class SubjectList(Sequence[Subject]):
         }
         return SubjectList(self._groups, self._singles, self._group_of[rows], self._numbers[rows], ids)
 
-    def representatives(self) -> Iterator[Subject]:
-        """Yield each single subject, and one of each group: all that differ in more than key, id and name."""
+    def representatives(self) -> list[Subject]:
+        """Return the single subjects and one of each group: all that differ in more than key, id and name."""
         _, first = np.unique(self._group_of, return_index=True)
-        yield from (self[row] for row in first.tolist() if self._group_of[row] >= 0)
-        yield from (subject for _, subject in self.singles())
+        return [self[row] for row in np.union1d(first, np.flatnonzero(self._group_of < 0)).tolist()]
 
     def singles(self) -> Iterator[tuple[int, Subject]]:
         """Yield the rows and subjects that are in no group."""
