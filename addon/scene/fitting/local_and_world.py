@@ -6,7 +6,7 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,9 +78,8 @@ def fit_many(
     try:
         if kinds is not None:
             return [FittedRows(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
-        frames, settings = _Frames.of(sources), sources[0].geometry.fit
-        points = _Points.of(sources, frames)
-        pairs = [_finished(*_FITS[shape](points, frames, settings), frames, settings) for shape in shapes]
+        points, settings = _Points.of(sources), sources[0].geometry.fit
+        pairs = [_finished(*_fit(shape, points, settings), points.frames, settings) for shape in shapes]
         local, world = (tuple(pair[k] for pair in pairs) for k in (0, 1))
         return [FittedRows(np.arange(count), local, world)], {}
     except CollisionBoundsError as error:
@@ -115,12 +114,12 @@ def fit_repeated(
     matrices = base.geometry.matrices.copy()
     matrices[:, :3, 3] = 0
     placements = base.placements._replace(translation=matrices[:, :3, 3])
-    base = PlacedGeometry(base.geometry._replace(matrices=matrices), placements)
-    at_origin, frames = _Frames.of([base]), _Frames.of([source])
-    points = _Points.of([base], at_origin)
+    points = _Points.of([PlacedGeometry(base.geometry._replace(matrices=matrices), placements)])
+    frames = _Frames(*(values[kind_of] for values in points.frames))
+    frames = frames._replace(origin=source.placements.translation)
     fits = []
     for shape in shapes:
-        local, world = _FITS[shape](points, at_origin, settings)
+        local, world = _fit(shape, points, settings)
         if local is not None:
             local = local[kind_of]
         if world is not None:
@@ -170,15 +169,6 @@ class _Frames(NamedTuple):
     inverse: Floats
     origin: Floats
 
-    @classmethod
-    def of(cls, sources: Sequence[PlacedGeometry]) -> _Frames:
-        """Collect the frames of subjects."""
-        matrices = np.concatenate([source.geometry.matrices for source in sources])
-        rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
-        origin = np.concatenate([source.placements.translation for source in sources])
-        radii = np.concatenate([np.full(source.size, source.geometry.radius) for source in sources])
-        return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
-
 
 class _Points(NamedTuple):
     """Vertices of g subjects in two spaces.
@@ -192,32 +182,40 @@ class _Points(NamedTuple):
     local: Floats
     offsets: Ints
     sources: Sequence[PlacedGeometry]
+    frames: _Frames
 
     @classmethod
-    def of(cls, sources: Sequence[PlacedGeometry], frames: _Frames) -> _Points:
+    def of(cls, sources: Sequence[PlacedGeometry]) -> _Points:
         """Transform the vertices of subjects. Raises EmptyGeometryError if one has none."""
+        matrices = np.concatenate([source.geometry.matrices for source in sources])
+        rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
+        origin = np.concatenate([source.placements.translation for source in sources])
+        radii = np.concatenate([np.full(source.size, source.geometry.radius) for source in sources])
+        frames = _Frames(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
         points = [source.geometry.points for source in sources for _ in range(source.size)]
         counts = np.array([len(each) for each in points])
-        translation = np.concatenate([source.geometry.matrices[:, :3, 3] for source in sources])
         world = transformed_points(points, frames.linear)
-        world += per_point(translation, counts)
-        local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))
-        return cls(world, local, np.append(0, np.cumsum(counts)), sources)
+        world += per_point(matrices[:, :3, 3], counts)
+        local = transform_vectors(per_point(frames.inverse, counts), world - per_point(origin, counts))
+        return cls(world, local, np.append(0, np.cumsum(counts)), sources, frames)
 
 
-_Fit: TypeAlias = tuple[Any, Any]
-"""Batches of shapes (g,) around points alone, in the subjects' own frames and in world space.
+def _fit(shape: PlainShape, points: _Points, settings: FitSettings) -> tuple[Any, Any]:
+    """Fit a batch (g,) to points alone, in the subjects' own frames and in world space.
 
-An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`; None in
-the other.
-"""
-
-
-def _fit_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
-    return aabbs_from_groups(points.local, points.offsets), aabbs_from_groups(points.world, points.offsets)
-
-
-def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
+    An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`; None
+    in the other. Raises KeyError for a shape that is not plain.
+    """
+    if shape == "sphere":
+        # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
+        ball = spheres_from_groups(points.world, points.offsets)
+        center = transform_vectors(points.frames.inverse, ball.center - points.frames.origin)
+        return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), ball
+    if shape == "aabb":
+        local = aabbs_from_groups(points.local, points.offsets)
+        return local, aabbs_from_groups(points.world, points.offsets)
+    if shape != "obb":
+        raise KeyError(shape)
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, points.offsets)
     if settings.axes == "smallest":
@@ -231,23 +229,8 @@ def _fit_oriented_boxes(points: _Points, frames: _Frames, settings: FitSettings)
     return boxes_in_frame(points.local, points.offsets), None
 
 
-def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> _Fit:
-    """Fit a batch of spheres (g,) in the subjects' own frames, and in world space: one moved to the other."""
-    # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
-    world = spheres_from_groups(points.world, points.offsets)
-    center = transform_vectors(frames.inverse, world.center - frames.origin)
-    return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
-
-
-_FITS: dict[str, Callable[[_Points, _Frames, FitSettings], _Fit]] = {
-    "sphere": _fit_spheres,
-    "aabb": _fit_boxes,
-    "obb": _fit_oriented_boxes,
-}
-
-
 def _finished(local: Any, world: Any, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
-    """Shapes of a `_Fit` with all that they grow by, in the subjects' own frames and in world space."""
+    """Shapes of `_fit` with all that they grow by, in the subjects' own frames and in world space."""
     # Spheres grow in both frames by the same lengths, to the bit.
     to_own = frames.linear if isinstance(local, Sphere) else frames.inverse @ frames.linear
     both = (local, to_own), (world.oriented() if local is None else world, frames.linear)
