@@ -64,35 +64,38 @@ class BoundsTable(SortedObjects):
         self._numbers: dict[tuple[str, type[Shape], str], Floats] = {}
         self._detailed: dict[int, DetailedShapes] = {}
 
-    def store(
-        self,
-        rows: Ints,
-        placements: Placement,
-        fits: tuple[Sequence[Shape], Sequence[Shape]],
-        detailed: Mapping[int, DetailedShapes],
-    ) -> None:
-        """Store the bounds of rows (m,).
+    def fit(
+        self, chunk: Sequence[PlacedGeometry], kinds: tuple[Ints, Ints] | None, shapes: tuple[BoundShape, ...]
+    ) -> dict[int, CollisionBoundsError]:
+        """Store bounds of subjects that are fitted with the same settings; return the errors of the others.
 
-        placements : arrays (m, ...)
-        fits : batches (m,) of plain shapes, one of each kind, in the subjects' own frames and in world space
-        detailed : hulls and trees by row
+        kinds : See `fit_many`.
         """
-        for column, values in zip(self._placements, placements, strict=True):
-            column[rows] = values
-        for group, shapes in zip(_GROUPS, fits, strict=True):
-            for shape in shapes:
-                for name in shape.field_shapes:
-                    values = getattr(shape, name)
-                    column = self._numbers.get((group, type(shape), name))
-                    if column is None:
-                        column = np.empty((len(self._kind), *values.shape[1:]))
-                        self._numbers[group, type(shape), name] = column
-                    column[rows] = values
-        kinds = tuple(type(shape) for shape in fits[0])
-        if kinds not in self._kinds[1:]:
-            self._kinds.append(kinds)
-        self._kind[rows] = self._kinds.index(kinds, 1)
-        self._detailed.update(detailed)
+        subjects = np.concatenate([each.geometry.subjects for each in chunk])
+        fits, errors = fit_many(chunk, plain_shapes(shapes, chunk[0].geometry.fit), kinds)
+        detailed: dict[int, DetailedShapes] = {}
+        if set(get_args(DetailedShapeName)) & set(shapes):
+            detailed = _detailed(chunk, shapes, errors)
+        for column, *values in zip(self._placements, *(each.placements for each in chunk), strict=True):
+            column[subjects] = np.concatenate(values)
+        for places, *both in fits:
+            is_fitted = (
+                np.array([place not in errors for place in places.tolist()]) if errors else slice(None)
+            )
+            rows = subjects[places[is_fitted]]
+            for group, batches in zip(_GROUPS, both, strict=True):
+                for batch in batches:
+                    for name, tail in batch.field_shapes.items():
+                        key = group, type(batch), name
+                        if key not in self._numbers:
+                            self._numbers[key] = np.empty((len(self._kind), *tail))
+                        self._numbers[key][rows] = getattr(batch, name)[is_fitted]
+            types = tuple(map(type, both[0]))
+            if types not in self._kinds[1:]:
+                self._kinds.append(types)
+            self._kind[rows] = self._kinds.index(types, 1)
+        self._detailed.update((int(subjects[place]), both) for place, both in detailed.items())
+        return {int(subjects[place]): error for place, error in sorted(errors.items())}
 
     def drop_others(self) -> None:
         """Drop the subjects without bounds, after the bounds of all others were stored."""
@@ -131,8 +134,18 @@ class BoundsTable(SortedObjects):
         rows = self.rows[start:stop]
         numbers = np.arange(start, start + len(rows))
         ids, names, kinds, parents, overrides, bones, weights = self.subjects.columns(numbers)
-        parents = self.bounded_parents(parents)
-        local, world = self._shapes(rows)
+        local, world = dict[str, ShapeColumn](), dict[str, ShapeColumn]()
+        codes = self._kind[rows]
+        types = (self._kinds[code] for code in np.unique(codes).tolist())
+        for kind in dict.fromkeys(itertools.chain(*types)):  # in the order in which they were fitted
+            places = np.flatnonzero(np.array([kind in each for each in self._kinds], dtype=bool)[codes])
+            for group, columns in zip(_GROUPS, (local, world), strict=True):
+                values = (self._numbers[group, kind, name][rows[places]] for name in kind.field_shapes)
+                columns[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*values))
+        if self._detailed:
+            detailed = [self._detailed.get(row, ((), ())) for row in rows.tolist()]
+            local |= shape_columns([shapes for shapes, _ in detailed])
+            world |= shape_columns([shapes for _, shapes in detailed])
         placements = Placement(*(values[rows] for values in self._placements))
         if self.scanned is not None:
             pair = self.scanned.columns(numbers, placements.translation, placements.rotation)
@@ -145,8 +158,10 @@ class BoundsTable(SortedObjects):
             weight if bone and weight is not None and weight < 1 else None
             for bone, weight in zip(bones, weights, strict=True)
         ]
-        identities = ids, names, kinds, parents, overrides
-        return ObjectColumns(*identities, *placements, *shapes, bones, all_frames, weights)
+        parents = self.bounded_parents(parents)
+        return ObjectColumns(
+            ids, names, kinds, parents, overrides, *placements, *shapes, bones, all_frames, weights
+        )
 
     def names(self) -> dict[str, str]:
         """Names of all objects by id, without their shapes."""
@@ -158,24 +173,6 @@ class BoundsTable(SortedObjects):
         if not self.parents:
             return parents
         return [None if parent is None else self.parents.get(parent, parent) for parent in parents]
-
-    def _shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
-        """Shapes of rows (m,), in their own frames and in world space."""
-        local: dict[str, ShapeColumn] = {}
-        world: dict[str, ShapeColumn] = {}
-        codes = self._kind[rows]
-        kinds = [self._kinds[code] for code in np.unique(codes).tolist()]
-        for kind in dict.fromkeys(itertools.chain(*kinds)):  # in the order in which they were fitted
-            has_kind = np.array([kind in each for each in self._kinds], dtype=bool)
-            places = np.flatnonzero(has_kind[codes])
-            for group, columns in zip(_GROUPS, (local, world), strict=True):
-                numbers = (self._numbers[group, kind, name][rows[places]] for name in kind.field_shapes)
-                columns[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*numbers))
-        if self._detailed:
-            detailed = [self._detailed.get(row, ((), ())) for row in rows.tolist()]
-            local |= shape_columns([shapes for shapes, _ in detailed])
-            world |= shape_columns([shapes for _, shapes in detailed])
-        return local, world
 
 
 NO_VERTICES = message("no vertices")
@@ -243,7 +240,7 @@ def fit_bounds(
                     for share in split_pieces(map(in_bone_space, sources[0].geometry.singles()), fit):
                         yield (done + share * sources[0].size) / len(subjects)
                 for chunk, first in _chunks(sources):
-                    for index, error in _fit_chunk(chunk, first, shapes, table).items():
+                    for index, error in table.fit(chunk, first, shapes).items():
                         skip(index, describe_error(error))
                     done += sum(each.size for each in chunk)
                     yield done / len(subjects)
@@ -284,35 +281,6 @@ def _chunks(
                 yield [source.taken(rows[inside])], (first, kinds)
     for chunk in in_batches(alone, lambda each: len(each.geometry.points) * each.size):
         yield chunk, None
-
-
-def _fit_chunk(
-    chunk: Sequence[PlacedGeometry],
-    kinds: tuple[Ints, Ints] | None,
-    shapes: tuple[BoundShape, ...],
-    table: BoundsTable,
-) -> dict[int, CollisionBoundsError]:
-    """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
-    subjects = np.concatenate([each.geometry.subjects for each in chunk])
-    placements = Placement(
-        *(np.concatenate([each.placements[field] for each in chunk]) for field in range(3))
-    )
-    fits, errors = fit_many(chunk, plain_shapes(shapes, chunk[0].geometry.fit), kinds)
-    detailed: dict[int, DetailedShapes] = {}
-    if set(get_args(DetailedShapeName)) & set(shapes):
-        detailed = _detailed(chunk, shapes, errors)
-    for rows, local, world in fits:
-        is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
-        fitted = rows[is_fitted]
-        table.store(
-            subjects[fitted],
-            Placement(*(values[fitted] for values in placements)),
-            (tuple(shape[is_fitted] for shape in local), tuple(shape[is_fitted] for shape in world)),
-            {int(subjects[row]): detailed[row] for row in fitted.tolist() if row in detailed}
-            if detailed
-            else {},
-        )
-    return {int(subjects[row]): error for row, error in sorted(errors.items())}
 
 
 def _detailed(
