@@ -1,4 +1,4 @@
-"""Frames of a scene: the times to sample, evaluating it at one, and reading all its objects there."""
+"""Frames of a scene: times to sample, evaluating the active scene at one, and reading its objects there."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
 from .animated import Simulations
+from .instances import name_of
 
 LAST_FRAME = 1_048_574
 
@@ -54,6 +55,14 @@ def require_frame(frame: float) -> None:
     if not abs(frame) <= LAST_FRAME:
         text = "frame {frame:.15g}: Blender's frames go from {first} to {last}"
         raise SceneError(message(text, frame=frame, first=-LAST_FRAME, last=LAST_FRAME))
+
+
+def require_active_scene(scene: bpy.types.Scene) -> None:
+    """Raise SceneError unless `scene` is the active one: Blender evaluates only that scene's animation."""
+    if scene != bpy.context.scene:
+        raise SceneError(
+            message("scene {name!r}: is not the active scene; make it active first", name=name_of(scene))
+        )
 
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:

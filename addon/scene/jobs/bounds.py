@@ -22,11 +22,12 @@ from ..blender.frames import (
     advance_to,
     playhead,
     preserve_frame,
+    require_active_scene,
     require_frame,
     sample_times,
     scene_by_uid,
 )
-from ..blender.instances import InstanceTable, name_of
+from ..blender.instances import InstanceTable
 from ..blender.object_settings import may_sweep, objects_outside_override
 from ..blender.private_scene import keeping_open
 from ..errors import SceneError
@@ -197,14 +198,6 @@ def _bound(
         held = (subject.id for _, subject in bounded.subjects.singles() if sweeps.holds(subject))
         bounded.all_frames = frozenset(held)
     return bounded, sweeps
-
-
-def require_active_scene(scene: bpy.types.Scene) -> None:
-    """Raise SceneError unless `scene` is the active one: Blender evaluates only that scene's animation."""
-    if scene != bpy.context.scene:
-        raise SceneError(
-            message("scene {name!r}: is not the active scene; make it active first", name=name_of(scene))
-        )
 
 
 def _with_envelopes(

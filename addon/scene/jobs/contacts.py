@@ -33,7 +33,14 @@ from ...formats import (
     SkippedPairs,
 )
 from ..blender.animated import Simulations, may_deform, turning_times
-from ..blender.frames import advance_to, playhead, preserve_frame, sample_times, scene_by_uid
+from ..blender.frames import (
+    advance_to,
+    playhead,
+    preserve_frame,
+    require_active_scene,
+    sample_times,
+    scene_by_uid,
+)
 from ..blender.instances import MESH_LIKE, name_of
 from ..blender.mesh_data import vertex_positions
 from ..blender.object_settings import object_fit_settings
@@ -64,7 +71,6 @@ from ..subjects.reader import SubjectReader
 from ..subjects.scan_settings import NamePatterns, make_scan_settings
 from ..subjects.selection import matches_names
 from ..subjects.subject import Subject, SubjectList
-from .bounds import require_active_scene
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
 from .result import Result, result_of

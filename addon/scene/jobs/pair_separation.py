@@ -19,14 +19,13 @@ from ...core.scan.motion import ObstacleSpace
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
 from ..blender.animated import Simulations, curves_of_action
-from ..blender.frames import advance_to, playhead, preserve_frame, sample_times
+from ..blender.frames import advance_to, playhead, preserve_frame, require_active_scene, sample_times
 from ..blender.instances import name_of
 from ..blender.private_scene import without_private_scenes
 from ..errors import SceneError
 from ..motion.posed_shapes import MeshObstacles
 from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
-from .bounds import require_active_scene
 from .contacts import choose_sources
 from .result import Result
 
