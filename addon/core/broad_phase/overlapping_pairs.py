@@ -53,9 +53,7 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
     InvalidShapeError
         For a batch with other axes.
     """
-    by_axis = _by_axis(boxes, "boxes")
-    found = ((np.minimum(i, j), np.maximum(i, j)) for i, j in find_pairs(by_axis, None))
-    return _sorted_pairs(found, len(by_axis.ids))
+    return _sorted_pairs(boxes=boxes)
 
 
 def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
@@ -78,26 +76,29 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
     InvalidShapeError
         For a batch with other axes, naming it.
     """
-    boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
-    return _sorted_pairs(find_pairs(boxes_a, boxes_b), len(boxes_b.ids))
-
-
-def _by_axis(boxes: Aabb, name: str) -> Boxes:
-    """Boxes (n,) with the axis first and their indices as ids; errors name the parameter `name`."""
-    require_type(boxes, Aabb, name)
-    if len(boxes.shape) != 1:
-        raise InvalidShapeError(f"{name}: the batch must be (n,), not {boxes.shape}")
-    low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))
-    return Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high)
+    return _sorted_pairs(a=a, b=b)
 
 
 _Found: TypeAlias = Iterator[tuple[Ints, Ints]]
 """Some pairs after others: first and second indices, (k,) each."""
 
 
-def _sorted_pairs(found: _Found, count: int) -> Ints:
-    """All pairs (m, 2), sorted by the first index, then the second, which is below `count`."""
-    bits = count.bit_length()
+def _sorted_pairs(**groups: Aabb) -> Ints:
+    """All pairs (m, 2) within one group or between two, sorted by the first index, then the second.
+
+    Errors name the groups.
+    """
+    sides = []
+    for name, boxes in groups.items():
+        require_type(boxes, Aabb, name)
+        if len(boxes.shape) != 1:
+            raise InvalidShapeError(f"{name}: the batch must be (n,), not {boxes.shape}")
+        low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))
+        sides.append(Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high))
+    found = find_pairs(sides[0], sides[1] if len(sides) > 1 else None)
+    if len(sides) == 1:
+        found = ((np.minimum(i, j), np.maximum(i, j)) for i, j in found)
+    bits = len(sides[-1].ids).bit_length()
     # One integer for each pair while they are collected, because integers are the cheapest to sort.
     keys = np.concatenate([np.empty(0, dtype=np.int64), *((i << bits) | j for i, j in found)])
     keys.sort()
