@@ -42,7 +42,7 @@ from ..shapes.boxes import local_points, world_points
 from ..shapes.primitives import closest_on_segment, closest_on_triangle
 from ..trees.sphere_tree import SphereTree, inner_nodes_upward
 from ..trees.traversal import NodePairs, find_candidate_leaf_pairs
-from .separating_axis import WitnessPoints, signed_distance_from_gaps
+from .separating_axis import WitnessPoints, separation_aabb_aabb
 
 
 def separation_sphere_sphere(a: Sphere, b: Sphere) -> Floats:
@@ -114,7 +114,7 @@ def witness_points_sphere_triangle(a: Sphere, b: Triangle) -> WitnessPoints:
 
 def separation_sphere_aabb(a: Sphere, b: Aabb) -> Floats:
     """Signed distance from the center to the box minus the radius, (...)."""
-    return signed_distance_from_gaps(_face_gaps(a.center, b)) - a.radius
+    return separation_aabb_aabb(Aabb.unchecked(a.center, a.center), b) - a.radius
 
 
 def overlaps_sphere_aabb(a: Sphere, b: Aabb) -> Bools:
