@@ -122,18 +122,25 @@ class Batched:
 
     def _with_arrays(self: _Self, arrays: dict[str, Any]) -> _Self:
         """Make shapes of the same kind from valid arrays; attributes that are not arrays are kept."""
-        return type(self).unchecked(*arrays.values())
+        shape = object.__new__(type(self))
+        shape.__dict__.update(self.__dict__)
+        shape._freeze(tuple(arrays.values()))
+        return shape
 
     def _fill(self, kind: str, *arguments: ArrayLike) -> None:
         """Set the fields from arguments, one for each: finite, of one batch, and sizes not negative.
 
         kind : Name of the shape, for the error message.
         """
-        fields = [
-            (as_floats(values, f"{kind} {name.replace('_', ' ')}", tail), len(tail))
+        tails = self.field_shapes.values()
+        arrays = [
+            as_floats(values, f"{kind} {name.replace('_', ' ')}", tail)
             for values, (name, tail) in zip(arguments, self.field_shapes.items(), strict=True)
         ]
-        arrays = broadcast_fields(kind, fields)
+        batches = [array.shape[: array.ndim - len(tail)] for array, tail in zip(arrays, tails, strict=True)]
+        if any(batch != batches[0] for batch in batches):
+            whole = common_batch(kind, *batches)
+            arrays = [np.broadcast_to(each, whole + tail) for each, tail in zip(arrays, tails, strict=True)]
         for name, array in zip(self.field_shapes, arrays, strict=True):
             if name in _SIZES and (array < 0).any():
                 index = first_index(array < 0)
@@ -217,22 +224,6 @@ def stacked(shapes: Iterable[_Self]) -> _Self:
         )
     arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].field_shapes}
     return listed[0]._with_arrays(arrays)
-
-
-def broadcast_fields(name: str, fields: list[tuple[Floats, int]]) -> list[Floats]:
-    """Broadcast fields to one common batch.
-
-    name : Name of the shape, for the error message.
-    fields : list of (array, own axes). Arrays (*batch, *own axes), with the number of their own axes.
-    Raises InvalidShapeError: when the batches do not broadcast.
-    """
-    leading = [array.shape[: array.ndim - tail_axes] for array, tail_axes in fields]
-    if all(axes == leading[0] for axes in leading):
-        return [array for array, _ in fields]
-    batch = common_batch(name, *leading)
-    return [
-        np.broadcast_to(array, batch + array.shape[array.ndim - tail_axes :]) for array, tail_axes in fields
-    ]
 
 
 def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:

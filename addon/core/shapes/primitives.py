@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,11 +134,6 @@ class Triangle(Batched):
         """
         low, high = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
         return Aabb.unchecked(np.minimum(low, self.c), np.maximum(high, self.c))
-
-    def _with_arrays(self, arrays: dict[str, Any]) -> Triangle:
-        triangles = Triangle.unchecked(*arrays.values())
-        object.__setattr__(triangles, "one_sided", self.one_sided)
-        return triangles
 
 
 def closest_on_segment(points: Floats, segment: Segment) -> Floats:

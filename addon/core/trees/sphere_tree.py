@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -188,12 +187,6 @@ class SphereTree(Batched):
 
     def _with_spheres(self, spheres: Sphere) -> SphereTree:
         return self._with_arrays({"center": spheres.center, "radius": spheres.radius})
-
-    def _with_arrays(self, arrays: dict[str, Any]) -> SphereTree:
-        tree = object.__new__(SphereTree)
-        tree.__dict__.update(self.__dict__)
-        tree._freeze(tuple(arrays.values()))
-        return tree
 
 
 def level_starts(children: Ints) -> Ints:

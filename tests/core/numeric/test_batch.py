@@ -11,7 +11,6 @@ from addon.core import Aabb, InvalidShapeError, Obb, Segment, Sphere, Triangle
 from addon.core.numeric.arrays import first_index
 from addon.core.numeric.batch import (
     assigned,
-    broadcast_fields,
     common_batch,
     differences,
     where_shapes,
@@ -173,11 +172,11 @@ def test_empty_batches_stay_empty(kind):
 
 
 def test_fields_broadcast_to_common_batch():
-    one, two = broadcast_fields("shape", [(np.zeros((4, 1, 3)), 1), (np.zeros((5,)), 0)])
-    assert one.shape == (4, 5, 3)
-    assert two.shape == (4, 5)
-    with pytest.raises(InvalidShapeError, match=r"shape: batches \(4,\) and \(5,\) do not broadcast"):
-        broadcast_fields("shape", [(np.zeros((4, 3)), 1), (np.zeros((5,)), 0)])
+    spheres = Sphere(np.zeros((4, 1, 3)), np.zeros((5,)))
+    assert spheres.center.shape == (4, 5, 3)
+    assert spheres.radius.shape == (4, 5)
+    with pytest.raises(InvalidShapeError, match=r"sphere: batches \(4,\) and \(5,\) do not broadcast"):
+        Sphere(np.zeros((4, 3)), np.zeros((5,)))
 
 
 @every_kind
