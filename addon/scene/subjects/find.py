@@ -191,8 +191,6 @@ def find_subject_candidates(
     """
     collections = _merged_collections(scene)
     table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
-    alone: list[tuple[Subject, Sequence[MeshPart] | None]] = []
-    merged: dict[tuple[str, str, str], list[Subject]] = defaultdict(list)
     # Number and template of each group: the first instance in the dependency graph's order.
     groups: dict[tuple[str, str], tuple[int, Subject]] = {}
     group_of = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
@@ -207,18 +205,27 @@ def find_subject_candidates(
             group_of[number], _ = groups.setdefault(key[:2], (len(groups), role.subject))
         else:
             is_alone[number] = True
-    for row in np.flatnonzero(is_alone[table.kind_of]).tolist():
-        role = table.kinds[table.kind_of[row]].details
-        subject = role.subject._replace(key=table.key_of(row))
-        if role.merged is None:
-            alone.append((subject, role.parts))
-        else:
-            merged[role.merged].append(subject)
-    singles = _with_parts(alone)
-    for (*_, name), members in merged.items():
+    singles: list[Subject] = []
+    merged: dict[tuple[str, str, str], list[InstanceKey]] = defaultdict(list)
+    # Instances of one object are numbered in the order of their ids.
+    numbers: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
+    rows = np.flatnonzero(is_alone[table.kind_of])
+    for row in table.sorted_rows(rows, np.zeros_like(rows)).tolist():
+        role, key = table.kinds[table.kind_of[row]].details, table.key_of(row)
+        if role.merged is not None:
+            merged[role.merged].append(key)
+            continue
+        name = f"{role.subject.name}.{next(numbers[key[:2]])}" if key[2] else role.subject.name
+        whole = role.subject._replace(key=key, name=name)
+        if role.parts is None:
+            singles.append(whole)
+        for part in role.parts or ():
+            of_part = whole._replace(name=f"{name}/{part.name}", part=part.number, override=part.override)
+            singles.append(of_part._replace(bone=part.bone, bone_weight=part.bone_weight))
+    for (*_, name), keys in merged.items():
         # The members' own settings do not count.
-        keys = tuple(sorted(member.key for member in members))
-        singles.append(Subject(keys[0], "", name, "COLLECTION", None, members=keys))
+        members = tuple(sorted(keys))
+        singles.append(Subject(members[0], "", name, "COLLECTION", None, members=members))
     group_of = group_of[table.kind_of]
     rows = np.flatnonzero(group_of >= 0)
     ends = np.cumsum(np.bincount(group_of[rows]))
@@ -275,25 +282,6 @@ class _Role(NamedTuple):
             parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
         override = overrides[0].shape if overrides else None
         return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
-
-
-def _with_parts(alone: Sequence[tuple[Subject, Sequence[MeshPart] | None]]) -> list[Subject]:
-    """Split subjects into their parts. Instances of one object are numbered in the order of their ids."""
-    numbers: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
-    names = [subject.name for subject, _ in alone]
-    for row in sorted(range(len(alone)), key=lambda row: alone[row][0].key[2]):
-        key = alone[row][0].key
-        if key[2]:
-            names[row] += f".{next(numbers[key[:2]])}"
-    found: list[Subject] = []
-    for (subject, parts), name in zip(alone, names, strict=True):
-        if parts is None:
-            found.append(subject._replace(name=name))
-            continue
-        for part in parts:
-            of_part = subject._replace(name=f"{name}/{part.name}", part=part.number, override=part.override)
-            found.append(of_part._replace(bone=part.bone, bone_weight=part.bone_weight))
-    return found
 
 
 def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
