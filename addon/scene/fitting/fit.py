@@ -146,6 +146,14 @@ POINTS_AT_ONCE = 1 << 15
 """Larger batches are no faster, because they do not fit into the cache."""
 LEAF_POINTS_AT_ONCE = 1 << 17
 """The same for leaves of sphere trees, of which a quarter is read several times."""
+MANY_VERTICES = 1024
+"""Vertices of one subject from which on its box is computed alone, and the few that may be extreme are found
+first, in single precision."""
+_SINGLE = 4 * float(np.finfo(np.float32).eps)
+"""Relative error of three products and their sum in single precision, with reserve."""
+_SMALLEST = 1e-37
+"""Error of numbers that are too small for single precision."""
+_OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
 
 def boxes_in_frame(points: Floats, offsets: Ints) -> Obb:
@@ -329,6 +337,35 @@ def transformed_points(points: Sequence[NDArray[np.float32]], linear: Floats) ->
 def per_point(values: Floats, counts: Ints) -> Floats:
     """Values of subjects (g, ...), repeated for each of their points; of one subject, left to broadcast."""
     return values[0] if len(values) == 1 else values.repeat(counts, axis=0)
+
+
+def extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:
+    """Return those of points (k, 3) that may be extreme along an axis under a linear map (3, 3).
+
+    All of them where there are few, or where single precision does not reach.
+    """
+    if len(points) < MANY_VERTICES or points.dtype != np.float32:
+        return points
+    coordinates = np.ascontiguousarray(points.T)
+    if not linear[_OFF_DIAGONAL].any():
+        # The extremes are those along the axes of the points, exactly. A NaN counts as an extreme.
+        return np.asarray(points[np.concatenate([coordinates.argmin(axis=1), coordinates.argmax(axis=1)])])
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, y, z = coordinates
+        rough, product = np.empty_like(coordinates), np.empty_like(x)
+        # No matmul: Blender's NumPy has no tuned BLAS.
+        for row, (a, b, c) in zip(rough, linear.astype(np.float32), strict=True):
+            np.multiply(x, a, out=row)
+            row += np.multiply(y, b, out=product)
+            row += np.multiply(z, c, out=product)
+        low, high = rough.min(axis=1), rough.max(axis=1)
+    if not (np.isfinite(low) & np.isfinite(high)).all():
+        return points
+    largest = np.maximum(coordinates.max(axis=1), -coordinates.min(axis=1)).astype(np.float64)
+    margin = 2 * (_SINGLE * (np.abs(linear) @ largest) + _SMALLEST)
+    is_extreme = rough <= (low + margin).astype(np.float32)[:, None]
+    is_extreme |= rough >= (high - margin).astype(np.float32)[:, None]
+    return points[np.flatnonzero(is_extreme.any(axis=0))]
 
 
 def padded(shape: Shape, padding: float | Floats) -> Shape:

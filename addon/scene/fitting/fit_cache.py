@@ -26,7 +26,7 @@ from ...core import (
     aabbs_from_groups,
     spheres_from_groups,
 )
-from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges, dot
+from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges, dot, length
 from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, SHAPE_KINDS, DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
@@ -35,6 +35,7 @@ from .fit import (
     POINTS_AT_ONCE,
     PartVertices,
     boxes_along,
+    extreme_candidates,
     fit_parts,
     grouped_by_settings,
     grown_by_point_radii,
@@ -61,7 +62,7 @@ from .fit_columns import (
     without_pose,
 )
 from .parts import part_vertices
-from .world_boxes import VertexStacks, extreme_candidates
+from .world_boxes import VertexStacks
 
 
 class SkinBoxes(NamedTuple):
@@ -515,19 +516,21 @@ class WorldBoxes(FitCache):
 
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         subjects, points, linear = vertices
-        has_points = np.array([len(each) > 0 for each in points], dtype=bool)
-        entries = np.flatnonzero(has_points)
-        candidates = {entry: extreme_candidates(points[entry], linear[entry]) for entry in entries.tolist()}
-        radii = self._radii[subjects[entries]]
-        low, high = VertexStacks(candidates).boxes(entries, linear[entries], radii, is_reproducible=True)
+        radii, chosen = self._radii[subjects], list(map(extreme_candidates, points, linear))
+        low, high = np.full((2, len(subjects), 3), np.nan)
+        for batch in in_batches([k for k, each in enumerate(chosen) if len(each)], lambda k: len(chosen[k])):
+            world = transformed_points([chosen[k] for k in batch], linear[batch])
+            starts = np.cumsum([0, *(len(chosen[k]) for k in batch[:-1])])
+            low[batch], high[batch] = np.minimum.reduceat(world, starts), np.maximum.reduceat(world, starts)
+        if radii.any():
+            extent = radii[:, None] * length(linear)
+            low, high = low - extent, high + extent
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
-        fitted = subjects[entries[is_finite]]
-        self._columns.put(fitted, Aabb.unchecked(low[is_finite], high[is_finite]))
-        for subject in subjects[~has_points].tolist():
-            errors[subject] = EmptyGeometryError("no points")
-        for subject in subjects[entries[~is_finite]].tolist():
-            errors[subject] = NonFiniteGeometryError("points: not all are finite")
+        self._columns.put(subjects[is_finite], Aabb.unchecked(low[is_finite], high[is_finite]))
+        for row in np.flatnonzero(~is_finite).tolist():
+            not_finite = NonFiniteGeometryError("points: not all are finite")
+            errors[int(subjects[row])] = not_finite if len(points[row]) else EmptyGeometryError("no points")
         for subject, each in zip(subjects.tolist(), points, strict=True):
             if self._stacks and (subject in errors or not self._stacks.replace(subject, each)):
                 self._stacks = None

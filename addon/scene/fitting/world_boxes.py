@@ -14,15 +14,7 @@ from ...core.skins.blended_points import (
     outermost_of_one,
     outermost_points,
 )
-
-_MANY_VERTICES = 1024
-"""Vertices from which on those of one subject are computed alone, and the few that may be extreme are found
-first, in single precision."""
-_SINGLE = 4 * float(np.finfo(np.float32).eps)
-"""Relative error of three products and their sum in single precision, with reserve."""
-_SMALLEST = 1e-37
-"""Error of numbers that are too small for single precision."""
-_OFF_DIAGONAL = ~np.eye(3, dtype=bool)
+from .fit import MANY_VERTICES
 
 
 class VertexStacks:
@@ -48,18 +40,18 @@ class VertexStacks:
         stack[row] = points.T
         return True
 
-    def boxes(
-        self, subjects: Ints, linear: Floats, radii: Floats, is_reproducible: bool = False
-    ) -> tuple[Floats, Floats]:
+    def boxes(self, subjects: Ints, linear: Floats, radii: Floats) -> tuple[Floats, Floats]:
         """Minima and maxima (m, 3) of balls around the vertices of subjects (m,) under linear maps (m, 3, 3).
 
-        Radii (m,) are those of the balls before the map. Reproducible sums have the same last bits on all
-        systems, as those of `transform_vectors`, and take twice as long.
+        Radii (m,) are those of the balls before the map. The last bits of sums depend on the system.
         """
         low, high = np.empty((len(subjects), 3)), np.empty((len(subjects), 3))
         for rows, points in self._chunks(subjects):
-            extremes = _extremes if points.ndim == 3 else _extremes_of_one
-            low[rows], high[rows] = extremes(points.astype(np.float64), linear[rows], is_reproducible)
+            if points.ndim == 3:
+                world = linear[rows] @ points.astype(np.float64)
+                low[rows], high[rows] = world.min(axis=-1), world.max(axis=-1)
+            else:
+                low[rows], high[rows] = _extremes_of_one(points.astype(np.float64), linear[rows])
         if radii.any():
             extent = radii[:, None] * length(linear)
             return low - extent, high + extent
@@ -87,7 +79,7 @@ class VertexStacks:
         Subjects with many vertices are yielded one by one, with these (3, v).
         """
         for count, (members, stack) in self._stacks.items():
-            if count >= _MANY_VERTICES:
+            if count >= MANY_VERTICES:
                 for member in np.intersect1d(members, subjects).tolist():
                     yield np.flatnonzero(subjects == member), stack[np.searchsorted(members, member)]
                 continue
@@ -98,23 +90,8 @@ class VertexStacks:
                 yield chunk, stack[np.searchsorted(members, subjects[chunk])]
 
 
-def _extremes(points: Floats, linear: Floats, is_reproducible: bool) -> tuple[Floats, Floats]:
-    """Minima and maxima (m, 3) of points (m, 3, v) under linear maps (m, 3, 3): see `VertexStacks.boxes`."""
-    if is_reproducible:
-        # Zero times infinity is NaN: `WorldBoxes.fit` tests for it.
-        with np.errstate(invalid="ignore"):
-            world = points[:, None, 0] * linear[..., 0, None] + points[:, None, 1] * linear[..., 1, None]
-            world += points[:, None, 2] * linear[..., 2, None]
-    else:
-        world = linear @ points
-    return world.min(axis=-1), world.max(axis=-1)
-
-
-def _extremes_of_one(points: Floats, linear: Floats, is_reproducible: bool) -> tuple[Floats, Floats]:
-    """Minima and maxima (m, 3) of the many points (3, v) of one subject, as `_extremes`."""
-    if is_reproducible:
-        parts = [_extremes(points[None], each[None], is_reproducible) for each in linear]
-        return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
+def _extremes_of_one(points: Floats, linear: Floats) -> tuple[Floats, Floats]:
+    """Minima and maxima (m, 3) of the many points (3, v) of one subject under linear maps (m, 3, 3)."""
     low, high = np.full((len(linear), 3), np.inf), np.full((len(linear), 3), -np.inf)
     for start in range(0, points.shape[1], BLOCK_POINTS):
         block = np.ascontiguousarray(points[:, start : start + BLOCK_POINTS])
@@ -126,32 +103,3 @@ def _extremes_of_one(points: Floats, linear: Floats, is_reproducible: bool) -> t
             low[row] = np.minimum(low[row], world.min(axis=1))
             high[row] = np.maximum(high[row], world.max(axis=1))
     return low, high
-
-
-def extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:
-    """Return those of points (k, 3) that may be extreme along an axis under a linear map (3, 3).
-
-    All of them where there are few, or where single precision does not reach.
-    """
-    if len(points) < _MANY_VERTICES or points.dtype != np.float32:
-        return points
-    coordinates = np.ascontiguousarray(points.T)
-    if not linear[_OFF_DIAGONAL].any():
-        # The extremes are those along the axes of the points, exactly. A NaN counts as an extreme.
-        return np.asarray(points[np.concatenate([coordinates.argmin(axis=1), coordinates.argmax(axis=1)])])
-    with np.errstate(over="ignore", invalid="ignore"):
-        x, y, z = coordinates
-        rough, product = np.empty_like(coordinates), np.empty_like(x)
-        # No matmul: Blender's NumPy has no tuned BLAS.
-        for row, (a, b, c) in zip(rough, linear.astype(np.float32), strict=True):
-            np.multiply(x, a, out=row)
-            row += np.multiply(y, b, out=product)
-            row += np.multiply(z, c, out=product)
-        low, high = rough.min(axis=1), rough.max(axis=1)
-    if not (np.isfinite(low) & np.isfinite(high)).all():
-        return points
-    largest = np.maximum(coordinates.max(axis=1), -coordinates.min(axis=1)).astype(np.float64)
-    margin = 2 * (_SINGLE * (np.abs(linear) @ largest) + _SMALLEST)
-    is_extreme = rough <= (low + margin).astype(np.float32)[:, None]
-    is_extreme |= rough >= (high - margin).astype(np.float32)[:, None]
-    return points[np.flatnonzero(is_extreme.any(axis=0))]
