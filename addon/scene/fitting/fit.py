@@ -403,7 +403,7 @@ def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown
 
 def _box_with_balls(shape: Aabb, linear: Floats, radii: Floats) -> Aabb:
     extent = radii[:, None] * length(linear)
-    return Aabb(shape.min - extent, shape.max + extent)
+    return Aabb.unchecked(shape.min - extent, shape.max + extent)
 
 
 def _sphere_with_balls(shape: Sphere, linear: Floats, radii: Floats) -> Sphere:

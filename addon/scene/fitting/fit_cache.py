@@ -26,7 +26,7 @@ from ...core import (
     aabbs_from_groups,
     spheres_from_groups,
 )
-from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges, dot, length
+from ...core.numeric.arrays import Bools, Floats, Ints, concatenated_ranges, dot
 from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, SHAPE_KINDS, DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
@@ -516,18 +516,16 @@ class WorldBoxes(FitCache):
 
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         subjects, points, linear = vertices
-        radii, chosen = self._radii[subjects], list(map(extreme_candidates, points, linear))
+        chosen = list(map(extreme_candidates, points, linear))
         low, high = np.full((2, len(subjects), 3), np.nan)
         for batch in in_batches([k for k, each in enumerate(chosen) if len(each)], lambda k: len(chosen[k])):
             world = transformed_points([chosen[k] for k in batch], linear[batch])
             starts = np.cumsum([0, *(len(chosen[k]) for k in batch[:-1])])
             low[batch], high[batch] = np.minimum.reduceat(world, starts), np.maximum.reduceat(world, starts)
-        if radii.any():
-            extent = radii[:, None] * length(linear)
-            low, high = low - extent, high + extent
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
-        self._columns.put(subjects[is_finite], Aabb.unchecked(low[is_finite], high[is_finite]))
+        boxes = grown_by_point_radii(Aabb.unchecked(low, high), linear, self._radii[subjects])
+        self._columns.put(subjects[is_finite], boxes[is_finite])
         for row in np.flatnonzero(~is_finite).tolist():
             not_finite = NonFiniteGeometryError("points: not all are finite")
             errors[int(subjects[row])] = not_finite if len(points[row]) else EmptyGeometryError("no points")
@@ -538,8 +536,9 @@ class WorldBoxes(FitCache):
     def _follow(
         self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
-        rows = subjects[changed]
-        columns.put(changed, Aabb.unchecked(*self._stacked().boxes(rows, linear[changed], self._radii[rows])))
+        rows, maps = subjects[changed], linear[changed]
+        boxes = self._stacked().boxes(rows, maps)
+        columns.put(changed, grown_by_point_radii(boxes, maps, self._radii[rows]))
 
     def _stacked(self) -> VertexStacks:
         """Vertices of all subjects, stacked when they are first needed."""

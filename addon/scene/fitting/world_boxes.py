@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import CHUNK_ROWS, Floats, Ints, distinct_rows, length
+from ...core import Aabb
+from ...core.numeric.arrays import CHUNK_ROWS, Floats, Ints, distinct_rows
 from ...core.skins.blended_points import (
     BLOCK_POINTS,
     kinks_of_outermost,
@@ -40,10 +41,10 @@ class VertexStacks:
         stack[row] = points.T
         return True
 
-    def boxes(self, subjects: Ints, linear: Floats, radii: Floats) -> tuple[Floats, Floats]:
-        """Minima and maxima (m, 3) of balls around the vertices of subjects (m,) under linear maps (m, 3, 3).
+    def boxes(self, subjects: Ints, linear: Floats) -> Aabb:
+        """Boxes (m,) around the vertices of subjects (m,) under linear maps (m, 3, 3).
 
-        Radii (m,) are those of the balls before the map. The last bits of sums depend on the system.
+        The last bits of their sides depend on the system.
         """
         low, high = np.empty((len(subjects), 3)), np.empty((len(subjects), 3))
         for rows, points in self._chunks(subjects):
@@ -52,10 +53,7 @@ class VertexStacks:
                 low[rows], high[rows] = world.min(axis=-1), world.max(axis=-1)
             else:
                 low[rows], high[rows] = _extremes_of_one(points.astype(np.float64), linear[rows])
-        if radii.any():
-            extent = radii[:, None] * length(linear)
-            return low - extent, high + extent
-        return low, high
+        return Aabb.unchecked(low, high)
 
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
         """See `FitCache.kinks`."""
