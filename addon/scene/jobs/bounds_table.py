@@ -53,7 +53,7 @@ class BoundsTable(SortedObjects):
         """Make room for the bounds of some subjects."""
         count = len(subjects)
         self.subjects, self.skipped, self.rows = subjects, skipped, np.arange(count)
-        self.parents: Mapping[str, str | None] = {}
+        self.parents: Mapping[str | None, str | None] = {}
         self.all_frames: frozenset[str] = frozenset()
         self.scanned: ScannedShapes | None = None
         # Rows that are never stored take no memory: their pages are never touched.
@@ -106,7 +106,7 @@ class BoundsTable(SortedObjects):
         parent_of = {subject.id: subject.parent for _, subject in self.subjects.singles()}
         self.subjects = self.subjects.taken(self.rows)
         with_bounds = {subject.id for _, subject in self.subjects.singles()}
-        parents: dict[str, str | None] = {}
+        parents: dict[str | None, str | None] = {}
         for id in parent_of.keys() - with_bounds:
             ancestor = parent_of[id]
             while ancestor is not None and ancestor not in with_bounds:
@@ -158,7 +158,7 @@ class BoundsTable(SortedObjects):
             weight if bone and weight is not None and weight < 1 else None
             for bone, weight in zip(bones, weights, strict=True)
         ]
-        parents = self.bounded_parents(parents)
+        parents = [self.parents.get(parent, parent) for parent in parents]
         return ObjectColumns(
             ids, names, kinds, parents, overrides, *placements, *shapes, bones, all_frames, weights
         )
@@ -167,12 +167,6 @@ class BoundsTable(SortedObjects):
         """Names of all objects by id, without their shapes."""
         columns = self.subjects.columns(np.arange(len(self)))
         return dict(zip(columns.ids, columns.names, strict=True))
-
-    def bounded_parents(self, parents: list[str | None]) -> list[str | None]:
-        """Replace parents without bounds."""
-        if not self.parents:
-            return parents
-        return [None if parent is None else self.parents.get(parent, parent) for parent in parents]
 
 
 NO_VERTICES = message("no vertices")

@@ -342,7 +342,8 @@ def prepare_first_frame(
     scene = scene_by_uid(request.uid)
     subjects = [*bounded.subjects, *late.subjects]
     parents = bounded.subjects.columns(np.arange(len(bounded.subjects))).parents
-    parents = [*bounded.bounded_parents(parents), *(entry.parent for entry in late.objects)]
+    parents = [bounded.parents.get(parent, parent) for parent in parents]
+    parents += [entry.parent for entry in late.objects]
     is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
     selection = settings.selection
     # They are tested although one may be the other's parent.
