@@ -119,7 +119,7 @@ def separation_sphere_aabb(a: Sphere, b: Aabb) -> Floats:
 
 def overlaps_sphere_aabb(a: Sphere, b: Aabb) -> Bools:
     """Compare the squared distance of the center, (...) bool."""
-    return _within(np.maximum(_face_gaps(a.center, b), 0), a.radius)
+    return _within(np.maximum(np.maximum(b.min - a.center, a.center - b.max), 0), a.radius)
 
 
 def witness_points_sphere_aabb(a: Sphere, b: Aabb) -> WitnessPoints:
@@ -184,11 +184,6 @@ def _is_behind(a: Sphere, b: Triangle) -> Bools:
     if not b.one_sided:
         return np.zeros(np.broadcast_shapes(a.shape, b.shape), dtype=bool)
     return np.asarray(dot(a.center - b.a, b.normal) < 0)
-
-
-def _face_gaps(points: Floats, box: Aabb) -> Floats:
-    """Signed distances (..., 3) of points (..., 3) from the nearest face on each axis; negative inside."""
-    return np.maximum(box.min - points, points - box.max)
 
 
 def _to_local(box: Obb, sphere: Sphere) -> Sphere:
