@@ -395,31 +395,19 @@ def grown_by_point_radii(shape: _Grown, linear: Floats, radii: Floats) -> _Grown
     """
     if not radii.any():
         return shape
-    if type(shape) not in _WITH_BALLS:
+    grown: Any
+    if isinstance(shape, Sphere):
+        grown = Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
+    elif isinstance(shape, Aabb):
+        extent = radii[:, None] * length(linear)
+        grown = Aabb.unchecked(shape.min - extent, shape.max + extent)
+    elif isinstance(shape, Obb):
+        extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
+        grown = Obb(shape.center, shape.half_extents + extent, shape.rotation)
+    else:
         raise TypeError(f"cannot grow {type(shape).__name__}")
-    grown: _Grown = _WITH_BALLS[type(shape)](shape, linear, radii)
-    return grown
-
-
-def _box_with_balls(shape: Aabb, linear: Floats, radii: Floats) -> Aabb:
-    extent = radii[:, None] * length(linear)
-    return Aabb.unchecked(shape.min - extent, shape.max + extent)
-
-
-def _sphere_with_balls(shape: Sphere, linear: Floats, radii: Floats) -> Sphere:
-    return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
-
-
-def _oriented_box_with_balls(shape: Obb, linear: Floats, radii: Floats) -> Obb:
-    extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
-    return Obb(shape.center, shape.half_extents + extent, shape.rotation)
-
-
-_WITH_BALLS: dict[type[Any], Callable[[Any, Floats, Floats], Any]] = {
-    Aabb: _box_with_balls,
-    Sphere: _sphere_with_balls,
-    Obb: _oriented_box_with_balls,
-}
+    result: _Grown = grown
+    return result
 
 
 def grouped_by_settings(settings: Sequence[FitSettings]) -> list[tuple[FitSettings, list[int]]]:

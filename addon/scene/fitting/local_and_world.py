@@ -5,7 +5,7 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,19 +123,16 @@ def fit_repeated(
         if local is not None:
             local = local[kind_of]
         if world is not None:
-            world = _TRANSLATED[type(world)](points, world, kind_of, frames.origin)
+            world = _translated(points, world, kind_of, frames.origin)
         fits.append(_finished(local, world, frames, settings))
     return tuple(local for local, _ in fits), tuple(world for _, world in fits)
 
 
-def _translated_boxes(points: _Points, shape: Aabb, kind_of: Ints, translation: Floats) -> Aabb:
-    """Boxes (g,) around the origin at translations (m, 3), around the points as they are rounded there."""
-    # Rounding keeps the order of numbers, so these are the least and largest rounded coordinates.
-    return Aabb.unchecked(shape.min[kind_of] + translation, shape.max[kind_of] + translation)
-
-
-def _translated_spheres(points: _Points, shape: Sphere, kind_of: Ints, translation: Floats) -> Sphere:
-    """Move spheres (g,) as `_translated_boxes` does boxes."""
+def _translated(points: _Points, shape: Aabb | Sphere, kind_of: Ints, translation: Floats) -> Shape:
+    """Shapes (g,) around the origin at translations (m, 3), around the points as they are rounded there."""
+    if isinstance(shape, Aabb):
+        # Rounding keeps the order of numbers, so these are the least and largest rounded coordinates.
+        return Aabb.unchecked(shape.min[kind_of] + translation, shape.max[kind_of] + translation)
     parts = np.abs(points.world).max(axis=1), lowest_bits(points.world).min(axis=1)
     reach = np.maximum(np.maximum.reduceat(parts[0], points.offsets[:-1]), np.abs(shape.center).max(axis=1))
     bits = np.minimum(
@@ -146,12 +143,6 @@ def _translated_spheres(points: _Points, shape: Sphere, kind_of: Ints, translati
     bit = np.minimum(bits[kind_of], lowest_bits(translation).min(axis=1))
     slack = np.where(size < bit * 2.0**52, 0.0, 8 * np.finfo(np.float64).eps * size)
     return Sphere.unchecked(shape.center[kind_of] + translation, shape.radius[kind_of] + slack)
-
-
-_TRANSLATED: dict[type[Shape], Callable[[_Points, Any, Ints, Floats], Shape]] = {
-    Aabb: _translated_boxes,
-    Sphere: _translated_spheres,
-}
 
 
 class _Frames(NamedTuple):
