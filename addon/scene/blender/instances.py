@@ -17,7 +17,7 @@ Names in old or damaged files may not be UTF-8: bpy raises errors for them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -220,6 +220,13 @@ class InstanceTable(Generic[_T]):
         """Return the key of a row."""
         kind = self.kinds[self.kind_of[row]]
         return (*kind.key[:2], used_indices(self.indices[row]))
+
+    def rows_with(self, keys: Collection[InstanceKey]) -> dict[int, InstanceKey]:
+        """Return the rows that have one of several keys, increasing, with their keys."""
+        kinds = {(owner, shown, bool(indices)) for owner, shown, indices in keys}
+        is_wanted = [(*kind.key[:2], bool(kind.key[2])) in kinds for kind in self.kinds]
+        rows = np.flatnonzero(np.array([*is_wanted, False], dtype=bool)[self.kind_of])
+        return {row: key for row in rows.tolist() if (key := self.key_of(row)) in keys}
 
 
 def used_indices(indices: NDArray[np.int64]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ Instances of one mesh share its vertices, so each mesh is read once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -209,14 +209,13 @@ class SubjectReader:
             subject_of = np.full(len(every), -1, dtype=np.int64)
             subject_of[code[: len(known)]] = self._subjects
             found[rows] = subject_of[code[len(known) :]]
-        for row in _rows_of(table, self._singles).tolist():
-            found[row] = self._singles.get(table.key_of(row), found[row])
+        for row, key in table.rows_with(self._singles).items():
+            found[row] = self._singles[key]
         return found
 
     def assembled_rows(self, table: InstanceTable[Any]) -> Ints:
         """Rows (m,) of a table that are members of merged collections, or are split by loose parts."""
-        rows = _rows_of(table, self.assembled_of).tolist()
-        return np.array([row for row in rows if table.key_of(row) in self.assembled_of], dtype=np.int64)
+        return np.array([*table.rows_with(self.assembled_of)], dtype=np.int64)
 
     def geometries(
         self, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any] | None = None
@@ -310,10 +309,3 @@ class SubjectReader:
             frame, scale = frames.get(self.assembled[index].bone or "", (None, 1.0))
             whole = SubjectGeometry.of(index, Geometry(points[of_part], matrix), fit, triangles)
             yield whole._replace(frame=frame, bone_scale=scale)
-
-
-def _rows_of(table: InstanceTable[Any], keys: Iterable[InstanceKey]) -> Ints:
-    """Rows (m,) of a table that may have one of several keys: owner and object are the same."""
-    kinds = {(owner, shown, bool(indices)) for owner, shown, indices in keys}
-    is_wanted = [(*kind.key[:2], bool(kind.key[2])) in kinds for kind in table.kinds]
-    return np.flatnonzero(np.array([*is_wanted, False], dtype=bool)[table.kind_of])
