@@ -54,11 +54,11 @@ from .fitting.enclosing import (
 )
 from .fitting.oriented_box import obb_from_points
 from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface, cylinder_surface
+from .mesh.mesh_contact import MeshContact, first_mesh_contact
+from .mesh.mesh_samples import DeformedMesh
 from .mesh.triangle_mesh import TriangleMesh
+from .motion.motion import BoundsMotion, BoundsSample, Motion, MotionBound, Obstacle, Sample, Sampler
 from .progress import ContactMotion, MotionKind, Progress
-from .scan.mesh_contact import MeshContact, first_mesh_contact
-from .scan.mesh_samples import DeformedMesh
-from .scan.motion import BoundsMotion, BoundsSample, Motion, Obstacle, Sample, SubframeMotion
 from .scan.report import (
     Clearance,
     Contact,
@@ -100,18 +100,19 @@ __all__ = [
     "MeshContact",
     "MeshSeparation",
     "Motion",
+    "MotionBound",
     "MotionKind",
     "NonFiniteGeometryError",
     "Obb",
     "Obstacle",
     "Progress",
     "Sample",
+    "Sampler",
     "ScanSettings",
     "Segment",
     "Shape",
     "Sphere",
     "SphereTree",
-    "SubframeMotion",
     "Surface",
     "Triangle",
     "TriangleMesh",

@@ -134,3 +134,10 @@ def with_progress(
         return progress._replace(part=(progress.done + 1 - left) / progress.total)
 
     return converted(parts, advanced)
+
+
+def scaled(
+    parts: Generator[float, None, _Result], begin: float, end: float
+) -> Generator[float, None, _Result]:
+    """Run a generator of parts from 0 to 1, and yield them as parts from `begin` to `end`."""
+    return converted(parts, lambda part: begin + (end - begin) * part)

@@ -40,6 +40,7 @@ RECORDS = (
     core.ImpactStatus,
     core.MeshContact,
     core.MeshSeparation,
+    core.MotionBound,
     core.Obstacle,
     core.Progress,
     core.Sample,
@@ -49,7 +50,7 @@ RECORDS = (
     # Protocols, which callers implement
     core.BoundsMotion,
     core.Motion,
-    core.SubframeMotion,
+    core.Sampler,
 )
 """Classes that only hold their fields. The functions that use a record check it, in rows with its fields."""
 

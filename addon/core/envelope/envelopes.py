@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike
 
 from ..fitting.enclosing import spheres_from_groups
 from ..interval.pair_motion import interval_deviations, parabola_overshoot
+from ..motion.motion import BoundsMotion, BoundsSample, as_bounds_sample
 from ..numeric.arguments import as_mask, as_times, require_methods
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, Table, as_array, length, transform_vectors
 from ..numeric.geodesic import geodesic_directions
 from ..numeric.tolerances import GAP_ROUNDING
 from ..progress import Progress
-from ..scan.motion import BoundsMotion, BoundsSample, as_bounds_sample
 from ..shapes import Aabb, Sphere
 
 _TOLERANCE = 2e-3

@@ -14,14 +14,14 @@ import numpy as np
 
 from ..distance.dispatch import witness_points
 from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
+from ..motion.motion import to_world
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..numeric.spans import span_runs
 from ..shapes import Sphere
 from ..sweep.interpolation import RotationPath
-from .motion import to_world
-from .pair_filter import Candidates
+from .candidates import Candidates
 from .records import LINEAR, ContactSpans, IntervalRecords, PairRecords, is_run_start, time_within
-from .refinement import PairIntervals, Subdivision
+from .subdivision import PairIntervals, Subdivision
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
@@ -68,10 +68,8 @@ class Pieces:
         cls, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts, rows: Ints
     ) -> Pieces:
         """Collect the pieces of some rows (r,) of a round that touch."""
-        candidates, poses = intervals.rows[rows], None
-        if intervals.poses is not None:
-            start, end, part = intervals.poses
-            poses = np.stack([start[part[rows]], end[part[rows]]])
+        candidates = intervals.rows[rows]
+        poses = subdivision.poses_at(intervals.begin[rows], intervals.end[rows])
         is_linear = subdivision.contact_motion[candidates] == LINEAR
         deviation = np.where(is_linear, 0.0, intervals.deviation[rows])
         if intervals.jumps is not None:
@@ -120,13 +118,12 @@ class SolvedPieces:
         """Describe the begin of contacts (m,) of records with pieces, in `found` (m,)."""
         unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
         for pieces, rows in self.taken(records.piece):
-            enter = pieces.enter.copy()
-            if pieces.subdivision.is_known:
-                # These begin earlier, by what may deviate: where other corners may be the nearest ones.
-                early = np.flatnonzero((enter > 0) & (pieces.deviation > _EARLY * pieces.size))
-                if len(early):
-                    touch = pieces.motion.take(early).time_within(self._clearance)
-                    enter[early] = np.fmax(enter[early], touch)
+            enter, is_certain = pieces.enter.copy(), pieces.subdivision.is_certain[pieces.candidates]
+            # These begin earlier, by what may deviate: where other corners may be the nearest ones.
+            early = np.flatnonzero(is_certain & (enter > 0) & (pieces.deviation > _EARLY * pieces.size))
+            if len(early):
+                touch = pieces.motion.take(early).time_within(self._clearance)
+                enter[early] = np.fmax(enter[early], touch)
             impact = pieces.motion.impact_at(enter)
             point, normal, velocity = pieces.to_world(
                 enter, impact.point, impact.normal, self._velocities(pieces, impact)
@@ -141,12 +138,12 @@ class SolvedPieces:
                 velocity += cross(turning, normal * spheres.radius[:, None])
             found.uncertainty[rows] = _uncertainty(pieces, enter, records.uncertainty[rows])
             found.point[rows], found.normal[rows], found.velocity[rows] = point, normal, velocity
-            if pieces.subdivision.is_known:
-                # Linear motion gives the velocity of the others, which are steady and not so short that
-                # rounding matters.
-                rounding = _POSE_ROUNDING * (largest_component(point) + pieces.size)
-                is_steady = np.maximum(pieces.deviation, rounding) <= _STEADY * length(impact.velocity)
-                wanted = np.flatnonzero(~is_steady)
+            # Linear motion gives the velocity of the others, which are steady and not so short that rounding
+            # matters.
+            rounding = _POSE_ROUNDING * (largest_component(point) + pieces.size)
+            is_steady = np.maximum(pieces.deviation, rounding) <= _STEADY * length(impact.velocity)
+            wanted = np.flatnonzero(is_certain & ~is_steady)
+            if len(wanted):
                 unsteady[pieces.subdivision].append((rows[wanted], pieces.candidates[wanted]))
         for subdivision, parts in unsteady.items():
             rows, candidates = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -172,7 +169,8 @@ class SolvedPieces:
             # The last sample by itself has no length.
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
             size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.size)
-            is_unknown = ~(pieces.deviation <= _UNSTEADY * size) & (not pieces.subdivision.is_known)
+            is_unknown = ~(pieces.deviation <= _UNSTEADY * size)
+            is_unknown &= ~pieces.subdivision.is_certain[pieces.candidates]
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
         jumps = (pieces.enter == 0) & (impact.separation < self._clearance - rounding)

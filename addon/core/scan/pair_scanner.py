@@ -1,15 +1,14 @@
 """Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle.
 
-The scanner cuts work into chunks of about 50 ms, or of one sample, and yields between them, so the caller can
-keep a window responsive. `PairCache.record` takes longer, and so do `use_known` and `refine` of an
-`IntervalBlock`: these yield too. Everything else that it calls is a plain function.
+The scanner cuts work into chunks of about 50 ms and yields between them, so the caller can keep a window
+responsive. `PairCache.record` takes longer, and so do `find_near` and `Subdivision.split`: these yield too.
+Everything else that it calls is a plain function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -17,37 +16,15 @@ from ..interval.dispatch import INTERVALS, SLOW_CHUNK, solve_first_pass
 from ..interval.pair_motion import IntervalContacts
 from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, largest_component
-from ..progress import converted
-from ..shapes import Aabb, concatenated, differences
-from .interval_block import Frames, IntervalBlock
-from .known_subdivision import KnownSubdivision
-from .motion import KnownMotion, ObstacleSpace, ObstacleSpaceMotion, Sample, SubframeSampler
+from ..motion.motion import Motion, ObstacleSpace
+from ..motion.samples import SampledMotion
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
+from ..progress import scaled
+from .candidates import Candidates, CenterPaths, NearCells, SubjectSizes, find_near, undecided_cells
 from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows
-from .pair_filter import (
-    Candidates,
-    CenterPaths,
-    PairFilter,
-    SubjectSizes,
-    candidate_pairs,
-    changing_subjects,
-    overlaps_by_interval,
-    places_of,
-    undecided_cells,
-)
+from .pair_filter import PairFilter
 from .records import IntervalRecords, ScannerRecords, is_run_start
-from .refinement import PairIntervals, Subdivision, SubframeSource
-
-_Result = TypeVar("_Result")
-
-_LONG_BLOCK, _LONGEST_BLOCK = 32, 256
-"""Intervals solved together: more save little, and cover longer paths with more pairs that never touch."""
-
-_BLOCK_SHAPES = 1 << 16
-"""Shapes times intervals of blocks longer than the long: more would delay the next frame noticeably."""
-
-_FEW_TESTS = 1 << 24
-"""Pairs of subjects times intervals, twice, tested faster than the broad phase could exclude them."""
+from .subdivision import PairIntervals, Subdivision
 
 _CANDIDATES_PER_CHUNK = 1 << 16
 """Candidates in their intervals whose motion is gathered at once."""
@@ -71,8 +48,6 @@ class ScanPlan:
     static_pairs : Whether contacts of pairs that never move count.
     subject_of : (n,) int. Subject that each shape of a sample is part of.
     is_whole : Whether each subject is one shape.
-    motion : Sampler between frames; None for linear motion.
-    known : The same motion, if some of it is known between samples.
     clearance : float
     first_time : Time of the first sample, in frames.
     """
@@ -82,242 +57,141 @@ class ScanPlan:
     static_pairs: bool
     subject_of: Ints
     is_whole: bool
-    motion: SubframeSampler | None
-    known: KnownMotion | None
     clearance: float
     first_time: float
 
+    def subjects_in(self, space: ObstacleSpace | None) -> Ints:
+        """Return the subject of each shape in a space, of which the obstacle is the last."""
+        return self.subject_of if space is None else np.append(self.subject_of, space.obstacle.subject)
+
 
 class PairScanner:
-    """All pairs of bodies, or of bodies and one obstacle: samples go in, contacts come out.
+    """All pairs of bodies, or of bodies and one obstacle: blocks of a motion go in, contacts come out.
 
     solved_until : Time up to which all contacts are recorded.
     solving : The same, with the part that is done of the block that is being solved.
-    ended : Part that is done of the last frame by itself.
+    instants : Number of frames that are solved by themselves, with the part that is done of the next one.
     """
 
-    def __init__(self, plan: ScanPlan, space: ObstacleSpace | None) -> None:
-        self._plan = plan
-        self._space = space
+    def __init__(self, plan: ScanPlan, space: ObstacleSpace | None, motion: Motion) -> None:
+        self.motion, self._plan = motion, plan
         self._mesh = space.obstacle.mesh if space else None
-        self._subject_of = plan.subject_of
-        if space is not None:
-            self._subject_of = np.append(plan.subject_of, space.obstacle.subject)
+        self._subject_of = plan.subjects_in(space)
         self._count = plan.pair_filter.count
         self._cache = PairCache()
-        self._source: SubframeSource | None = None
-        if plan.motion is not None:
-            motion = plan.motion if space is None else ObstacleSpaceMotion(plan.motion, space)
-            of_subjects = np.asarray(motion.refinable, dtype=bool)
-            is_refinable, is_probed = of_subjects[self._subject_of], bool(of_subjects.all())
-            self._source = SubframeSource(motion, self._subject_of, is_refinable, is_probed)
-        self._known: KnownMotion | None = None
-        self._is_known = self._has_jumped = np.zeros(len(self._subject_of), dtype=bool)
-        # Shapes that have moved within the last interval that was solved: maybe by a jump at its end.
-        self._moved_last = np.zeros(len(self._subject_of), dtype=bool)
-        if plan.known is not None:
-            known = np.asarray(plan.known.known, dtype=bool)
-            # Relative to an obstacle that moves, no motion is known.
-            if space is None or known[space.obstacle.subject]:
-                self._known, self._is_known = plan.known, known[self._subject_of]
         self._sizes = SubjectSizes(self._subject_of, self._count, plan.is_whole)
         self._has_moved = np.zeros(self._count, dtype=bool)
-        count = max(1, len(self._subject_of))
-        self._longest = int(np.clip(_BLOCK_SHAPES // count, _LONG_BLOCK, _LONGEST_BLOCK))
-        self._shortest = 1
-        if self._source is None or self._is_known.all():
-            # Parts that are near each other belong to few pairs of subjects.
-            self._shortest = int(np.clip(_FEW_TESTS // max(1, self._count) ** 2, 1, self._longest))
-        # The first block tests pairs at rest too, in each of its intervals. Where the next one is long, it is
-        # the first frame by itself.
-        self._begins_at_instant = self._shortest >= _LONG_BLOCK
-        self._block_length = self._shortest if self._begins_at_instant else 1
-        self._blocks = 0
         self.solving = self.solved_until = plan.first_time
-        self.ended = 0.0
-        # Frames of the next block. One before it and one after it serve to estimate deviations.
-        self._waiting: Frames | None = None
-        self._context = 0
+        self.instants = 0.0
+
+    def measure(self, times: Floats) -> None:
+        """Measure subjects that are present for the first time at one of some times (k,)."""
+        self._sizes.measure(self.motion, times)
 
     @property
-    def missing_samples(self) -> int:
-        """Number of samples to add before the next block can be processed; less than 0 for more than that."""
-        waiting = 0 if self._waiting is None else len(self._waiting.times)
-        return self._context + self._block_length + 2 - waiting
+    def sampled(self) -> SampledMotion:
+        """Return the motion, of which samples are added."""
+        assert isinstance(self.motion, SampledMotion), "nothing is sampled of motion that is certain"
+        return self.motion
 
-    def begin_section(self, time: float, first_time: float, first_sample: Sample) -> None:
-        """Begin after the first section of a scan, at the time of its first interval.
+    def process_frames(self, first: int, last: int) -> Generator[None, None, None]:
+        """Record what all candidate pairs do between two frames of the samples, or at one by itself."""
+        motion = self.sampled
+        motion.set_block(first, last)
+        every = slice(first, last + 1) if first < last else [first, first]
+        yield from self.process(motion.times[every])
 
-        The first sample to add is the one before that time.
-
-        first_sample : of the first time of the scan, which gives the sizes of the subjects
-        """
-        time_of_first = np.array([first_time])
-        self._sizes.measure(Frames.from_sample(time_of_first, first_sample, self._subject_of, self._space))
-        self.solving = self.solved_until = time
-        self._context = 1
-
-    def add_sample(self, times: Floats, sample: Sample) -> None:
-        """Add a sample of increasing times (k,), of no more than are missing but for what appears there."""
-        frames = Frames.from_sample(times, sample, self._subject_of, self._space)
-        self._sizes.measure(frames)
-        parts = [frames] if self._waiting is None else [self._waiting, frames]
-        every, shapes, *columns = zip(*parts, strict=True)
-        self._waiting = Frames(np.concatenate(every), concatenated(*shapes), *map(np.concatenate, columns))
-
-    def process(self) -> Generator[None, None, None]:
-        """Process the block of waiting frames once it is complete."""
-        frames = self._waiting
-        if frames is None:
-            return
-        if self._begins_at_instant and not self._blocks:
-            for _ in self._block_parts(frames.take([self._context] * 2), 0, 1):
-                # Not worth a pause: that is one interval of a few hundred shapes.
-                pass
-        if self.missing_samples <= 0:
-            yield from self._process_block(frames, self._context, len(frames.times) - 2)
-            self._waiting, self._context = frames.take(slice(-3, None)), 1
-
-    def finish(self, until: float = np.inf) -> Generator[None, None, None]:
-        """Process the frames that are left after the last sample, and drop those after a time."""
-        assert self._waiting is not None
-        times = self._waiting.times
-        frames = self._waiting.take(slice(0, int(np.searchsorted(times, until, side="right"))))
-        if len(frames.times) > self._context + 1:
-            yield from self._process_block(frames, self._context, len(frames.times) - 1)
-            frames = frames.take(slice(-1, None))
-            self._waiting, self._context = frames, 0
-        # The last frame again, by itself: for a scan of one frame, and for subjects present in the last one
-        # only.
-        yield from self._process_block(frames.take([-1, -1]), 0, 1)
-        self.ended = 1.0
-
-    def finish_section(self) -> Generator[None, None, None]:
-        """Process the frames that are left before the last sample, with which the next section begins."""
-        assert self._waiting is not None
-        frames = self._waiting
-        if len(frames.times) > self._context + 2:
-            yield from self._process_block(frames, self._context, len(frames.times) - 2)
-
-    def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
-        """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
-        begin, end = float(frames.times[first]), float(frames.times[last])
-        for part in self._block_parts(frames, first, last):
-            self.solving, self.ended = begin + (end - begin) * part, part if begin == end else 0.0
+    def process(self, times: Floats) -> Generator[None, None, None]:
+        """Record what all candidate pairs do between times (k + 1,); at an instant, which is one time twice."""
+        begin, end, before = float(times[0]), float(times[-1]), self.instants
+        for part in self._parts(times):
+            self.solving = begin + (end - begin) * part
+            self.instants = before + (part if begin == end else 0.0)
             yield
-        self.solving = self.solved_until = end
+        self.solving, self.instants = end, before + (begin == end)
+        self.solved_until = end
 
-    def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
-        """Process a block, see `_process_block`; yields the part of it that is done."""
-        # Where all motion is known, nothing is assumed.
-        plan, source = self._plan, None if self._is_known.all() else self._source
-        block = IntervalBlock(frames, first, last, self._mesh, is_linear=source is None)
-        if source is not None:
-            block.doubt(source.is_refinable)
-        if self._known is not None:
-            known = block.use_known(self._known, self._is_known, self._has_jumped)
-            yield from _scaled(known, 0.0, 0.1 * _BROAD_PHASE)
-        yield 0.2 * _BROAD_PHASE
-        # In the first block and at an instant, pairs at rest are tested too.
-        is_moving = np.ones(self._count, dtype=bool)
-        if not block.is_instant:
-            changes = changing_subjects(block, self._subject_of, self._count, self._moved_last)
-            self._has_moved |= changes
-            is_moving = changes if self._blocks else is_moving
+    def _parts(self, times: Floats) -> Generator[float, None, None]:
+        """Process a block, see `process`; yields the part of it that is done."""
+        plan, motion, is_instant = self._plan, self.motion, bool(times[0] == times[-1])
+        self.measure(times)
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
-        boxes = block.swept_boxes(margin)
-        yield 0.4 * _BROAD_PHASE
-        pairs = candidate_pairs(block, boxes, self._subject_of, is_moving, plan.pair_filter)
-        subjects = self._subject_of[pairs].T
-        candidates = self._cache.candidates(
-            pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes.of_subject[subjects])
+        # At an instant, pairs at rest are tested too.
+        search = find_near(
+            motion, times, margin, self._subject_of, plan.pair_filter, self._mesh is not None, is_instant
         )
-        near, continued = yield from self._near_rows(block, boxes, candidates)
-        yield _BROAD_PHASE
+        near = yield from scaled(search, 0.0, 0.8 * _BROAD_PHASE)
+        is_moving = np.full(self._count, is_instant)
+        if not is_instant:
+            is_moving[self._subject_of[near.moving]] = True
+            self._has_moved |= is_moving
+        subjects = self._subject_of[near.pairs].T
+        candidates = self._cache.candidates(
+            near.pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes.of_subject[subjects])
+        )
+        cells, continued = yield from self._undecided(near, times, candidates)
         pieces = SolvedPieces(plan.clearance, plan.first_time)
-        parts = self._solve_candidates(block, candidates, near, pieces)
-        found = yield from _scaled(parts, _BROAD_PHASE, 1 - _RECORDING)
-        # Open contacts of pairs at rest last until the end of the block unsolved, unless one disappears.
-        is_moving[self._subject_of[~block.present[0]]] = True
+        parts = self._solve_candidates(near, times, candidates, cells, pieces)
+        found = yield from scaled(parts, _BROAD_PHASE, 1 - _RECORDING)
+        # Open contacts of pairs at rest last until the end of the block unsolved.
         resting = self._cache.open
         resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
-        found.append(IntervalRecords.from_continued_contacts(resting.keys, resting.enter, block.end))
+        found.append(IntervalRecords.from_continued_contacts(resting.keys, resting.enter, float(times[-1])))
         records = IntervalRecords.concatenate([continued, *found])
-        yield from _scaled(self._cache.record(records, block.end, pieces), 1 - _RECORDING, 1.0)
-        if self._known is not None:
-            self._has_jumped = block.jumps[-1]
-        self._moved_last = differences(block.shapes[-1], block.shapes[-2])
-        self._blocks += 1
-        self._adapt_block_length(block)
+        recording = self._cache.record(records, float(times[-1]), pieces)
+        yield from scaled(recording, 1 - _RECORDING, 1.0)
 
-    def _near_rows(
-        self, block: IntervalBlock, boxes: Aabb, candidates: Candidates
+    def _undecided(
+        self, near: NearCells, times: Floats, candidates: Candidates
     ) -> Generator[float, None, tuple[Ints, IntervalRecords]]:
-        """Find rows (r, 2) of intervals and candidates to solve, by interval; yields the part done.
+        """Find the cells (r,) to solve, by interval; yields the part done.
 
         Also returns records of candidates that stay in contact without being deeper than elsewhere.
         """
-        parts: list[Ints] = []
-        count, pairs = block.count, candidates.pairs
-        is_refined = not block.is_instant and bool(self._is_known.any())
-        is_near = np.zeros((len(self._is_known), count), dtype=bool)
-        pairs_at_once = max(1, CHUNK_ROWS // count)
-        for cells in overlaps_by_interval(boxes, pairs, pairs_at_once):
-            if is_refined:
-                is_near.reshape(-1)[places_of(cells, pairs, count)] = True
-            parts.append(cells)
-            yield (0.4 + 0.3 * min(1.0, len(parts) * pairs_at_once / len(pairs))) * _BROAD_PHASE
-        if is_refined:
-            refining = block.refine(*np.nonzero((is_near & self._is_known[:, None]).T))
-            yield from _scaled(refining, 0.7 * _BROAD_PHASE, 0.9 * _BROAD_PHASE)
-        near, within = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        paths, clearance = CenterPaths.of_block(block), self._plan.clearance
+        motion, pairs, count = self.motion, near.pairs, len(times) - 1
+        paths = CenterPaths.of_steps(near, self._mesh is not None)
+        clearance = self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         # What may move in steps may deviate by any amount: that is sampled in any case.
-        is_stepped = np.full(len(pairs), self._source is not None and not self._source.is_probed)
-        if self._source is not None:
-            is_stepped &= self._source.is_refinable[pairs].all(axis=1) & ~self._is_known[pairs].all(axis=1)
-        for number, cells in enumerate(parts):
-            yield (0.9 + 0.1 * (number + 0.5) / len(parts)) * _BROAD_PHASE
-            if not len(cells):
-                continue
-            bounds = paths.bounds(*places_of(cells, pairs, count))
+        is_stepped: Bools = np.zeros(len(pairs), dtype=bool)
+        if isinstance(motion, SampledMotion) and motion.is_adaptive and not motion.is_probed:
+            is_stepped = (motion.grain[pairs] < np.inf).all(axis=1) & ~motion.is_certain[pairs].all(axis=1)
+        left, within = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        # Successive intervals of a pair are decided together.
+        pair_of, starts = near.cells // max(count, 1), [0]
+        while starts[-1] < len(pair_of):
+            last = pair_of[min(starts[-1] + CHUNK_ROWS, len(pair_of)) - 1]
+            starts.append(int(np.searchsorted(pair_of, last, side="right")))
+        for begin, end in zip(starts[:-1], starts[1:], strict=True):
+            cells = near.cells[begin:end]
+            bounds = paths.bounds(*near.rows(cells))
             bounds.deviation[is_stepped[cells // count]] = np.inf
             is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
             # Of parts of subjects, spans in contact decide others.
             is_within &= self._plan.is_whole
-            near.append(cells[~(is_apart | is_within)])
+            left.append(cells[~(is_apart | is_within)])
             within.append(cells[is_within])
-        records = _continued_records(np.concatenate(within), candidates.keys, block.times)
-        row, interval = np.divmod(np.concatenate(near), count)
+            yield (0.8 + 0.2 * end / len(near.cells)) * _BROAD_PHASE
+        records = _continued_records(np.concatenate(within), candidates.keys, times)
+        row, interval = np.divmod(np.concatenate(left), count)
         order = np.lexsort((row, interval))
-        return np.column_stack([interval[order], row[order]]), records
+        return row[order] * count + interval[order], records
 
     def _solve_candidates(
-        self, block: IntervalBlock, candidates: Candidates, near: Ints, pieces: SolvedPieces
+        self, near: NearCells, times: Floats, candidates: Candidates, cells: Ints, pieces: SolvedPieces
     ) -> Generator[float, None, list[IntervalRecords]]:
-        """Make records of rows (r, 2) of intervals and candidates; yields the part done.
+        """Make records of candidates in cells (r,); yields the part done.
 
         pieces : gets those of the records that touch
         """
-        records, part = [], 0.0
-        for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
-            interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
-            is_known = self._is_known[candidates.pairs[row]].all(axis=1)
-            for are_known in (True, False):
-                rows = np.flatnonzero(is_known == are_known)
-                if not len(rows):
-                    continue
-                of_rows = block, interval[rows], candidates.take(row[rows])
-                if are_known and self._known is not None:
-                    subdivision: Subdivision = KnownSubdivision(*of_rows, self._known)
-                else:
-                    subdivision = Subdivision(*of_rows, self._source)
-                end = part + len(rows) / len(near)
-                part += 0.1 * (end - part)
-                yield part
-                records += yield from _scaled(self._solve(subdivision, pieces), part, end)
-                part = end
+        records: list[IntervalRecords] = []
+        for start in range(0, len(cells), _CANDIDATES_PER_CHUNK):
+            chunk = cells[start : start + _CANDIDATES_PER_CHUNK]
+            rows = chunk // (len(times) - 1)
+            subdivision = Subdivision(self.motion, near, times, chunk, candidates.take(rows), self._mesh)
+            begin, end = start / len(cells), (start + len(chunk)) / len(cells)
+            yield begin + 0.1 * (end - begin)
+            records += yield from scaled(self._solve(subdivision, pieces), begin + 0.1 * (end - begin), end)
         return records
 
     def _solve(
@@ -338,7 +212,7 @@ class PairScanner:
             of_all = (1 - begin) * (1 - _LEFT_AFTER_ROUND)
             yield begin + 0.1 * of_all
             parts = self._interval_contacts(intervals)
-            contacts = yield from _scaled(parts, begin + 0.1 * of_all, begin + 0.25 * of_all)
+            contacts = yield from scaled(parts, begin + 0.1 * of_all, begin + 0.25 * of_all)
             yield begin + 0.3 * of_all
             assessment, contacts = subdivision.assess(intervals, contacts, clearance)
             yield begin + 0.4 * of_all
@@ -354,7 +228,7 @@ class PairScanner:
             found.piece[is_touching[is_relevant]] = pieces.add(of_round)
             records.append(found)
             splitting = subdivision.split(intervals, contacts, assessment, is_open)
-            intervals = yield from _scaled(splitting, begin + 0.5 * of_all, begin + of_all)
+            intervals = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)
             begin += of_all
             yield begin
         self._cache.doubt(candidates.keys, subdivision.doubtful_since)
@@ -371,7 +245,7 @@ class PairScanner:
             len(deviation),
             SLOW_CHUNK if isinstance(motion.b_start, TriangleMesh) else 2 * SLOW_CHUNK,
         )
-        contacts = yield from _scaled(parts, 0.0, 0.5)
+        contacts = yield from scaled(parts, 0.0, 0.5)
         second = INTERVALS[type(motion.a_start), type(motion.b_start)].second
         if second is not None:
             left = np.flatnonzero(may_touch(motion, contacts.low, clearance, deviation))
@@ -383,22 +257,8 @@ class PairScanner:
                     len(left),
                     SLOW_CHUNK,
                 )
-                contacts.assign(left, (yield from _scaled(parts, 0.5, 1.0)))
+                contacts.assign(left, (yield from scaled(parts, 0.5, 1.0)))
         return contacts
-
-    def _adapt_block_length(self, block: IntervalBlock) -> None:
-        """Make the next block as long as moving shapes need for about twice their own length."""
-        if self._shortest >= _LONG_BLOCK:
-            self._block_length = self._shortest
-            return
-        low = block.boxes.min
-        moved = largest_component(low[1:] - low[:-1])
-        moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
-        if not len(moved):
-            self._block_length = self._longest
-            return
-        length = 4 * float(np.nanmedian(self._sizes.of_shape)) / max(float(np.median(moved)), 1e-300)
-        self._block_length = int(np.clip(length, self._shortest, self._longest))
 
     def records(self) -> ScannerRecords:
         """Return all that was found so far."""
@@ -428,10 +288,3 @@ def _in_chunks(
         parts.append(solve(slice(start, start + chunk)))
         yield min(1.0, (start + chunk) / count)
     return IntervalContacts(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _scaled(
-    parts: Generator[float, None, _Result], begin: float, end: float
-) -> Generator[float, None, _Result]:
-    """Run a generator of parts from 0 to 1, and yield them as parts from `begin` to `end`."""
-    return converted(parts, lambda part: begin + (end - begin) * part)

@@ -12,18 +12,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, get_args
+from itertools import pairwise
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
+from ..motion.motion import Motion, Obstacle, ObstacleSpace, Recorder, Sample, Sampler
+from ..motion.samples import SampledMotion, refinable_subjects
+from ..motion.switches import SwitchFinder
 from ..numeric.arguments import (
     LARGEST_LENGTH,
     as_flag,
     as_indices,
-    as_mask,
     as_number,
     as_times,
     as_whole_number,
@@ -31,30 +34,19 @@ from ..numeric.arguments import (
     require_methods,
     require_type,
 )
-from ..numeric.arrays import Bools, Floats, Ints, as_array
-from ..progress import MotionKind, Progress
-from .motion import (
-    DivisibleMotion,
-    KnownMotion,
-    Motion,
-    MotionRecorder,
-    Obstacle,
-    ObstacleSpace,
-    RecordedMotion,
-    Sample,
-    SubframeMotion,
-    SubframeSampler,
-)
+from ..numeric.arrays import Bools, Floats, Ints
+from ..progress import MotionKind, Progress, run_to_end
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
 from .sections import Section, SectionRecords, ShareRecords, report_of_sections, sections_of
-from .switches import SwitchFinder
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
-_READING, _READING_KNOWN = 0.6, 0.1
-"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
+_READING, _READING_CERTAIN = 0.6, 0.1
+"""Part of the work of a scan that reading its frames is, for the progress; certain motion is not read."""
+_BLOCK_SHAPES, _SHORTEST_BLOCK, _LONGEST_BLOCK = 1 << 16, 32, 256
+"""Shapes times intervals that are solved together, and the least and the largest number of intervals."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
 """The number whose multiples, without their whole parts, are spread most evenly."""
 _MAX_SUBJECTS = 2**24
@@ -111,7 +103,7 @@ def never() -> bool:
 
 
 def scan_contacts(
-    motion: Motion,
+    motion: Motion | Sampler,
     frames: ArrayLike,
     settings: ScanSettings | None = None,
     stops: Callable[[], bool] = never,
@@ -162,7 +154,7 @@ def scan_contacts(
         if not callable(function):
             raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
     scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, Ends(stops, drops))
-    is_divisible = isinstance(motion, DivisibleMotion) and motion.is_divisible
+    is_divisible = scan.is_divisible
     count, records = scan.frame_count, []
     for section in sections_of(count) if is_divisible else [Section(0, count - 1)]:
         records.append((yield from scan.scan(section)))
@@ -173,7 +165,7 @@ def scan_contacts(
 
 
 def scan_share(
-    motion: Motion, frames: ArrayLike, settings: ScanSettings, share: Sequence[Section]
+    motion: Motion | Sampler, frames: ArrayLike, settings: ScanSettings, share: Sequence[Section]
 ) -> Generator[Progress, None, ShareRecords]:
     """Scan some of the sections of `scan_contacts`, for `joined_shares`.
 
@@ -197,11 +189,11 @@ def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sh
     shares : Of all sections, in order.
     """
     records = [section for share in shares for section in share.sections]
-    plan = _plan(_checked_settings(settings), shares[0].shape_count, None, as_times(frames)[0].item())
+    plan = _plan(_checked_settings(settings), shares[0].shape_count, as_times(frames)[0].item())
     return report_of_sections(plan, records, None)
 
 
-def probed_times(times: Floats, motion: SubframeSampler) -> Floats:
+def probed_times(times: Floats, motion: Any) -> Floats:
     """Add a time within each interval, at which adaptive scans sample motion that is not known.
 
     Without it, what happens within a frame and is over by the next one would not be seen: an object that
@@ -209,15 +201,16 @@ def probed_times(times: Floats, motion: SubframeSampler) -> Floats:
     place within the interval varies, so that it is no multiple of any period.
 
     times : (k,) float64. Increasing times of the frames.
-    motion : If some of it cannot be sampled between frames, nothing is added.
+    motion : Sampler. If some of it cannot be sampled between frames, nothing is added.
     Returns times : (2 k - 1,) float64, or (k,)
     """
-    if len(times) < 2 or not _refinable(motion).all():
+    if (
+        len(times) < 2
+        or _is_all_certain(getattr(motion, "certain", None))
+        or not refinable_subjects(motion).all()
+    ):
         return times
     begin, step = times[:-1], np.diff(times)
-    if isinstance(motion, KnownMotion) and bool(np.all(motion.known)):
-        # A single interval has no neighbors to estimate deviations from: so sample its middle too.
-        return np.insert(times, 1, begin[0] + step[0] / 2) if len(times) == 2 else times
     # In hundredths, because messages name these times.
     part = np.round(_FIRST_PROBE + _PROBE_RANGE * (begin * _GOLDEN % 1), 2)
     return np.insert(times, np.arange(1, len(times)), begin + part * step)
@@ -243,9 +236,9 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
 
 
 def _plan(
-    settings: ScanSettings, shape_count: int, sampler: SubframeSampler | None, first_time: float
+    settings: ScanSettings, shape_count: int, first_time: float, subjects: int | None = None
 ) -> ScanPlan:
-    """Validate settings against the number of shapes in a sample."""
+    """Validate settings against the number of shapes in a sample, and of subjects that can be sampled."""
     solid = [obstacle.subject for obstacle in settings.obstacles]
     if len({*solid}) < len(solid) or min(solid, default=0) < 0:
         raise InvalidShapeError("settings: obstacles must be subjects of their own, without shapes")
@@ -263,10 +256,8 @@ def _plan(
     count = max([int(subject_of[-1]) if shape_count else -1, *solid]) + 1
     if count > _MAX_SUBJECTS:
         raise InvalidShapeError(f"settings: owners must be subjects below {_MAX_SUBJECTS}")
-    if sampler is not None:
-        known = len(_refinable(sampler))
-        if known < count:
-            raise InvalidShapeError(f"refinable: {known} of {count} subjects is too few")
+    if subjects is not None and subjects < count:
+        raise InvalidShapeError(f"refinable: {subjects} of {count} subjects is too few")
     spaces = (ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))
     return ScanPlan(
         PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
@@ -274,72 +265,118 @@ def _plan(
         settings.static_pairs,
         subject_of,
         settings.owners is None and not solid,
-        sampler,
-        sampler if isinstance(sampler, KnownMotion) else None,
         settings.clearance,
         first_time,
     )
-
-
-def _refinable(sampler: SubframeSampler) -> Bools:
-    """Mask of the subjects that can be sampled between frames, validated."""
-    refinable = as_array(sampler.refinable, "refinable")
-    return as_mask(refinable, "refinable", (refinable.size,))
 
 
 class SectionScan:
     """Scans sections of a motion, in order.
 
     frame_count : Number of frames; more times are sampled.
-    plan : What all pairs have in common, once the first sample has been read.
+    is_divisible : Whether sections can be scanned independently of what is before them.
+    plan : What all pairs have in common, once the number of shapes is known.
     stopped_at : Last time that was scanned, if a function of `Ends` has ended the scan.
     """
 
-    def __init__(self, motion: Motion, frames: ArrayLike, settings: ScanSettings, ends: Ends) -> None:
+    def __init__(
+        self, motion: Motion | Sampler, frames: ArrayLike, settings: ScanSettings, ends: Ends
+    ) -> None:
         """Validate the arguments of `scan_contacts`, and prepare to scan.
 
         motion : Divisible, if there is more than one section.
         ends : What ends the scan early.
         """
-        self._settings, self._motion, self._ends = _checked_settings(settings), motion, ends
+        self._settings, self._ends = _checked_settings(settings), ends
+        self._motion: Any = motion
         times = as_times(frames)
-        self._recorder: RecordedMotion
-        if isinstance(motion, RecordedMotion):
-            self._recorder = motion
-        else:
-            require_methods(motion, ["sample"], "motion")
-            self._recorder = MotionRecorder(motion)
-        self._sampler: SubframeSampler | None = None
-        if settings.motion == "adaptive" and isinstance(motion, SubframeMotion):
-            self._sampler = motion
+        self._is_adaptive = settings.motion == "adaptive"
+        # Obstacles are tested in samples, where their space may move.
+        self._is_certain = self._is_adaptive and not settings.obstacles and _is_all_certain(motion)
+        if not self._is_certain:
+            require_methods(motion, ["recorded" if hasattr(motion, "recorded") else "sample"], "motion")
+        self._can_probe = self._is_adaptive and hasattr(motion, "sample_between")
         # An array too, because the part that is done is computed at each of very many samples.
-        self._sample_times = times if self._sampler is None else probed_times(times, self._sampler)
+        self._sample_times = (
+            probed_times(times, motion) if self._can_probe and not self._is_certain else times
+        )
         self._times: list[float] = self._sample_times.tolist()
         self._sample_numbers = np.arange(len(self._times), dtype=np.float64)
         self._frames: list[int] = np.searchsorted(self._sample_times, times).tolist()
         self.frame_count = len(times)
+        self.is_divisible = self._is_certain or bool(getattr(motion, "is_divisible", False))
+        self._recorder = Recorder(self._motion)
         # Finds when subjects appear or disappear within a section; samples next to it are for estimates.
         self._finder: SwitchFinder | None = None
         self._span = (0.0, 0.0)
-        is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
-        self._reading = _READING_KNOWN if is_known else _READING
-        # Whether subjects may appear or disappear between samples: known ones have samples there. Not
-        # isinstance, for which Python 3.11 would evaluate all properties.
-        self._may_switch = not is_known and hasattr(motion, "are_present")
-        self._may_switch &= self._sampler is not None and bool(_refinable(self._sampler).all())
+        is_certain = self._is_certain or _is_all_certain(getattr(motion, "certain", None))
+        self._reading = _READING_CERTAIN if is_certain else _READING
+        # Whether subjects may appear or disappear between samples: certain ones have samples there.
+        self._may_switch = not is_certain and hasattr(motion, "find_present")
+        self._may_switch &= self._can_probe and bool(refinable_subjects(motion).all())
         self._samples_read = 0
         self._waiting: list[float] = []
+        # Frames of samples before the next block: one, but for the first block of a scan.
+        self._context = 0
+        self._scanners: list[PairScanner] = []
         self._first: Sample | None = None
         self.plan: ScanPlan | None = None
         self.stopped_at: float | None = None
 
     def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
-        """Read a section of frames, with the samples next to it, and solve it."""
+        """Solve a section of frames; samples are read, with those next to it."""
         frames = frozenset(self._frames[section.begin : section.end + 1])
         section = Section(self._frames[section.begin], self._frames[section.end])
-        scanners = self._begin(section) if section.begin else []
-        last = min(section.end + 1, len(self._times) - 1)
         self._span = self._times[section.begin], self._times[section.end]
+        self._scanners = []
+        if self._is_certain:
+            yield from self._scan_certain(section)
+        else:
+            yield from self._scan_samples(section, frames)
+        records = tuple(scanner.records() for scanner in self._scanners)
+        return SectionRecords(self._times[section.begin], records)
+
+    def _scan_certain(self, section: Section) -> Generator[Progress, None, None]:
+        """Solve a section of certain motion, block by block."""
+        count = len(self._motion.is_certain)
+        self._scanners = self._new_scanners(count)
+        (scanner,) = self._scanners
+        scanner.measure(self._sample_times[:1])
+        scanner.solving = scanner.solved_until = self._times[section.begin]
+        scanner.instants = float(section.begin > 0)
+        ends = [*range(section.begin, section.end, _block_length(count)), section.end]
+        # The first frame by itself, and the last one of the scan.
+        blocks = [self._sample_times[[section.begin, section.begin]]]
+        blocks += [self._sample_times[first : last + 1] for first, last in pairwise(ends)]
+        if section.end == len(self._times) - 1:
+            blocks.append(self._sample_times[[-1, -1]])
+        for number, times in enumerate(blocks):
+            if number > 1 and self._ends.stops():
+                self.stopped_at = float(times[0])
+                times = times[[0, 0]]
+            self._samples_read = max(
+                self._samples_read, int(np.searchsorted(self._sample_times, times[-1], side="right"))
+            )
+            progress = Progress(self._samples_read, len(self._frames), float(times[-1]))
+            yield self._with_part(progress)
+            for _ in scanner.process(times):
+                yield self._with_part(progress)
+                if self._ends.drops():
+                    self.stopped_at = scanner.solved_until
+                    run_to_end(scanner.process(np.full(2, self.stopped_at)))
+                    return
+            if self.stopped_at is not None:
+                return
+
+    def _scan_samples(self, section: Section, frames: frozenset[int]) -> Generator[Progress, None, None]:
+        """Read the samples of a section and solve it, block by block.
+
+        frames : Numbers of the samples that are frames.
+        """
+        self._context = 0
+        if section.begin:
+            self._begin(section)
+        last = min(section.end + 1, len(self._times) - 1)
         for index in range(max(section.begin - 1, 0), last + 1):
             if index >= self._samples_read and index - 1 in frames and self._ends.stops():
                 self.stopped_at = self._times[index - 1]
@@ -349,81 +386,119 @@ class SectionScan:
             self._waiting.append(self._times[index])
             if not index:
                 self._first = self._recorder.recorded()
-                scanners = self._new_scanners(self._first)
-                self._add_sample(scanners, self._first)
+                self._scanners = self._new_scanners(self._first.shapes.shape[1])
+                self._add_sample(self._first)
             done = bisect_left(self._frames, self._samples_read)
             progress = Progress(done, len(self._frames), self._times[index])
             # Before other times are sampled, because callers may look at what the motion was read from.
-            yield self._with_part(progress, scanners)
-            if len(self._waiting) >= min([scanner.missing_samples for scanner in scanners]):
-                self._add_sample(scanners, self._recorder.recorded())
-            for scanner in scanners:
-                for _ in scanner.process():
-                    yield self._with_part(progress, scanners)
-                    if self._ends.drops():
-                        return self._solved(section, scanners)
+            yield self._with_part(progress)
+            motion = self._scanners[0].sampled
+            length = _block_length(len(motion.is_certain)) + self._context + 2
+            is_complete = motion.frame_count + len(self._waiting) >= length
+            if self._waiting and (is_complete or index == section.begin):
+                self._add_sample(self._recorder.recorded())
+            if index == section.begin:
+                # By itself, with pairs at rest.
+                if (yield from self._solve(progress, self._context, self._context)):
+                    return
+            if is_complete:
+                if (yield from self._solve(progress, self._context, motion.frame_count - 2)):
+                    return
+                self._keep(-3, 1)
         if self._waiting:
-            self._add_sample(scanners, self._recorder.recorded())
+            self._add_sample(self._recorder.recorded())
         is_last = self.stopped_at is not None or last == section.end
-        for scanner in scanners:
-            for _ in scanner.finish() if is_last else scanner.finish_section():
-                yield self._with_part(progress, scanners)
-                if self._ends.drops():
-                    return self._solved(section, scanners)
-        return self._records(section, scanners)
+        end = self._scanners[0].sampled.frame_count - (1 if is_last else 2)
+        if end > self._context and (yield from self._solve(progress, self._context, end)):
+            return
+        if is_last:
+            # The last frame by itself, for subjects present there only.
+            yield from self._solve(progress, end, end)
 
-    def _begin(self, section: Section) -> list[PairScanner]:
-        """Return scanners for a section that is not the first one."""
+    def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
+        """Solve the intervals from one frame to another, or one frame by itself; returns whether to end.
+
+        Where a function of `Ends` ends the scan, it ends at the last time that a scanner has solved; the
+        others get there first.
+        """
+        for scanner in self._scanners:
+            for _ in scanner.process_frames(first, last):
+                yield self._with_part(progress)
+                if self._ends.drops():
+                    self.stopped_at = max(scanner.solved_until for scanner in self._scanners)
+                    for each in self._scanners:
+                        times = each.sampled.times
+                        until = int(np.searchsorted(times, self.stopped_at, side="right")) - 1
+                        if each.solved_until < self.stopped_at:
+                            run_to_end(each.process_frames(first, until))
+                        run_to_end(each.process_frames(until, until))
+                    return True
+        return False
+
+    def _keep(self, first: int, context: int) -> None:
+        """Drop the frames before one; `context` of those that are left are before the next block."""
+        for scanner in self._scanners:
+            scanner.sampled.keep_frames(slice(first, None))
+        self._context = context
+
+    def _begin(self, section: Section) -> None:
+        """Make scanners for a section that is not the first one."""
         if self._first is None:
             self._recorder.record(self._times[0])
             self._first = self._recorder.recorded()
-        assert isinstance(self._motion, DivisibleMotion), "other motions have one section"
         self._motion.restart()
-        scanners = self._new_scanners(self._first)
-        for scanner in scanners:
-            scanner.begin_section(self._times[section.begin], self._times[0], self._first)
-        return scanners
+        self._scanners = self._new_scanners(self._first.shapes.shape[1])
+        # The first sample gives the sizes of the subjects.
+        for scanner in self._scanners:
+            scanner.sampled.add_frames(self._sample_times[:1], self._first)
+            scanner.measure(self._sample_times[:1])
+            scanner.solving = scanner.solved_until = self._times[section.begin]
+            scanner.instants = 1.0
+        self._keep(1, 1)
 
-    def _new_scanners(self, first: Sample) -> list[PairScanner]:
-        """Create the scanners of a section, and what finds when subjects appear or disappear.
-
-        first : of the first time of the scan
-        """
-        sampler, self._finder = self._sampler, None
+    def _new_scanners(self, shape_count: int) -> list[PairScanner]:
+        """Create the scanners of a section, and what finds when subjects appear or disappear."""
+        self._finder = None
         if self.plan is None:
-            self.plan = _plan(self._settings, first.shapes.shape[1], sampler, self._times[0])
-        if sampler is not None and self._may_switch:
-            self._finder = SwitchFinder(sampler, self.plan.subject_of, self._settings.clearance)
-        return [PairScanner(self.plan, space) for space in self.plan.spaces]
+            subjects = len(refinable_subjects(self._motion)) if self._can_probe else None
+            self.plan = _plan(self._settings, shape_count, self._times[0], subjects)
+        plan = self.plan
+        if self._may_switch:
+            self._finder = SwitchFinder(self._motion, plan.subject_of, self._settings.clearance)
+        if self._is_certain:
+            return [PairScanner(plan, None, self._motion)]
+        return [
+            PairScanner(
+                plan, space, SampledMotion(self._motion, plan.subjects_in(space), space, self._is_adaptive)
+            )
+            for space in plan.spaces
+        ]
 
-    def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
+    def _add_sample(self, sample: Sample) -> None:
         """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""
         times = np.array(self._waiting)
         if self._finder is not None:
             times, sample = self._finder.with_switches(times, sample, *self._span)
-        for scanner in scanners:
-            scanner.add_sample(times, sample)
+        for scanner in self._scanners:
+            scanner.sampled.add_frames(times, sample)
         self._waiting.clear()
 
-    def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
+    def _with_part(self, progress: Progress) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
-        solving = [scanner.solving for scanner in scanners]
-        until = np.interp(solving, self._sample_times, self._sample_numbers)
-        # With the last frame by itself, there are as many intervals as samples.
-        ended = sum(scanner.ended for scanner in scanners)
-        solved = (float(until.sum()) + ended) / (len(scanners) * len(self._times))
+        scanners = self._scanners
+        until = np.interp([each.solving for each in scanners], self._sample_times, self._sample_numbers)
+        # With the first and the last frame by themselves, there are more intervals than samples.
+        instants = sum(min(scanner.instants, 2.0) for scanner in scanners)
+        solved = (float(until.sum()) + instants) / (len(scanners) * (len(self._times) + 1))
         read = self._reading * self._samples_read / len(self._times)
         return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
 
-    def _solved(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
-        """Return the records up to the last time that a scanner has solved; the others get there first."""
-        self.stopped_at = max(scanner.solved_until for scanner in scanners)
-        for scanner in scanners:
-            for _ in scanner.finish(self.stopped_at):
-                pass
-        return self._records(section, scanners)
 
-    def _records(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
-        """Return what the scanners have found."""
-        records = tuple(scanner.records() for scanner in scanners)
-        return SectionRecords(self._times[section.begin], records)
+def _is_all_certain(motion: Any) -> bool:
+    """Return whether nothing of a motion need be sampled."""
+    return isinstance(motion, Motion) and bool(np.all(motion.is_certain))
+
+
+def _block_length(shape_count: int) -> int:
+    """Return the number of intervals that are solved together: more save little, and take memory."""
+    return int(np.clip(_BLOCK_SHAPES // max(shape_count, 1), _SHORTEST_BLOCK, _LONGEST_BLOCK))

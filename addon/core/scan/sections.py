@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
+from ..motion.motion import ObstacleSpace
 from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
-from .motion import ObstacleSpace
 from .pair_scanner import ScanPlan
 from .records import MOTIONS, VECTORS, ContactSpans, PairRecords, ScannerRecords, is_run_start
 from .report import Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...core import ContactReport, Progress, ScanSettings, scan_contacts
+from ...core import ContactReport, Motion, Progress, Sampler, ScanSettings, scan_contacts
 from ...core.messages import message, template
 from ...core.progress import JobProgress, converted, run_to_end, until_stopped
 from ...core.scan.scan import joined_shares, never, scan_share
@@ -268,6 +268,14 @@ class PreparedScan(NamedTuple):
     has_subjects: bool
     played: Mapping[int, str] = MappingProxyType({})
 
+    @property
+    def scanned(self) -> Motion | Sampler:
+        """Return what is scanned: motion that is certain needs no samples, but in the spaces of obstacles."""
+        motion = self.motion
+        if motion.certain is None or self.settings.obstacles or self.settings.motion != "adaptive":
+            return motion
+        return motion.certain if motion.is_certain else motion
+
 
 def prepare_motion(
     request: ScanRequest, late: LateInstances, job: JobProgress
@@ -288,7 +296,7 @@ def prepare_motion(
     if request.settings.motion != "adaptive" or not prepared.has_subjects:
         return prepared, times
     # Motion that is not known, and can be sampled within frames, is where keys turn there.
-    if len(times) > 1 and not motion.known.all() and motion.refinable.all():
+    if len(times) > 1 and not motion.is_known and motion.refinable.all():
         times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
     return prepared, motion.with_switches(times)
 
@@ -484,7 +492,7 @@ def _confirmed_result(
         scanned=scanned,
         played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
         linear_only=tuple(result.subjects[index].name for index in linear),
-        rotating=tuple(motion.rotating.tolist()),
+        rotating=tuple(motion.rotating(report.contacts.pairs, times).tolist()),
         skipped_pairs=skipped,
     ).with_accepted_pairs()
     if report.stopped_at is not None:
@@ -525,10 +533,11 @@ def _scan(
     job.begin_phase(end)
     if shares:
         return _join_shares(request, prepared, shares)
-    scan = scan_contacts(prepared.motion, times, prepared.settings, request.stops, request.drops)
+    scan = scan_contacts(prepared.scanned, times, prepared.settings, request.stops, request.drops)
     if not is_second:
         scan = converted(scan, lambda progress: late.read(progress, request, prepared, job))
     report = yield from scan
+    prepared.motion.log_absences([time for time in times if time <= (np.inf if report.stopped_at is None else report.stopped_at)])
     job.end = end
     return prepared, report
 
@@ -573,10 +582,11 @@ def scan_frame_share(
             job.begin_phase(end)
             # Its progress is that of the frames of all shares.
             scan = converted(
-                scan_share(prepared.motion, times, prepared.settings, sections),
+                scan_share(prepared.scanned, times, prepared.settings, sections),
                 lambda at: late.read(at._replace(part=at.share * number[1] - number[0]), request, prepared),
             )
             records = yield from job.track(scan)
+            prepared.motion.log_absences(times)
             share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
             reasons = [f"{subject.name} appears after the first frame" for subject in late.subjects]
             if refusal := next(iter(reasons), refusal_of(scene_by_uid(request.uid))):

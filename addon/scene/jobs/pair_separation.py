@@ -14,8 +14,8 @@ import numpy as np
 
 from ...core import Progress, Sample, Shape, TriangleMesh, separation
 from ...core.messages import message
+from ...core.motion.motion import ObstacleSpace
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ...core.scan.motion import ObstacleSpace
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
 from ..blender.animated import Simulations, curves_of_action

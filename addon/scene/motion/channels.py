@@ -313,6 +313,14 @@ class Visibility:
             result[:, is_switched] = hidden.T == 0
         return result
 
+    def are_shown_at(self, objects: Ints, times: Floats) -> Bools:
+        """Mask (m,) of objects (m,) that are shown, each at its own time (m,), rounded as Blender does."""
+        result = np.ones(len(objects), dtype=bool)
+        rows = np.flatnonzero(self.is_switched[objects])
+        if len(rows):
+            result[rows] = self._curves.values_of(self._curve_of[objects[rows]], times[rows]) == 0
+        return result
+
     def switches(self, objects: Ints) -> Floats:
         """Increasing times at which any of some objects (m,) appears or disappears."""
         segments = self._curves.segments

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Shape, Sphere
+from ...core import Aabb, MotionBound, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.transform_bounds import (
     Jumps,
@@ -20,6 +20,7 @@ from ...core.curves.transform_bounds import (
     only_moves,
     transform_chords,
 )
+from ...core.motion.samples import KNOWN_SHORTEST
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
 from ..fitting.fit_cache import FitCache
@@ -35,6 +36,8 @@ _BEYOND = 1.0
 """Frames before the first and after the last one in which motion is known too, for limits there."""
 
 
+_TURN = 1e-3
+"""Change of the direction of an axis, about in radians, from which on a subject rotates."""
 _OBJECTS_PER_STEP = 256
 """Objects whose keys are read at once, which takes about 25 ms."""
 
@@ -174,17 +177,14 @@ _VERTICES_PER_COST = 2000
 
 
 class KnownShapes:
-    """Shapes (N,) of subjects that follow curves, none at first. Implements `core.scan.motion.KnownMotion`.
+    """Shapes (N,) of subjects (n,), some of which follow curves. Implements `core.Motion`.
 
-    known : (n,) bool. Subjects whose shapes are known, and obstacles that stay where they are.
-    costs : (N,) float64. Of all shapes.
+    is_certain : (N,) bool. Shapes of the subjects that do, and can be bounded.
+    rests : (n,) bool. Obstacles that stay where they are.
+    costs, grain : (N,) float64
     """
 
-    known: Bools
-    costs: Floats
-    _poses: CurvePoses
-
-    def _follow(
+    def __init__(
         self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, at_rest: Ints
     ) -> None:
         """Find the known subjects among those that are eligible (n,); some subjects follow curves.
@@ -196,33 +196,45 @@ class KnownShapes:
         self._bound_surface, self._farthest = _bound_of_surface(kind), kind.farthest
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
-        self.known = poses.is_known & is_eligible & fits.is_fitted
+        is_known = poses.is_known & is_eligible & fits.is_fitted
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
         if shape != "aabb":
             can_turn = fits.turns_with_subject | self._only_moves
-            self.known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
-        self.known[at_rest] = True
+            is_known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
+        self.rests = np.zeros(len(is_known), dtype=bool)
+        self.rests[at_rest] = True
         reach, vertex_counts = fits.reach_and_counts()
         self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), reach
-        self.costs = np.ones(len(fits.owners))
+        self.is_certain: Bools = is_known[fits.owners]
+        self.costs: Floats = np.ones(len(fits.owners))
+        self.grain = np.full(len(fits.owners), KNOWN_SHORTEST)
         if shape == "aabb":
-            is_fitted = self.known & ~self._only_moves & ~is_skinned
+            is_fitted = is_known & ~self._only_moves & ~is_skinned
             self.costs += np.where(is_fitted, vertex_counts / _VERTICES_PER_COST, 0)[fits.owners]
 
-    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
-        """See `KnownMotion`."""
+    def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """See `Motion`."""
         subjects = self._owner_of_part[shapes]
         matrices = self._poses.limits(times, subjects, is_before)
         skins = self._poses.skins
         boxes = None if skins is None else skins.boxes(subjects, times, is_before)
         return self._fit_of_part.shapes_at(shapes, matrices, boxes)[0]
 
-    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """See `KnownMotion`."""
+    def are_present(self, shapes: Ints, times: Floats) -> Bools:
+        """See `Motion`."""
+        rows = self._poses.rows[self._owner_of_part[shapes]]
+        return self._poses.visibility.are_shown_at(rows, rounded_times(times))
+
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+        """See `Motion`."""
         subjects = self._owner_of_part[shapes]
-        result, poses = np.empty(len(subjects)), self._poses
+        result, poses = np.zeros(len(subjects)), self._poses
+        is_span = begin < end
         is_simple, is_bent = self._only_moves[subjects], poses.is_skinned[subjects]
-        simple, turning = np.flatnonzero(is_simple), np.flatnonzero(~(is_simple | is_bent))
+        simple, turning = (
+            np.flatnonzero(is_simple & is_span),
+            np.flatnonzero(~(is_simple | is_bent) & is_span),
+        )
         result[simple] = location_deviations(
             poses.transforms, poses.rows[subjects[simple]], begin[simple], end[simple]
         )
@@ -237,14 +249,44 @@ class KnownShapes:
                 reach *= self._farthest
                 points = chords.offset + chords.linear * reach
                 result[turning] = self._bound_surface(points, chords, reach)
-        if poses.skins is not None and is_bent.any():
-            result[is_bent] = poses.skins.deviations(subjects[is_bent], begin[is_bent], end[is_bent])
-        return result
+        bent = np.flatnonzero(is_bent & is_span)
+        if poses.skins is not None and len(bent):
+            result[bent] = poses.skins.deviations(subjects[bent], begin[bent], end[bent])
+        return MotionBound(result, np.zeros(len(subjects), dtype=bool))
 
-    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """See `KnownMotion`."""
+    def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `Motion`."""
         jumps = self._poses.next_jumps(self._owner_of_part[shapes], begin)
         return np.where(jumps < end, jumps, np.inf)
+
+    def absences(self, times: Floats) -> dict[int, float]:
+        """Return the first of increasing times (t,) at which each certain subject is not there, if it is not."""
+        subjects = np.unique(self._owner_of_part)
+        subjects = subjects[self._poses.is_switched[subjects]]
+        is_shown = self._poses.are_shown(times, subjects)
+        first = is_shown.argmin(axis=0)
+        return {
+            int(subject): float(times[row])
+            for subject, row, shown in zip(subjects, first, is_shown.T, strict=True)
+            if not shown[row]
+        }
+
+    def turning(self, subjects: Ints, times: Floats) -> Ints:
+        """Return those of certain subjects (m,) whose axes have turned at any of increasing times (t,)."""
+        is_known = np.isin(subjects, self._owner_of_part[self.is_certain])
+        subjects = subjects[is_known & ~self._only_moves[subjects] & ~self._poses.is_skinned[subjects]]
+        every = np.tile(times, len(subjects))
+        matrices = self._poses.matrices(every, np.repeat(subjects, len(times)))
+        columns = matrices.reshape(len(subjects), len(times), 4, 4)[..., :3, :3]
+        return subjects[axes_turn(columns[:, :1], columns).any(axis=1)]
+
+
+def axes_turn(first: Floats, linear: Floats) -> Bools:
+    """Mask (...) of linear maps (..., 3, 3) whose axes have other directions than those of `first`."""
+    # Not a number, which is no change, for axes that are collapsed.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        before, after = (each / np.linalg.norm(each, axis=-2, keepdims=True) for each in (first, linear))
+    return np.asarray((np.abs(after - before) > _TURN).any(axis=(-2, -1)))
 
 
 def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:

@@ -15,6 +15,7 @@ from ...core.curves.keyframes import NEAR_KEY
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.progress import run_to_end
+from ...core.scan.report import PairContacts
 from ...core.scan.scan import probed_times
 from ..blender.animated import Simulations, may_have_instances
 from ..blender.frames import advance_to, scene_by_uid
@@ -31,13 +32,10 @@ from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading
-from .known_motion import KnownShapes
+from .known_motion import KnownShapes, axes_turn
 from .pose_sources import PoseSources
 from .posed_shapes import MAX_COORDINATE, MeshObstacles, PosedShapes
 from .scan_records import Skip, SkipLog
-
-_TURN = 1e-3
-"""Change of the direction of an axis, about in radians, from which on a subject rotates."""
 
 
 class FittedShapes(NamedTuple):
@@ -56,11 +54,10 @@ class FittedShapes(NamedTuple):
     trees: Mapping[int, TreeVertices]
 
 
-class SceneMotion(KnownShapes):
+class SceneMotion:
     """Motion of subjects: evaluates the scene at a time and gives each subject its shape.
 
-    Implements `SubframeMotion`, `RecordedMotion` and `DivisibleMotion` of `core.scan.motion`. A subject that
-    does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
+    Implements `core.Sampler`. A subject that does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
     geometry, is not present in that sample, and `skips` has the reason. Must be created at the first frame.
 
     shape : Shape of all subjects in each sample.
@@ -166,7 +163,7 @@ class SceneMotion(KnownShapes):
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
-        self.known = np.zeros(count, dtype=bool)
+        self.certain: KnownShapes | None = None
         # Poses whose shapes are computed together, before the fits change; and samples of one or more times.
         self._queue: list[FramePoses] = []
         self._samples: list[Sample] = []
@@ -174,7 +171,6 @@ class SceneMotion(KnownShapes):
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
-        self.costs = np.ones(len(self._fits.owners))
         self._fits.in_own_frames = self._in_own_frames
         self._posed = PosedShapes(self._fits, self._obstacles)
 
@@ -219,8 +215,8 @@ class SceneMotion(KnownShapes):
         if len(solid):
             stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
             at_rest = solid[stays & is_steady[solid]]
-        self._follow(curves, self._fits, self.shape, has_mesh & is_steady, at_rest)
-        self._posed.follow(curves.skins, self.costs)
+        self.certain = KnownShapes(curves, self._fits, self.shape, has_mesh & is_steady, at_rest)
+        self._posed.follow(curves.skins, self.certain.costs)
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
         """Add the times at which keys show or hide subjects, in frames, so that samples show that.
@@ -238,6 +234,16 @@ class SceneMotion(KnownShapes):
                     every = np.insert(every, position, switch)
         self.sources.times = probed_times(every, self)
         return [float(time) for time in every]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the motion of all subjects follows from curves."""
+        return self.certain is not None and bool(self.certain.is_certain.all())
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether nothing need be sampled: all motion is known, and no other subject may appear."""
+        return self.is_known and not self.sources.is_played
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
@@ -294,11 +300,11 @@ class SceneMotion(KnownShapes):
 
     @property
     def is_divisible(self) -> bool:
-        """See `DivisibleMotion`: simulations that are not baked are played frame by frame."""
+        """See `Sampler`: simulations that are not baked are played frame by frame."""
         return self._simulations.first_frame is None
 
     def restart(self) -> None:
-        """See `DivisibleMotion`: subjects that may deform are fitted again at the next sample of each."""
+        """See `Sampler`: subjects that may deform are fitted again at the next sample of each."""
         subjects = self.reader
         deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
         deforming -= self._obstacles.slots.keys()
@@ -307,10 +313,23 @@ class SceneMotion(KnownShapes):
         self._last_time = self._last_poses = None
         self._changed.clear()
 
-    @property
-    def rotating(self) -> Ints:
-        """Indices of the subjects that rotate in the samples so far; none unless all are world boxes."""
-        return np.flatnonzero(self._is_rotating)
+    def rotating(self, pairs: PairContacts, times: Sequence[float]) -> Ints:
+        """Indices of subjects in contact that rotate in the samples so far; none unless all are world boxes.
+
+        pairs : Contacts. times : Of the samples.
+        """
+        touching = np.union1d(pairs.a, pairs.b)
+        if self.shape != "aabb" or self.certain is None or not self.is_certain:
+            return np.intersect1d(touching, np.flatnonzero(self._is_rotating))
+        return self.certain.turning(touching, np.array(times))
+
+    def log_absences(self, times: Sequence[float]) -> None:
+        """Note which subjects are absent at any of increasing times (t,), if nothing will be sampled."""
+        if self.certain is not None and self.is_certain:
+            absences = self.certain.absences(np.array(times)).items()
+            self.skips.log(
+                Skip(subject, time, None) for subject, time in sorted(absences, key=lambda each: each[1])
+            )
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
@@ -351,7 +370,7 @@ class SceneMotion(KnownShapes):
         return Sample(sample.shapes, present[np.searchsorted(every, owners)], sample.poses)
 
     def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
-        """See `SubframeSampler`: subjects that changed are fitted again at these shapes alone."""
+        """See `Sampler`: subjects that changed are fitted again at these shapes alone."""
         is_wanted = None
         # A subject is absent as soon as one of its parts vanishes.
         if not self._fits.is_padding_negative:
@@ -362,8 +381,8 @@ class SceneMotion(KnownShapes):
         present = present[np.searchsorted(every, self._fits.owners[shapes])]
         return Sample(sample.shapes[places], present, sample.poses)
 
-    def are_present(self, time: float, subjects: Ints) -> Bools:
-        """See `SubframeSampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
+    def find_present(self, time: float, subjects: Ints) -> Bools:
+        """See `Sampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
         every, _, present = self._place(time, subjects, is_logged=False)
         return np.asarray(present[np.searchsorted(every, subjects)])
 
@@ -441,10 +460,7 @@ class SceneMotion(KnownShapes):
             rows = np.flatnonzero(moved.any(axis=0) & ~self._is_rotating)
             if len(rows):
                 columns = np.concatenate([self._first_linear[None, rows], linear[:, rows]])
-                # Not a number, which is no change, for axes that are collapsed.
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    axes = columns / np.linalg.norm(columns, axis=-2, keepdims=True)
-                self._is_rotating[rows] = (np.abs(axes[1:] - axes[0]) > _TURN).any(axis=(0, 2, 3))
+                self._is_rotating[rows] = axes_turn(columns[:1], columns[1:]).any(axis=0)
         for of_frame, poses in zip(moved, frames, strict=True):
             of_frame[list(poses.changed)] = True
         return moved

@@ -50,7 +50,7 @@ class Shown:
     def sample_between(self, time, subjects):
         return Sample(self.shapes_at(time)[subjects], self.present_at(time)[subjects])
 
-    def are_present(self, time, subjects):
+    def find_present(self, time, subjects):
         return self.present_at(time)[subjects]
 
 
@@ -104,11 +104,11 @@ class Floor:
     def __init__(self, until):
         self.until = until
 
-    def are_present(self, time, subjects):
+    def find_present(self, time, subjects):
         return np.array([True, time < self.until])[subjects]
 
     def sample(self, time):
-        return Sample(Sphere([(0, 0, 4 - time)], 1.0), self.are_present(time, [0, 1]), np.eye(4)[None])
+        return Sample(Sphere([(0, 0, 4 - time)], 1.0), self.find_present(time, [0, 1]), np.eye(4)[None])
 
     def sample_between(self, time, subjects):
         return Sample(Sphere([(0, 0, 4 - time)], 1.0)[subjects[subjects < 1]], poses=np.eye(4)[None])

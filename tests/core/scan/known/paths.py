@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from addon.core import Sample, Sphere, time_of_impact
+from addon.core import MotionBound, Sample, Sphere, time_of_impact
 
 
 class Polylines:
@@ -16,8 +16,8 @@ class Polylines:
     def __init__(self, knots, radius=0.5):
         self.knots = [(np.asarray(times, float), np.asarray(centers, float)) for times, centers in knots]
         self.radius = np.full(len(knots), float(radius))
-        self.refinable = self.known = np.ones(len(knots), dtype=bool)
-        self.costs = np.ones(len(knots))
+        self.refinable = self.is_certain = np.ones(len(knots), dtype=bool)
+        self.costs, self.grain = np.ones(len(knots)), np.full(len(knots), 2.0**-24)
 
     def center(self, sphere, time, is_before=False):
         times, centers = self.knots[sphere]
@@ -27,16 +27,16 @@ class Polylines:
         (t0, t1), (c0, c1) = times[after - 1 : after + 1], centers[after - 1 : after + 1]
         return c0 + (c1 - c0) * (time - t0) / (t1 - t0)
 
-    def shapes_of(self, shapes, times, is_before=False):
+    def at(self, shapes, times, is_before=False):
         centers = [self.center(*each, is_before) for each in zip(shapes, times, strict=True)]
         return Sphere(np.array(centers).reshape(-1, 3), self.radius[shapes])
 
     def sample(self, time):
         every = np.arange(len(self.knots))
-        return Sample(self.shapes_of(every, np.full(len(every), time)))
+        return Sample(self.at(every, np.full(len(every), time)))
 
     def sample_between(self, time, subjects):
-        return Sample(self.shapes_of(subjects, np.full(len(subjects), time)))
+        return Sample(self.at(subjects, np.full(len(subjects), time)))
 
     def deviation(self, sphere, begin, end):
         """Largest distance of a knot, or a limit, from the chord: exact, because pieces are straight."""
@@ -46,14 +46,18 @@ class Polylines:
         line = first + (last - first) * ((times[within] - begin) / (end - begin))[:, None]
         return np.linalg.norm(centers[within] - line, axis=1).max(initial=0)
 
-    def deviations(self, shapes, begin, end):
-        return np.array([self.deviation(*each) for each in zip(shapes, begin, end, strict=True)])
+    def bound(self, shapes, begin, end):
+        found = [self.deviation(*each) for each in zip(shapes, begin, end, strict=True)]
+        return MotionBound(np.array(found), np.zeros(len(shapes), dtype=bool))
+
+    def are_present(self, shapes, times):
+        return np.ones(len(shapes), dtype=bool)
 
     def jumps(self, sphere):
         times = self.knots[sphere][0]
         return times[1:][np.diff(times) == 0]
 
-    def next_jumps(self, shapes, begin, end):
+    def breaks(self, shapes, begin, end):
         found = []
         for sphere, first, last in zip(shapes, begin, end, strict=True):
             jumps = self.jumps(sphere)
@@ -84,7 +88,8 @@ class PolylinesAroundMesh(Polylines):
     def __init__(self, knots, mesh, radius=0.5):
         super().__init__(knots, radius)
         self.mesh = mesh
-        self.refinable = self.known = np.ones(len(knots) + 1, dtype=bool)
+        self.refinable = self.rests = np.ones(len(knots) + 1, dtype=bool)
+        self.certain = self
 
     def sample_between(self, time, subjects):
         return super().sample_between(time, subjects[subjects < len(self.knots)])

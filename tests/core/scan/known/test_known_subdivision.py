@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obstacle, Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
-from addon.core.scan import interval_block, known_subdivision
+from addon.core.scan import steps, subdivision
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
 from tests.finished import finished
 from tests.tiers import times
@@ -103,8 +103,8 @@ def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
     whole = report_of(motion, frames, obstacles=obstacles)
     assert len(whole.contacts) > 5
     for rows in (1, 3):
-        monkeypatch.setattr(known_subdivision, "_SPLIT_PER_CHUNK", rows)
-        monkeypatch.setattr(interval_block, "_KNOWN_PER_CHUNK", rows * count)
+        monkeypatch.setattr(subdivision, "_SPLIT_AT_ONCE", rows)
+        monkeypatch.setattr(steps, "_ASKED_AT_ONCE", rows * count)
         assert repr(report_of(motion, frames, obstacles=obstacles)) == repr(whole)
 
 
@@ -124,7 +124,11 @@ def hide(motion, absences):
         is_hidden = (absences[:, 0] <= time) & (time < absences[:, 1])
         return Sample(sample(time).shapes, ~is_hidden)
 
-    motion.sample = sample_of_shown
+    def are_present(shapes, times):
+        begin, end = absences[shapes].T
+        return (times < begin) | (times >= end)
+
+    motion.sample, motion.are_present = sample_of_shown, are_present
 
 
 def first_while_shown(first_contact, absences, last):
@@ -178,7 +182,7 @@ def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(seed, 
 def test_motion_around_an_obstacle_that_moves_is_sampled():
     mesh = TriangleMesh(Triangle([[0.0, -5, -5]], [[0.0, 5, -5]], [[0.0, 0, 5]]))
     motion = PolylinesAroundMesh([([0, 7], [(-5, 0, 0), (5, 0, 0)])], mesh)
-    motion.known = np.array([True, False])
+    motion.rests = np.array([True, False])
     (contact,) = report_of(motion, 8, obstacles=(Obstacle(1, mesh),)).contacts
     assert contact.first.motion == "sampled"
     assert contact.first.frame == pytest.approx(4.5 * 7 / 10, abs=1e-9)
@@ -190,12 +194,12 @@ def test_shapes_that_take_long_are_computed_in_shorter_steps_with_the_same_repor
         motion, rows = random_polylines(np.random.default_rng(1), 9, frames - 1, 2.5), []
         motion.costs[2] = cost
 
-        def counted(shapes, *span, compute=motion.deviations, rows=rows, motion=motion):
+        def counted(shapes, *span, compute=motion.bound, rows=rows, motion=motion):
             # Of each call: how long it takes.
             rows.append(motion.costs[shapes].sum())
             return compute(shapes, *span)
 
-        motion.deviations = counted
+        motion.bound = counted
         reports.append(report_of(motion, frames).contacts)
         most.append((len(rows), max(rows)))
     (steps, _), (more_steps, longest) = most

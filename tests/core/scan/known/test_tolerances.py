@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import Sample, ScanSettings, Sphere, scan_contacts
+from addon.core import MotionBound, Sample, ScanSettings, Sphere, scan_contacts
 from tests.finished import finished
 from tests.tiers import times
 
@@ -15,10 +15,10 @@ class Wave:
 
     def __init__(self, speed, phase, is_known):
         self.speed, self.phase = speed, phase
-        self.refinable, self.known = np.ones(2, dtype=bool), np.full(2, is_known)
-        self.costs = np.ones(2)
+        self.refinable, self.is_certain = np.ones(2, dtype=bool), np.full(2, is_known)
+        self.costs, self.grain = np.ones(2), np.full(2, 2.0**-24)
 
-    def shapes_of(self, shapes, times, is_before=False):
+    def at(self, shapes, times, is_before=False):
         centers = np.zeros((len(shapes), 3))
         centers[:, 0] = np.where(shapes, 0, 3 * np.sin(self.speed * np.asarray(times) + self.phase))
         return Sphere(centers, np.full(len(shapes), 0.5))
@@ -27,13 +27,17 @@ class Wave:
         return Sample(self.sample_between(time, np.arange(2)).shapes)
 
     def sample_between(self, time, subjects):
-        return Sample(self.shapes_of(subjects, np.full(len(subjects), time)))
+        return Sample(self.at(subjects, np.full(len(subjects), time)))
 
-    def deviations(self, shapes, begin, end):
+    def are_present(self, shapes, times):
+        return np.ones(len(shapes), dtype=bool)
+
+    def bound(self, shapes, begin, end):
         """Bound of the distance from the chord: the largest second derivative times step^2 / 8."""
-        return np.where(shapes, 0, 3 * self.speed**2 * (end - begin) ** 2 / 8)
+        deviation = np.where(shapes, 0, 3 * self.speed**2 * (end - begin) ** 2 / 8)
+        return MotionBound(deviation, np.zeros(len(shapes), dtype=bool))
 
-    def next_jumps(self, shapes, begin, end):
+    def breaks(self, shapes, begin, end):
         return np.full(len(shapes), np.inf)
 
     def crossings(self, last):

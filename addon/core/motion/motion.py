@@ -109,117 +109,99 @@ def as_sample(returned: Any, name: str) -> Sample:
     return Sample(shapes, present, poses, moved)
 
 
+class MotionBound(NamedTuple):
+    """How far shapes (m,) may be from linear motion over an interval of each.
+
+    deviation : (m,) float. No point of the surface is farther from the shape in linear motion, from the begin
+        to the limit at the end, jumps in between included. NaN where nothing is known.
+    may_jump : (m,) bool. Shapes that may jump in between, at a time that is not known.
+    """
+
+    deviation: Floats
+    may_jump: Bools
+
+
+@runtime_checkable
 class Motion(Protocol):
-    """A motion that can be sampled at increasing times; the same n subjects every time."""
+    """A motion that can be asked: where its N shapes are at any time, and where they may be in between.
+
+    Shapes are given by their indices, each at its own time or over its own interval, in frames.
+    """
+
+    @property
+    def is_certain(self) -> Bools:
+        """Mask (N,): shapes of which all answers are proven, which appear and disappear at samples only."""
+        ...
+
+    @property
+    def grain(self) -> Floats:
+        """Length (N,) in frames of the shortest intervals that say more; inf for linear between samples."""
+        ...
+
+    @property
+    def costs(self) -> Floats:
+        """Costs (N,) of an answer about each shape: 1 for one that is moved, more for one that is fitted.
+
+        Scans yield more often where answers take long; results do not depend on it.
+        """
+        ...
+
+    def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """Return shapes (m,), each at its own time (m,); with `is_before` the limit from earlier times."""
+        ...
+
+    def are_present(self, shapes: Ints, times: Floats) -> Bools:
+        """Mask (m,) of shapes (m,) that are present, each at its own time (m,)."""
+        ...
+
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+        """MotionBound the deviation of shapes (m,) from linear motion over intervals (m,)."""
+        ...
+
+    def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """Return the first time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
+        ...
+
+
+class Sampler(Protocol):
+    """A motion that can be evaluated: the same n subjects at increasing times. See `SampledMotion`.
+
+    It may also have
+
+    - `refinable`, a mask (n,) of subjects that can be evaluated between two samples too, unlike simulated
+      ones, and `sample_between(time, subjects)`, which returns the shapes of some of them (s,), with all
+      their parts, at any time; an obstacle has no shapes, but then the sample has its pose
+    - `sample_parts(time, subjects, shapes)`: some of the shapes (n,) of subjects, by increasing indices, in
+      less time than all of them
+    - `find_present(time, subjects)`: a mask (s,) of subjects, obstacles too, that are present at any time
+    - `record(time)` and `recorded()`: read the poses at increasing times, and return a sample of all times,
+      at least one, that were recorded since the last call, whose shapes are computed in one batch
+    - `is_divisible`, and `restart()`, which begins a section: the next sample may be of any time, and nothing
+      of earlier ones matters for it. A simulation is not divisible.
+    - `certain`, a `Motion` of the same shapes, which is asked about those that are certain; or None. With
+      obstacles it has `rests`, a mask (n,) of subjects that stay in the pose of their mesh.
+    """
 
     def sample(self, time: float) -> Shape | Sample:
         """Return the shapes of all subjects at `time`, in frames. Called with increasing times."""
         ...
 
 
-@runtime_checkable
-class RecordedMotion(Protocol):
-    """A motion that is read time by time, and computes the shapes of several times in one batch."""
+class Recorder:
+    """Reads a sampler time by time, and returns samples of several times in one batch."""
 
-    def record(self, time: float) -> None:
-        """Read the poses of all subjects at `time`, in frames. Called with increasing times."""
-        ...
-
-    def recorded(self) -> Sample:
-        """Return a sample of all times, at least one, that were recorded since the last call."""
-        ...
-
-
-class SubframeSampler(Protocol):
-    """Samples between frames, as adaptive scans need them.
-
-    A motion may also have `sample_parts(time, subjects, shapes)`, which samples some of the shapes (n,) of
-    subjects, by increasing indices, in less time than all of them; and `are_present(time, subjects)`, a mask
-    (s,) of subjects, obstacles too, that are present at any time of the scan.
-    """
-
-    @property
-    def refinable(self) -> Bools:
-        """Mask (n,): False for subjects that cannot be sampled between frames, such as simulated ones."""
-        ...
-
-    def sample_between(self, time: float, subjects: Ints) -> Shape | Sample:
-        """Return the shapes of `subjects` (s,), with all their parts, at any time of the span.
-
-        An obstacle has no shapes; then the sample has its pose.
-        """
-        ...
-
-
-@runtime_checkable
-class SubframeMotion(Motion, SubframeSampler, Protocol):
-    """A motion that can also be sampled between frames."""
-
-
-@runtime_checkable
-class KnownMotion(Protocol):
-    """A motion of which some subjects are known between samples: where they are, and where they may be.
-
-    Shapes are given by their index among those of a sample.
-    """
-
-    @property
-    def known(self) -> Bools:
-        """Mask (n,): subjects that are known. An obstacle is, if it stays in the pose of its mesh.
-
-        They appear and disappear at samples only.
-        """
-        ...
-
-    @property
-    def costs(self) -> Floats:
-        """Costs (N,) of each shape at one time: 1 for one that is moved, more for one that is fitted.
-
-        Scans yield more often where shapes take long; results do not depend on it.
-        """
-        ...
-
-    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
-        """Return shapes (m,), each at its own time (m,); with `is_before` the limit from earlier times."""
-        ...
-
-    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """Bound the deviation (m,) from linear motion from `begin` to the limit at `end`, jumps included.
-
-        No point of a shape's surface is farther from the shape in linear motion.
-        """
-        ...
-
-    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """Return the first time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
-        ...
-
-
-@runtime_checkable
-class DivisibleMotion(Protocol):
-    """A motion that can be read section by section: a sample depends on nothing but its own section."""
-
-    @property
-    def is_divisible(self) -> bool:
-        """False for a motion that must be read frame by frame from its beginning, such as a simulation."""
-        ...
-
-    def restart(self) -> None:
-        """Begin a section: the next sample may be of any time, and nothing of earlier ones matters for it."""
-        ...
-
-
-class MotionRecorder:
-    """Recorder for any motion: keeps its samples until they are needed. Implements `RecordedMotion`."""
-
-    def __init__(self, motion: Motion) -> None:
-        self._motion = motion
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler = sampler
         self._samples: list[Sample] = []
         self._first: tuple[int, str] | None = None
+        self._is_batched = hasattr(sampler, "recorded")
 
     def record(self, time: float) -> None:
-        """Sample the motion. Raises InvalidShapeError where samples differ in type or number of shapes."""
-        sample = as_sample(self._motion.sample(time), f"sample at {time}")
+        """Read a time. Raises InvalidShapeError where samples differ in type or number of shapes."""
+        if self._is_batched:
+            self._sampler.record(time)  # type: ignore[attr-defined]
+            return
+        sample = as_sample(self._sampler.sample(time), f"sample at {time}")
         shapes = sample.shapes
         count, kind = shapes.shape[0], type(shapes).__name__
         first_count, first_kind = self._first = self._first or (count, kind)
@@ -230,7 +212,10 @@ class MotionRecorder:
         self._samples.append(sample.as_batch())
 
     def recorded(self) -> Sample:
-        """Return the samples since the last call."""
+        """Return a sample of all times since the last call, at least one."""
+        if self._is_batched:
+            sample: Sample = self._sampler.recorded()  # type: ignore[attr-defined]
+            return sample
         samples, self._samples = self._samples, []
         return Sample.concatenate(samples)
 
@@ -342,25 +327,6 @@ class ObstacleSpace(NamedTuple):
         times = shapes.shape[:-1]
         whole = concatenated(shapes, self.bounds.broadcast_to((*times, 1)), axis=len(times))
         return Sample(whole, present, pose[..., None, :, :], sample.moved)
-
-
-class ObstacleSpaceMotion:
-    """Samples between frames in the space of an obstacle. Implements `SubframeSampler`."""
-
-    def __init__(self, motion: SubframeSampler, space: ObstacleSpace) -> None:
-        self._motion = motion
-        self._space = space
-
-    @property
-    def refinable(self) -> Bools:
-        """Mask (n,) of subjects that can be sampled between frames."""
-        return self._motion.refinable
-
-    def sample_between(self, time: float, subjects: Ints) -> Sample:
-        """Return the shapes of `subjects` (s,), one of which is the obstacle, whose bounds come last."""
-        sample = as_sample(self._motion.sample_between(time, subjects), f"sample at {time}")
-        present = None if sample.present is None else np.append(sample.present, True)
-        return self._space.to_local(sample, present)
 
 
 def to_world(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
 from ..shapes import Aabb, differences, where_shapes
-from .motion import KnownMotion, Sample, SubframeSampler, as_sample
+from .motion import Sample, as_sample
 
 _FOUND = 2.0**-16
 """Frames within which a switch is found. In single precision frames are not much nearer to each other."""
@@ -27,19 +27,23 @@ class SwitchFinder:
     appears would be absent until then.
     """
 
-    def __init__(self, motion: SubframeSampler, subject_of: Ints, clearance: float) -> None:
+    def __init__(self, motion: Any, subject_of: Ints, clearance: float) -> None:
         """Start before the first sample of a section.
 
-        motion : With `are_present`. All subjects can be sampled between frames.
+        motion : With `find_present`. All subjects can be sampled between frames.
         subject_of : (n,) int. Subject of each shape.
         clearance : Distance up to which subjects are in contact.
         """
-        self._motion: Any = motion
+        self._motion = motion
         self._subject_of, self._clearance = subject_of, clearance
         self._every = np.arange(len(motion.refinable))
-        # There are samples at the switches of these.
-        is_known: Any = motion.known if isinstance(motion, KnownMotion) else np.zeros(len(self._every))
-        self._is_sampled = ~np.asarray(is_known, dtype=bool)
+        self._is_sampled = np.ones(len(self._every), dtype=bool)
+        certain = getattr(motion, "certain", None)
+        if certain is not None:
+            # There are samples at the switches of those that are certain.
+            is_certain = np.asarray(certain.is_certain, dtype=bool)
+            self._is_sampled[subject_of] = False
+            self._is_sampled[subject_of[~is_certain]] = True
         self._last: tuple[float, Sample] | None = None
 
     def with_switches(self, times: Floats, sample: Sample, begin: float, end: float) -> tuple[Floats, Sample]:
@@ -103,7 +107,7 @@ class SwitchFinder:
         if end - begin <= _FOUND:
             return [end]
         middle = (begin + end) / 2
-        present = np.asarray(self._motion.are_present(middle, subjects), dtype=bool)
+        present = np.asarray(self._motion.find_present(middle, subjects), dtype=bool)
         earlier = self._bisected(begin, middle, first, present, subjects)
         return earlier + self._bisected(middle, end, present, second, subjects)
 
@@ -128,7 +132,7 @@ class SwitchFinder:
         # To the bit, so that what is at rest counts as that.
         moves = differences(before.shapes, after.shapes)
         shapes = where_shapes(moves, sample.shapes, before.shapes)
-        present = np.asarray(self._motion.are_present(time, self._every), dtype=bool)[None]
+        present = np.asarray(self._motion.find_present(time, self._every), dtype=bool)[None]
         return Sample(shapes, present, sample.poses, after.moved)
 
 

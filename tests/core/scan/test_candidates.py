@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core.scan.pair_filter import Candidates, SeparationBounds, undecided_cells
+from addon.core.scan.candidates import Candidates, SeparationBounds, undecided_cells
 
 
 def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):

@@ -1,0 +1,1 @@
+"""Motions: where shapes are at a time, and where they may be in between."""

@@ -1,0 +1,515 @@
+"""Motion known from samples: linear between them, with deviations estimated from their neighbors.
+
+Where a scan asks within an interval between two samples, all shapes that it asks about there are sampled at
+the same times, because one evaluation of a scene serves all. Their neighbors are then nearer.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidShapeError
+from ..interval.pair_motion import (
+    interval_deviations,
+    max_deviation,
+    rotation_sagitta,
+    velocities,
+    velocity_change,
+)
+from ..numeric.arguments import as_mask
+from ..numeric.arrays import Bools, Floats, Ints, Table, as_array, largest_component
+from ..numeric.tolerances import CHAIN_ROUNDING
+from ..shapes import Aabb, Shape, assigned, concatenated, differences, where_shapes
+from ..sweep.interpolation import at as linear_at
+from .motion import Motion, MotionBound, ObstacleSpace, Sample, as_sample
+
+SHORTEST, KNOWN_SHORTEST = 2.0**-13, 2.0**-24
+"""Length in frames of intervals that are not split further: of sampled motion, and of known motion.
+
+What moves a unit a frame moves 6e-8 units in the second.
+"""
+_DOUBT = 3.0
+"""Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
+where one neighbor alone is known.
+"""
+_DOUBT_OF_FINE, _RESERVE_OF_FINE = 0.25, 16.0
+"""The same for short parts, and the factor of the estimate that it is at most.
+
+A wave deviates by an eighth of its path in a radian, and hardly at all where it passes through its middle.
+"""
+_FINE_PART = 0.25
+"""Part of an interval that is short enough for that, and for estimates from two neighbors without reserve."""
+_ABRUPT = 8.0
+"""Ratio of speeds from which a part is much faster than its neighbors: less where smooth motion is fine."""
+_RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
+"""Factors of deviations over longer parts, and over whole intervals.
+
+A wave of one radian in a quarter of a frame changes the velocity between frames by too little: where it turns
+within an interval it deviates by four times as much.
+"""
+
+
+class Frames(Table):
+    """All shapes at some times.
+
+    times : (k,) float
+    shapes : Shape, batch (k, n)
+    present : (k, n) bool
+    poses : (k, 4, 4) float. Pose of the obstacle whose space the shapes are in, in the world; identity for
+        bodies among themselves.
+    moved : (k, n) bool. Shapes of subjects that have moved or deformed since the frame before, even if the
+        shapes have not.
+    """
+
+    times: Floats
+    shapes: Shape
+    present: Bools
+    poses: Floats
+    moved: Bools
+
+    @classmethod
+    def from_sample(
+        cls, times: Floats, sample: Sample, subject_of: Ints, space: ObstacleSpace | None = None
+    ) -> Frames:
+        """Convert a sample of `times` (k,) to shapes in the space of an obstacle, if there is one."""
+        if space is not None:
+            sample = space.to_local(sample, sample.present)
+        # Bodies among themselves do not need obstacle poses.
+        shape, poses = sample.shapes.shape, None if space is None else sample.poses
+        masks = []
+        for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
+            if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():
+                raise InvalidShapeError(f"sample at {times[0]}: {name} has {mask.shape[1]} subjects, too few")
+            masks.append(np.full(shape, default) if mask is None else mask[:, subject_of])
+        present, moved = masks
+        poses = np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0]
+        return cls(times, sample.shapes, present, poses, moved)
+
+
+class _Opened(NamedTuple):
+    """An interval between two samples within which some shapes are sampled, at the same times.
+
+    interval : Number of its first frame.
+    subjects : (s,) int. Subjects of the shapes.
+    members : (n,) int. These shapes, increasing.
+    places : (n,) int. Their positions among all shapes of the subjects.
+    times : Times of all samples, with the frames before and after; increasing.
+    shapes, present, poses : By time: shapes (n,), which of them are present, and the obstacle's pose.
+    """
+
+    interval: int
+    subjects: Ints
+    members: Ints
+    places: Ints
+    count: int
+    times: list[float]
+    shapes: dict[float, Shape]
+    present: dict[float, Bools]
+    poses: dict[float, Floats]
+
+    def around(self, begin: float) -> tuple[float, float, float, float]:
+        """Return the times of the samples before, at both ends of, and after a part; its own end for none."""
+        index = self.times.index(begin)
+        after = self.times[min(index + 2, len(self.times) - 1)]
+        return self.times[max(index - 1, 0)], begin, self.times[index + 1], after
+
+
+class SampledMotion:
+    """Motion of a sampler, in the space of an obstacle if there is one. Implements `Motion`.
+
+    Frames are added in order. Questions are about a block of intervals between them; those about times in
+    between are about intervals that were opened.
+
+    is_probed : Whether all subjects can be sampled between frames.
+    """
+
+    def __init__(
+        self, sampler: Any, subject_of: Ints, space: ObstacleSpace | None, is_adaptive: bool
+    ) -> None:
+        """Start without frames.
+
+        subject_of : (N,) int. Subject of each shape, the bounds of the obstacle included.
+        """
+        self._sampler, self._subject_of, self._space = sampler, subject_of, space
+        self.is_adaptive = is_adaptive and hasattr(sampler, "sample_between")
+        refinable = np.zeros(len(subject_of), dtype=bool)
+        self.is_probed = False
+        if self.is_adaptive:
+            of_subjects = refinable_subjects(sampler)
+            refinable, self.is_probed = of_subjects[subject_of], bool(of_subjects.all())
+        self._known: Motion | None = None
+        count = len(subject_of)
+        self.is_certain: Bools = np.zeros(count, dtype=bool)
+        self.costs: Floats = np.ones(count)
+        certain = getattr(sampler, "certain", None)
+        if self.is_adaptive and certain is not None:
+            is_certain, costs = np.asarray(certain.is_certain, dtype=bool), certain.costs
+            if space is not None:
+                # Relative to an obstacle that moves, no motion is certain. At rest it has no shape.
+                is_certain, costs = np.append(is_certain, True), np.append(costs, 1.0)
+                is_certain &= bool(certain.rests[space.obstacle.subject])
+            self._known, self.is_certain, self.costs = certain, is_certain, costs
+        self.grain: Floats = np.where(refinable, SHORTEST, np.inf)
+        self.grain[self.is_certain] = KNOWN_SHORTEST
+        self._columns = np.flatnonzero(~self.is_certain)
+        self._column_of = np.cumsum(~self.is_certain) - 1
+        self._opened: dict[int, _Opened] = {}
+        self._frames: Frames
+        self._block = slice(0, 0)
+        self._deviation: Floats = np.empty((0, 0))
+
+    # ---- Frames
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames that are kept."""
+        return len(self._frames.times) if hasattr(self, "_frames") else 0
+
+    @property
+    def times(self) -> Floats:
+        """Times (k,) of the frames that are kept."""
+        return self._frames.times
+
+    def add_frames(self, times: Floats, sample: Sample) -> None:
+        """Add a sample of increasing times (k,)."""
+        frames = Frames.from_sample(times, sample, self._subject_of, self._space)
+        parts = [self._frames, frames] if hasattr(self, "_frames") else [frames]
+        every, shapes, *columns = zip(*parts, strict=True)
+        self._frames = Frames(np.concatenate(every), concatenated(*shapes), *map(np.concatenate, columns))
+
+    def keep_frames(self, kept: slice) -> None:
+        """Drop the other frames."""
+        self._frames = self._frames.take(kept)
+
+    def set_block(self, first: int, last: int) -> None:
+        """Prepare for questions about the intervals from frame `first` to frame `last`.
+
+        The frames before and after serve to estimate deviations.
+        """
+        self._block, self._opened = slice(first, last), {}
+        count, columns = last - first, self._columns
+        self._deviation = np.zeros((count, len(columns)))
+        if not self.is_adaptive or not len(columns):
+            return
+        deviation = self._estimates(columns)
+        low, high = self._boxes_at(slice(first, last), slice(first + 1, last + 1))
+        moved = np.maximum(largest_component(high.min - low.min), largest_component(high.max - low.max))
+        # Where nothing is known, as much as they move.
+        self._deviation = np.where(np.isnan(deviation), moved, deviation)
+        self._doubt()
+
+    def _boxes_at(self, begin: slice, end: slice) -> tuple[Aabb, Aabb]:
+        """Boxes (k, c) around sampled shapes at both ends of intervals. What disappears stays where it was."""
+        frames, columns = self._frames, self._columns
+        start, ending = frames.shapes[begin, columns], frames.shapes[end, columns]
+        stays = frames.present[end, columns]
+        if not stays.all():
+            ending = where_shapes(stays, ending, start)
+        return start.aabb(), ending.aabb()
+
+    def _doubt(self) -> None:
+        """Assume larger deviations of shapes that can be sampled, so that pairs which are near are.
+
+        At the begin and at the end of a scan one change of velocity alone is known. It does not show how much
+        the next one would be.
+        """
+        first, last = self._block.start, self._block.stop
+        times, columns = self._frames.times, self._columns
+        if times[first] == times[last]:
+            return
+        is_refinable = self.grain[columns] < np.inf
+        self._deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
+        start, stop = max(first - 1, 0), min(last + 2, len(times))
+        around = self._frames.shapes[start:stop, columns]
+        steps = np.diff(times[start:stop])[:, None]
+        paths = velocity_change(np.zeros(()), velocities(around[:-1], around[1:], steps)) * steps
+        for is_end, interval, near in (
+            (not first, 0, slice(0, 2)),
+            (last + 1 == len(times), -1, slice(-2, None)),
+        ):
+            if is_end:
+                doubtful = np.where(is_refinable, _DOUBT * paths[near].max(axis=0), 0.0)
+                self._deviation[interval] = np.fmax(self._deviation[interval], doubtful)
+
+    def _estimates(self, shapes: Ints) -> Floats:
+        """Estimate the deviation (k, m) of shapes (m,) in the block; NaN where no neighbor is known."""
+        first, last = self._block.start, self._block.stop
+        times = self._frames.times
+        if times[first] == times[last]:
+            return np.zeros((last - first, len(shapes)))
+        around = slice(max(first - 1, 0), last + 2)
+        samples, present = self._frames.shapes[around, shapes], self._frames.present[around, shapes]
+        steps = np.diff(times[around])[:, None]
+        speed = velocities(samples[:-1], samples[1:], steps)
+        is_known = present[:-2] & present[1:-1] & present[2:]
+        changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
+        start = first - around.start
+        return interval_deviations(changes, steps, np.nan)[start : start + last - first]
+
+    def estimated_deviations(self, shapes: Ints, begin: Floats) -> Floats:
+        """Estimate how far shapes (m,) are from linear motion over whole intervals; NaN for unknown."""
+        if self._block.start == self._block.stop:
+            return np.zeros(len(shapes))
+        members, place = np.unique(shapes, return_inverse=True)
+        intervals = np.searchsorted(self.times, begin) - self._block.start
+        return np.asarray(self._estimates(members)[intervals, place])
+
+    def swept_boxes(self, starts: Ints, margin: Floats) -> tuple[Ints, Aabb]:
+        """Boxes (g, c) around sampled shapes over groups of successive intervals, padded by `margin` (N,).
+
+        Those of shapes that are never present are empty, from inf to -inf.
+
+        starts : (g,) int. First interval of each group.
+        Returns the shapes (c,), too.
+        """
+        first, last, columns = self._block.start, self._block.stop, self._columns
+        begin, end = self._boxes_at(slice(first, last), slice(first + 1, last + 1))
+        shapes, present = (
+            self._frames.shapes[first : last + 1, columns],
+            self._frames.present[first:last, columns],
+        )
+        ending = self._frames.shapes[first + 1 : last + 1, columns]
+        with np.errstate(invalid="ignore"):
+            padding = margin[columns] + np.nan_to_num(self._deviation) + rotation_sagitta(shapes[:-1], ending)
+        boxes = begin.merged(end).padded(padding * (1 + CHAIN_ROUNDING))
+        low, high = boxes.min, boxes.max
+        if not present.all():
+            low = np.where(present[..., None], low, np.inf)
+            high = np.where(present[..., None], high, -np.inf)
+        return columns, Aabb.unchecked(np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts))
+
+    def moving(self) -> Bools:
+        """Mask (N,) of sampled shapes that appear, disappear or move within the block, or with its begin."""
+        frames = self._frames.take(slice(max(self._block.start - 1, 0), self._block.stop + 1))
+        after, before = frames.present[1:], frames.present[:-1]
+        moves = frames.moved[1:] | differences(frames.shapes[1:], frames.shapes[:-1])
+        return np.asarray(((moves & after) | (after != before)).any(axis=0) & ~self.is_certain)
+
+    # ---- Answers
+
+    def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """See `Motion`. A shape that is absent at a sample is, before it, where it was at the one before."""
+        certain = self.is_certain[shapes]
+        frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
+        is_frame = self.times[frame] == times
+        # What is absent is at no place in samples.
+        is_asked = certain & (~is_frame | is_before | ~self._frames.present[frame, shapes])
+        if self._known is not None and is_asked.all() and len(shapes):
+            return self._known_at(shapes, times, is_before)
+        if is_before:
+            frame = frame - ~self._frames.present[frame, shapes]
+        found = self._frames.shapes[frame, shapes]
+        if is_asked.any():
+            found = assigned(found, is_asked, self._known_at(shapes[is_asked], times[is_asked], is_before))
+        rows = np.flatnonzero(~(is_frame | is_asked))
+        for time in np.unique(times[rows]).tolist():
+            at_time = rows[times[rows] == time]
+            opened = self._opened_at(time)
+            if time not in opened.shapes:
+                self._sample(opened, time)
+            place = np.searchsorted(opened.members, shapes[at_time])
+            found = assigned(found, at_time, opened.shapes[time][place])
+        return found
+
+    def _known_at(self, shapes: Ints, times: Floats, is_before: bool) -> Shape:
+        assert self._known is not None
+        is_mesh = shapes == len(self._subject_of) - 1 if self._space else np.zeros(len(shapes), dtype=bool)
+        if not is_mesh.any():
+            return self._known.at(shapes, times, is_before)
+        assert self._space is not None
+        found: Any = self._space.bounds.broadcast_to(shapes.shape)
+        bodies = ~is_mesh
+        return assigned(found, bodies, self._known.at(shapes[bodies], times[bodies], is_before))
+
+    def are_present(self, shapes: Ints, times: Floats) -> Bools:
+        """See `Motion`; at frames."""
+        return np.asarray(self._frames.present[np.searchsorted(self.times, times), shapes])
+
+    def poses_at(self, times: Floats) -> Floats:
+        """Poses (m, 4, 4) of the obstacle at frames and samples (m,)."""
+        frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
+        poses = self._frames.poses[frame]
+        for row in np.flatnonzero(self.times[frame] != times).tolist():
+            poses[row] = self._opened_at(times[row]).poses[times[row]]
+        return poses
+
+    def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `Motion`; none of sampled shapes are known."""
+        result = np.full(len(shapes), np.inf)
+        rows = np.flatnonzero(self._asked(shapes))
+        if len(rows) and self._known is not None:
+            result[rows] = self._known.breaks(shapes[rows], begin[rows], end[rows])
+        return result
+
+    def _asked(self, shapes: Ints) -> Bools:
+        """Mask (m,) of shapes whose motion is certain, without the bounds of an obstacle, which is at rest."""
+        return np.asarray(
+            self.is_certain[shapes] & (shapes < len(self._subject_of) - (self._space is not None))
+        )
+
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+        """See `Motion`: proven for certain shapes, estimated for others."""
+        deviation, may_jump = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=bool)
+        rows = np.flatnonzero(self._asked(shapes))
+        if len(rows) and self._known is not None:
+            deviation[rows] = self._known.bound(shapes[rows], begin[rows], end[rows]).deviation
+        rows = np.flatnonzero(~self.is_certain[shapes] & (begin < end))
+        interval = np.searchsorted(self.times, begin[rows], side="right") - 1
+        is_opened = np.isin(interval, list(self._opened))
+        whole, rows = rows[~is_opened], rows[is_opened]
+        deviation[whole] = self._deviation[
+            interval[~is_opened] - self._block.start, self._column_of[shapes[whole]]
+        ]
+        if len(rows):
+            deviation[rows], may_jump[rows] = self._bound_parts(shapes[rows], begin[rows])
+        return MotionBound(deviation, may_jump)
+
+    # ---- Within intervals
+
+    def open_interval(self, begin: float, shapes: Ints) -> None:
+        """Prepare to sample shapes (m,) within the interval that begins at a frame."""
+        interval = int(np.searchsorted(self.times, begin))
+        members = np.unique(shapes[~self.is_certain[shapes]])
+        subjects = np.unique(self._subject_of[members])
+        if self._space is not None:
+            subjects = np.union1d(subjects, self._space.obstacle.subject)
+        every = np.flatnonzero(np.isin(self._subject_of, subjects))
+        first = max(interval - 1, 0)
+        near = self._frames.take(slice(first, interval + 3))
+        times = near.times.tolist()
+        of_frame: list[Shape] = [near.shapes[k, members] for k in range(len(times))]
+        present = [near.present[k, members] for k in range(len(times))]
+        place = interval - first
+        # A shape that is absent at the end stays where it was: it counts as present for this interval.
+        of_frame[place + 1] = where_shapes(present[place + 1], of_frame[place + 1], of_frame[place])
+        present[place + 1] = present[place] & present[place + 1]
+        self._opened[interval] = _Opened(
+            interval,
+            subjects,
+            members,
+            np.searchsorted(every, members),
+            len(every),
+            list(dict.fromkeys(times)),
+            dict(zip(times, of_frame, strict=True)),
+            dict(zip(times, present, strict=True)),
+            dict(zip(times, near.poses, strict=True)),
+        )
+
+    def _opened_at(self, time: float) -> _Opened:
+        """Return the opened interval in which a time is."""
+        return self._opened[int(np.searchsorted(self.times, time, side="right")) - 1]
+
+    def _sample(self, opened: _Opened, time: float) -> None:
+        """Sample the shapes of an opened interval at a time; absent shapes move linearly."""
+        name, sample_parts = f"sample at {time}", getattr(self._sampler, "sample_parts", None)
+        is_part = sample_parts is not None and self._space is None
+        if is_part:
+            sample = as_sample(sample_parts(time, opened.subjects, opened.members), name)
+        else:
+            sample = as_sample(self._sampler.sample_between(time, opened.subjects), name)
+        if self._space is not None:
+            present = None if sample.present is None else np.append(sample.present, True)
+            sample = self._space.to_local(sample, present)
+        shapes, present = sample.shapes, sample.present
+        after = next(k for k, each in enumerate(opened.times) if each > time)
+        begin, end = opened.times[after - 1], opened.times[after]
+        expected = opened.shapes[begin]
+        count = len(opened.members) if is_part else opened.count
+        if type(shapes) is not type(expected) or shapes.shape != (count,):
+            raise InvalidShapeError(
+                f"{name}: {type(shapes).__name__} {shapes.shape} instead of"
+                f" {type(expected).__name__} {(count,)}"
+            )
+        opened.poses[time] = opened.poses[begin] if sample.poses is None else sample.poses[0]
+        if present is not None and present.shape != shapes.shape:
+            raise InvalidShapeError(f"{name}: {present.shape} present of {shapes.shape} shapes")
+        if not is_part:
+            shapes, present = shapes[opened.places], None if present is None else present[opened.places]
+        if present is not None and not present.all():
+            part = (time - begin) / (end - begin)
+            linear = linear_at(opened.shapes[begin], opened.shapes[end], np.full(shapes.shape, part))
+            shapes = where_shapes(present, shapes, linear)
+        opened.shapes[time] = shapes
+        opened.present[time] = np.ones(shapes.shape, dtype=bool)
+        insort(opened.times, time)
+
+    def _bound_parts(self, shapes: Ints, begin: Floats) -> tuple[Floats, Bools]:
+        """Estimate deviations (m,) of shapes over parts of opened intervals, and which of them may jump."""
+        order = np.argsort(begin, kind="stable")
+        begins, starts = np.unique(begin[order], return_index=True)
+        sides: list[list[Shape]] = [[], [], [], []]
+        steps, is_known, lengths = [], [], []
+        for time, rows in zip(begins.tolist(), np.split(shapes[order], starts[1:]), strict=True):
+            opened = self._opened_at(time)
+            members = np.searchsorted(opened.members, rows)
+            times = opened.around(time)
+            for side, each in zip(sides, times, strict=True):
+                side.append(opened.shapes[each][members])
+            before, first, last, after = (opened.present[each][members] for each in times)
+            is_within = first & last
+            is_known.append(
+                [before & is_within & (times[0] < times[1]), is_within & after & (times[3] > times[2])]
+            )
+            steps.append(np.tile(np.diff(times), (len(members), 1)))
+            start, end = self.times[opened.interval : opened.interval + 2]
+            lengths.append(np.full(len(members), end - start))
+        found = _deviations_of_parts(
+            [concatenated(*side) for side in sides],
+            np.concatenate(steps).T,
+            np.concatenate(is_known, axis=1),
+            np.concatenate(lengths),
+        )
+        result: Any = np.empty(len(shapes)), np.empty(len(shapes), dtype=bool)
+        for column, values in zip(result, found, strict=True):
+            column[order] = values
+        return result
+
+
+def refinable_subjects(sampler: Any) -> Bools:
+    """Mask of the subjects that can be sampled between frames, validated."""
+    refinable = as_array(sampler.refinable, "refinable")
+    return as_mask(refinable, "refinable", (refinable.size,))
+
+
+def _deviations_of_parts(
+    shapes: list[Shape], steps: Floats, is_known: Bools, lengths: Floats
+) -> tuple[Floats, Bools]:
+    """Estimate deviations (n,) of shapes from linear motion over parts of intervals; NaN for unknown.
+
+    Also returns which of them (n,) move much faster than just before and after: where they jump, they deviate
+    by their whole path. What precedes or follows a jump is estimated without it.
+
+    shapes : at the begin of the part before, at both ends of the part, and at the end of the part after
+    steps : (3, n) lengths of the three parts, in frames
+    is_known : (2, n) whether the part before and the one after are known
+    lengths : (n,) of the intervals
+    """
+    step = steps[1]
+    velocity, at_rest = velocities(shapes[1], shapes[2], step), np.zeros(())
+    estimates, rates = np.full((2, *is_known.shape), np.nan)
+    for side, first in enumerate((0, 2)):
+        known = np.flatnonzero(is_known[side])
+        own, side_step = step[known], steps[first, known]
+        of_side = velocities(shapes[first][known], shapes[first + 1][known], side_step)
+        change = velocity_change(of_side, velocity[known])
+        estimates[side, known] = max_deviation(change, own, own + side_step)
+        rates[side, known] = velocity_change(at_rest, of_side)
+    own_rate = velocity_change(at_rest, velocity)
+    # A neighbor that may be a jump does not show how a part moves, if the other one shows something else.
+    is_dropped = rates > _ABRUPT * np.fmax(own_rate, rates[::-1])
+    is_dropped &= steps[::2] <= _FINE_PART * lengths
+    estimates[is_dropped] = np.nan
+    is_long = step > _FINE_PART * (1 + 1e-9) * lengths
+    deviation = np.fmax(*estimates) * np.where(is_long, _RESERVE, 1.0)
+    # One neighbor alone may not show how a part moves: by a part of its path, it may deviate in any case.
+    is_doubtful = is_known.any(axis=0) & np.isnan(estimates).any(axis=0)
+    of_path = _DOUBT * (np.fmax.reduce([own_rate, *np.where(is_dropped, np.nan, rates)]) * step)
+    is_coarse = is_doubtful & (is_long | is_dropped.any(axis=0))
+    deviation = np.where(is_coarse, np.fmax(deviation, of_path), deviation)
+    of_fine = np.minimum(_DOUBT_OF_FINE * own_rate * step, _RESERVE_OF_FINE * deviation)
+    deviation = np.where(is_doubtful, np.fmax(deviation, of_fine), deviation)
+    is_abrupt = own_rate > _ABRUPT * np.fmax(*rates)
+    return np.where(is_abrupt, np.maximum(deviation, own_rate * step), deviation), is_abrupt

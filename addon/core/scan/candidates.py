@@ -1,0 +1,412 @@
+"""Candidates: pairs of shapes that come near each other, found by bounds over long intervals first.
+
+Boxes around shapes over a whole block are compared first, and those over parts of it only where they meet. So
+shapes that stay far from all others are asked about once in a block. Spheres around and within the shapes
+decide most of what is left.
+
+Pairs of which neither subject moves in a block are skipped, but at the first frame of a section and the last
+one of the scan. `sections` drops contacts of pairs that never moved from the report, unless static pairs were
+requested, or nothing moves at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..broad_phase.overlapping_pairs import overlapping_pairs
+from ..distance.dispatch import overlaps
+from ..interval.pair_motion import MOTIONS_OF_SHAPES, rotation_sagitta
+from ..motion.motion import Motion
+from ..motion.samples import SampledMotion
+from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
+from ..numeric.tolerances import CHAIN_ROUNDING
+from ..progress import scaled
+from ..shapes import Aabb, Sphere, differences
+from .pair_filter import PairFilter
+from .records import is_run_start
+from .steps import Steps, steps_over
+
+
+class Candidates(Table):
+    """Pairs of shapes that may touch, and what the pair cache holds of each.
+
+    pairs : (m, 2) int. Indices of both shapes.
+    keys : (m,) int. Keys of the pairs of subjects in the pair cache.
+    size : (m,) float. Size of the smaller subject.
+    least : (m,) float. Least separation so far, inf for new pairs.
+    has_contact_before : (m,) bool. Whether the pair had a contact before this block.
+    open_least : (m,) float. Least separation within the contact that lasts until this block; inf for pairs
+        without one.
+    """
+
+    pairs: Ints
+    keys: Ints
+    size: Floats
+    least: Floats
+    has_contact_before: Bools
+    open_least: Floats
+
+    def separation_cutoff(self, clearance: float = 0.0) -> Floats:
+        """Separations (m,) at or above which a pair's least separation need not be computed.
+
+        Such a value cannot change the report: either a smaller separation is known already, or it exceeds
+        both the clearance and the size below which a pair counts as a near miss.
+        """
+        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
+
+
+DEPTH_TOLERANCE = 0.01
+"""Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
+_UNSURE = 1e-9
+"""Part of the distance of two shapes by which bounds of their separation may be off through rounding."""
+_SMALL = 1e-280
+"""Square of a length above which no precision is lost to underflow."""
+
+
+def may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
+    """Decide whether pairs may come nearer than known, by more than a tolerance.
+
+    deviation, low : (m,) from linear motion, and the least separation of that motion
+    least : (m,) least separation that is known of the pair
+    tolerance : (m,) a deviation below this does not matter
+    """
+    return np.asarray((deviation > tolerance) & (low - deviation < least - tolerance))
+
+
+class SubjectSizes:
+    """Sizes of shapes and subjects, measured when first present.
+
+    of_shape : (n,) float. Half the diagonal of the box around a shape, or the radius of a sphere; NaN until
+        measured.
+    of_subject : (s,) float. Size of the subject's shape, or half the diagonal of the box around its parts;
+        NaN until measured.
+    """
+
+    def __init__(self, subject_of: Ints, subject_count: int, is_whole: bool) -> None:
+        """Start without sizes; `is_whole` means that each subject is one shape."""
+        self._subject_of = subject_of
+        self._is_whole = is_whole
+        self._is_complete = False
+        self.of_shape = np.full(len(subject_of), np.nan)
+        self.of_subject = np.full(subject_count, np.nan)
+
+    def measure(self, motion: Motion, times: Floats) -> None:
+        """Measure the shapes that are present for the first time at one of `times` (k,)."""
+        if self._is_complete:
+            return
+        new = np.flatnonzero(np.isnan(self.of_shape))
+        present = motion.are_present(np.tile(new, len(times)), np.repeat(times, len(new)))
+        present = present.reshape(len(times), -1)
+        first, new = times[present.argmax(axis=0)], new[present.any(axis=0)]
+        if not len(new):
+            return
+        shapes = motion.at(new, first[present.any(axis=0)])
+        if isinstance(shapes, Sphere):
+            self.of_shape[new] = shapes.radius
+        else:
+            self.of_shape[new] = length(shapes.aabb().half_extents)
+        self._is_complete = not np.isnan(self.of_shape).any()
+        if self._is_whole:
+            self.of_subject[new] = self.of_shape[new]
+            return
+        boxes = shapes.aabb()
+        starts = np.flatnonzero(np.diff(self._subject_of[new], prepend=-1))
+        low = np.minimum.reduceat(boxes.min, starts)
+        high = np.maximum.reduceat(boxes.max, starts)
+        self.of_subject[self._subject_of[new[starts]]] = length((high - low) / 2)
+
+
+_FACTOR = 8
+"""Ratio of the lengths of intervals over which boxes are compared."""
+_FEW_PAIRS = 8
+"""Pairs for each shape, about, up to which boxes over long intervals are compared."""
+
+
+class NearCells(NamedTuple):
+    """Pairs of shapes, and the intervals (k,) of a block in which they are near.
+
+    The cell of a pair in an interval is k times the row of the pair, plus the number of the interval.
+
+    pairs : (p, 2) int. Shapes, in order.
+    cells : (c,) int. Increasing.
+    steps : Of the shapes of all cells, and others.
+    row_of : (n, k) int. Rows of the steps.
+    moving : (n,) bool. Shapes that appear, disappear or move within the block, or with its begin.
+    """
+
+    pairs: Ints
+    cells: Ints
+    steps: Steps
+    row_of: Ints
+    moving: Bools
+
+    def rows(self, cells: Ints) -> Ints:
+        """Rows (2, c) of the steps of both shapes in cells (c,)."""
+        pair, interval = np.divmod(cells, self.row_of.shape[1])
+        return self.row_of[self.pairs[pair].T, interval]
+
+
+class _Level(NamedTuple):
+    """Boxes of shapes over groups of `size` successive intervals.
+
+    boxes : Aabb, batch (n, g). Empty where they were not asked for.
+    steps, row_of : Of single intervals, as `NearCells` has them.
+    """
+
+    size: int
+    boxes: Aabb
+    steps: Steps
+    row_of: Ints
+
+
+def find_near(
+    motion: Motion,
+    times: Floats,
+    margin: Floats,
+    subject_of: Ints,
+    pair_filter: PairFilter,
+    has_mesh: bool,
+    with_static: bool,
+) -> Generator[float, None, NearCells]:
+    """Find the pairs whose boxes overlap in intervals; yields after each chunk the part that is done.
+
+    times : (k + 1,) float. Of a block, or one time twice.
+    margin : (n,) float. Padding of the boxes.
+    has_mesh : whether the last shape is that of an obstacle, with which all others are tested
+    with_static : whether pairs are tested that do not move
+    """
+    count, shapes = len(times) - 1, np.arange(len(margin))
+    # Each level is half of what is left of the work, for the progress.
+    left = 0.5
+    wanted = np.ones((len(margin), 1), dtype=bool)
+    level = yield from scaled(_level(motion, times, margin, wanted, count), 0.0, left)
+    moving = _moving(motion, times, level)
+    while level.size > 1 and _expected_pairs(level.boxes) > _FEW_PAIRS * len(margin):
+        size = max(1, level.size // _FACTOR)
+        wanted = np.ones((len(margin), -(-count // size)), dtype=bool)
+        left /= 2
+        level = yield from scaled(_level(motion, times, margin, wanted, size), 1 - 2 * left, 1 - left)
+    is_moving = np.ones(pair_filter.count, dtype=bool)
+    if not with_static:
+        is_moving[:] = False
+        is_moving[subject_of[moving]] = True
+    found: list[Any] = []
+    for group in range(level.boxes.shape[1]):
+        boxes = level.boxes[:, group]
+        present = shapes[boxes.min[:, 0] < np.inf]
+        if has_mesh:
+            is_there = len(present) > 0 and present[-1] == shapes[-1]
+            first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])] if is_there else present[:0]
+            pairs = np.column_stack([first, np.full(len(first), shapes[-1])])
+        else:
+            pairs = present[overlapping_pairs(boxes[present])]
+        subjects = subject_of[pairs]
+        pairs = pairs[is_moving[subjects].any(axis=1) & pair_filter.includes(*subjects.T)]
+        found.append((pairs, np.full(len(pairs), group)))
+    pairs, groups = map(np.concatenate, zip(*found, strict=True))
+    first, second = pairs.T
+    while level.size > 1:
+        size = max(1, level.size // _FACTOR)
+        # The parts of each group, but for those after the end.
+        parts = groups[:, None] * (level.size // size) + np.arange(-(-level.size // size))
+        is_within = parts * size < count
+        row, groups = np.nonzero(is_within)[0], parts[is_within]
+        first, second = first[row], second[row]
+        wanted = np.zeros((len(margin), -(-count // size)), dtype=bool)
+        wanted[first, groups] = wanted[second, groups] = True
+        left /= 2
+        level = yield from scaled(_level(motion, times, margin, wanted, size), 1 - 2 * left, 1 - left)
+        low, high = level.boxes.min, level.boxes.max
+        meet = np.ones(len(first), dtype=bool)
+        for axis in range(3):
+            meet &= low[first, groups, axis] <= high[second, groups, axis]
+            meet &= low[second, groups, axis] <= high[first, groups, axis]
+        first, second, groups = first[meet], second[meet], groups[meet]
+    keys, row = np.unique(first * len(margin) + second, return_inverse=True)
+    pairs = np.column_stack(np.divmod(keys, max(len(margin), 1))).astype(np.int64)
+    return NearCells(pairs, np.sort(row.reshape(-1) * count + groups), level.steps, level.row_of, moving)
+
+
+def _level(
+    motion: Motion, times: Floats, margin: Floats, wanted: Bools, size: int
+) -> Generator[float, None, _Level]:
+    """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields the part that is done."""
+    count = len(times) - 1
+    starts = np.arange(0, count, size)
+    low, high = np.full((2, *wanted.shape, 3), np.inf)
+    high *= -1
+    asked = wanted
+    if size > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
+        columns, boxes = motion.swept_boxes(starts, margin)
+        low[columns], high[columns] = boxes.min.swapaxes(0, 1), boxes.max.swapaxes(0, 1)
+        asked = wanted & motion.is_certain[:, None]
+    shape, group = np.nonzero(asked)
+    begin, end = times[starts[group]], times[np.minimum(starts[group] + size, count)]
+    steps = yield from steps_over(motion, shape, begin, end)
+    row_of = np.full(wanted.shape, -1, dtype=np.int64)
+    row_of[shape, group] = np.arange(len(shape))
+    boxes = steps.swept_boxes(margin[shape])
+    # Over several intervals a shape may be present at none of both ends.
+    shown = steps.is_present if size == 1 else np.ones(len(shape), dtype=bool)
+    low[shape[shown], group[shown]], high[shape[shown], group[shown]] = boxes.min[shown], boxes.max[shown]
+    if size > 1 and steps.has_limit.any():
+        rows = np.flatnonzero(steps.has_limit)
+        after = motion.at(shape[rows], end[rows]).aabb().padded(margin[shape[rows]])
+        cell = shape[rows], group[rows]
+        low[cell], high[cell] = np.minimum(low[cell], after.min), np.maximum(high[cell], after.max)
+    return _Level(size, Aabb.unchecked(low, high), steps, row_of)
+
+
+def _moving(motion: Motion, times: Floats, level: _Level) -> Bools:
+    """Mask (n,) of shapes that appear, disappear or move between `times` (k + 1,), or with the begin."""
+    moving = np.zeros(len(level.row_of), dtype=bool)
+    if isinstance(motion, SampledMotion):
+        moving = motion.moving()
+    steps = level.steps
+    certain = np.flatnonzero(motion.is_certain[steps.shape])
+    shapes = steps.shape[certain]
+    if not len(shapes):
+        return moving
+    steps = steps.take(certain)
+    before = np.full(len(shapes), np.nextafter(times[0], -np.inf))
+    jumps = motion.breaks(shapes, before, np.full(len(shapes), np.nextafter(times[-1], np.inf)))
+    moves = (
+        (steps.deviation > 0) | differences(steps.start, steps.ending) | (jumps < np.inf) | steps.has_limit
+    )
+    present = motion.are_present(np.tile(shapes, len(times)), np.repeat(times, len(shapes)))
+    present = present.reshape(len(times), -1)
+    moving[shapes] = moves & present.any(axis=0) | (present[1:] != present[:-1]).any(axis=0)
+    return moving
+
+
+def _expected_pairs(boxes: Aabb) -> float:
+    """Estimate the number of pairs of boxes (n, g) that overlap in any group: as if axes were independent."""
+    total = 0.0
+    for group in range(boxes.shape[1]):
+        shown = boxes.min[:, group, 0] < np.inf
+        low, high = boxes.min[shown, group], boxes.max[shown, group]
+        count = len(low)
+        every = count * (count - 1) / 2
+        part = every
+        for axis in range(3):
+            on_axis = np.searchsorted(np.sort(low[:, axis]), high[:, axis], side="right").sum()
+            part *= (on_axis - count * (count + 1) / 2) / max(every, 1)
+        total += part
+    return total
+
+
+class SeparationBounds(NamedTuple):
+    """Bounds of the separations of pairs (m,) over intervals, from the distances of their centers.
+
+    low : (m,) float. Of linear motion, in which the spheres around both shapes are that far apart.
+    least, greatest : (m,) float. Of both ends, at most: from the spheres within both shapes. In linear
+        motion, the separation in between is not above the greater one.
+    deviation : (m,) float. Of both shapes together from linear motion.
+    continues : (m,) bool. Whether both shapes go on from the interval before to the end, without a jump.
+    """
+
+    low: Floats
+    least: Floats
+    greatest: Floats
+    deviation: Floats
+    continues: Bools
+
+
+class CenterPaths(NamedTuple):
+    """Paths of the centers of shapes over one interval each (r,), and spheres about them.
+
+    begin, end : (r, 3) float. Centers at both ends of each interval.
+    outer : (r,) float. Radius of the sphere that holds the shape while it moves linearly and turns.
+    inner, inner_end : (r,) float. Radii of the spheres within the shape, at both ends.
+    deviation : (r,) float. Of the shape from linear motion.
+    continues : (r,) bool. Whether the shape goes on from the interval before to the end, without a jump.
+    """
+
+    begin: Floats
+    end: Floats
+    outer: Floats
+    inner: Floats
+    inner_end: Floats
+    deviation: Floats
+    continues: Bools
+
+    @classmethod
+    def of_steps(cls, near: NearCells, has_mesh: bool) -> CenterPaths:
+        """Find the paths of all steps; the last shape may be that of an obstacle."""
+        steps = near.steps
+        sides: list[Any] = [steps.start, steps.ending]
+        (outer, inner), (outer_end, inner_end) = map(MOTIONS_OF_SHAPES[type(steps.ending)].radii, sides)
+        outer = np.maximum(outer, outer_end) + rotation_sagitta(*sides)
+        if has_mesh:
+            # There is no sphere within the mesh that is known.
+            is_mesh = steps.shape == len(near.row_of) - 1
+            inner, inner_end = np.where(is_mesh, -np.inf, inner), np.where(is_mesh, -np.inf, inner_end)
+        is_whole = steps.is_present & steps.stays & ~steps.has_limit
+        before = np.full(near.row_of.shape, -1, dtype=np.int64)
+        before[:, 1:] = near.row_of[:, :-1]
+        is_row = near.row_of >= 0
+        before = before[is_row]
+        is_first = np.nonzero(is_row)[1] == 0
+        continues = is_whole & (is_first | ((before >= 0) & is_whole[before]))
+        return cls(sides[0].center, sides[1].center, outer, inner, inner_end, steps.deviation, continues)
+
+    def bounds(self, first: Ints, second: Ints) -> SeparationBounds:
+        """Bound the separations of pairs (m,), each in one interval, by the rows of both shapes there."""
+        start, stop = (side.take(second, axis=0) - side.take(first, axis=0) for side in self[:2])
+        outer, inner, inner_end, deviation = (side.take(first) + side.take(second) for side in self[2:6])
+        change = stop - start
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            square = dot(change, change)
+            time = np.clip(-dot(start, change) / square, 0, 1)
+        nearest = length(start + np.nan_to_num(time)[:, None] * change)
+        # Of pairs at rest, and where squares overflow or underflow.
+        rows = np.flatnonzero(~((square > _SMALL) & (square < np.inf) & ~np.isnan(time)))
+        nearest[rows] = length(start[rows]) - length(change[rows])
+        low = nearest - outer
+        ends = length(start) - inner, length(stop) - inner_end
+        rounding = _UNSURE * (np.abs(low) + outer)
+        continues = self.continues.take(first) & self.continues.take(second)
+        return SeparationBounds(
+            low - rounding, np.minimum(*ends), np.maximum(*ends) + rounding, deviation, continues
+        )
+
+
+def undecided_cells(
+    cells: Ints,
+    candidates: Candidates,
+    bounds: SeparationBounds,
+    cutoff: Floats,
+    clearance: float,
+    count: int,
+) -> tuple[Bools, Bools]:
+    """Find the cells (r,) in which a pair stays apart, or in contact, and is nearer or deeper in another one.
+
+    Pairs that stay in contact may be deeper in another cell of the same contact. A contact that may be new is
+    left to be solved.
+
+    cells : (r,) int, increasing. As those of `NearCells`.
+    bounds : (r,)
+    cutoff : Separations at or above which those of candidates do not matter.
+    count : Number of intervals.
+    """
+    row = cells // count
+    low, known, deviation = bounds.low, bounds.least, bounds.deviation
+    tolerance = DEPTH_TOLERANCE * candidates.size.take(row)
+    is_first = np.diff(row, prepend=-1) != 0
+    first = np.flatnonzero(is_first)
+    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])[np.cumsum(is_first) - 1]
+    is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
+    is_apart = (low - deviation > clearance) & ~is_least
+    begins, before = cells == row * count, candidates.open_least.take(row)
+    is_within = (bounds.greatest + deviation < clearance) & bounds.continues
+    is_within &= ~begins | (before < np.inf)
+    # Runs of successive intervals in contact; each of the other cells is a run by itself.
+    starts = is_run_start(cells - np.arange(len(cells))) | begins | ~is_within
+    starts[1:] |= ~is_within[:-1]
+    deepest = np.minimum.reduceat(np.where(begins, np.minimum(known, before), known), np.flatnonzero(starts))
+    least = deepest[np.cumsum(starts) - 1]
+    is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
+    return is_apart, is_within & ~is_least

@@ -1,0 +1,111 @@
+"""Steps: shapes over one interval each, as their motion says where they are at both ends and in between."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from ..interval.pair_motion import rotation_sagitta
+from ..motion.motion import Motion
+from ..numeric.arrays import Bools, Floats, Ints, Table
+from ..numeric.tolerances import CHAIN_ROUNDING
+from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
+
+_ASKED_AT_ONCE = 1 << 12
+"""Shapes and times, by their costs, that a motion is asked about at once: about 25 ms."""
+
+
+class Steps(Table):
+    """Shapes (r,) over one interval each.
+
+    shape : (r,) int
+    start, ending : Shape, batch (r,). At the begin, and the limit at the end. A shape that disappears by then
+        is where it was before; one that appears belongs to the next interval.
+    deviation : (r,) float. Assumed deviation from linear motion, and the distance of a jump at the end.
+    is_present, stays : (r,) bool. Whether the shape is present at the begin, and at the end.
+    has_limit : (r,) bool. Shapes of certain motion that jump or disappear at the end.
+    """
+
+    shape: Ints
+    start: Shape
+    ending: Shape
+    deviation: Floats
+    is_present: Bools
+    stays: Bools
+    has_limit: Bools
+
+    def swept_boxes(self, margin: Floats) -> Aabb:
+        """Boxes (r,) around the shapes over their intervals, padded by `margin` (r,) and the deviation."""
+        with np.errstate(invalid="ignore"):
+            padding = margin + np.nan_to_num(self.deviation) + rotation_sagitta(self.start, self.ending)
+        # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
+        return self.start.aabb().merged(self.ending.aabb()).padded(padding * (1 + CHAIN_ROUNDING))
+
+
+def steps_over(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
+    """Ask a motion for shapes (r,) over intervals; yields after each chunk of work the part that is done.
+
+    Rows are in order of shapes, then times, so that successive intervals share what is between them.
+    """
+    count = len(shapes)
+    continues = np.zeros(count + 1, dtype=bool)
+    continues[1:-1] = (shapes[1:] == shapes[:-1]) & (begin[1:] == end[:-1])
+    # The begin of each row, and the end of each that no other row continues.
+    first = np.arange(count) + np.cumsum(~continues[:-1]) - 1
+    is_last = ~continues[1:]
+    points, times = np.empty((2, count + int(is_last.sum())))
+    points[first], times[first] = shapes, begin
+    points[first[is_last] + 1], times[first[is_last] + 1] = shapes[is_last], end[is_last]
+    of_point = points.astype(np.int64)
+    parts: list[Shape] = []
+    for rows in chunks_by_cost(motion, of_point):
+        parts.append(motion.at(of_point[rows], times[rows]))
+        yield 0.5 * (rows.stop + 1) / (len(times) + 1)
+    every = parts[0] if len(parts) == 1 else concatenated(*parts)
+    present = motion.are_present(of_point, times)
+    start, ending = every[first], every[first + 1]
+    is_present, stays = present[first], present[first + 1]
+    deviation = np.empty(count)
+    for rows in chunks_by_cost(motion, shapes):
+        deviation[rows] = motion.bound(shapes[rows], begin[rows], end[rows]).deviation
+        yield 0.5 + 0.5 * (rows.stop + 1) / (count + 1)
+    is_certain = motion.is_certain[shapes]
+    gone = np.flatnonzero(~stays & ~is_certain)
+    if len(gone):
+        is_gone = ~stays & ~is_certain
+        ending = where_shapes(is_gone, start, ending)
+    jumps = _jump_at_end(motion, shapes, begin, end)
+    vanishes = is_certain & is_present & ~stays
+    has_limit = (jumps & stays) | vanishes
+    rows = np.flatnonzero(has_limit)
+    if len(rows):
+        after = ending[rows].aabb()
+        limits = motion.at(shapes[rows], end[rows], is_before=True)
+        ending, before = assigned(ending, rows, limits), limits.aabb()
+        moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
+        # So it holds for the sample after the jump too.
+        deviation[rows] += np.where(vanishes[rows], 0.0, moved)
+    return Steps(shapes, start, ending, deviation, is_present, stays, has_limit)
+
+
+def _jump_at_end(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Bools:
+    """Mask (r,) of shapes that jump at the ends of their intervals."""
+    result, rows = (
+        np.zeros(len(shapes), dtype=bool),
+        np.flatnonzero(motion.is_certain[shapes] & (begin < end)),
+    )
+    jump, after = begin[rows], np.nextafter(end, np.inf)
+    while len(rows):
+        jump = motion.breaks(shapes[rows], jump, after[rows])
+        result[rows[jump == end[rows]]] = True
+        is_earlier = jump < end[rows]
+        rows, jump = rows[is_earlier], jump[is_earlier]
+    return result
+
+
+def chunks_by_cost(motion: Motion, shapes: Ints) -> list[slice]:
+    """Cut rows (r,) of shapes into chunks, at least one, that a motion answers in little time."""
+    chunk_of = np.cumsum(motion.costs[shapes]) // _ASKED_AT_ONCE
+    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(shapes)]
+    return [slice(begin, end) for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
