@@ -179,7 +179,7 @@ class Sampler(Protocol):
     - `is_divisible`, and `restart()`, which begins a section: the next sample may be of any time, and nothing
       of earlier ones matters for it. A simulation is not divisible.
     - `certain`, a `Motion` of the same shapes, which is asked about those that are certain; or None. With
-      obstacles it has `rests`, a mask (n,) of subjects that stay in the pose of their mesh.
+      obstacles it has `rests`, a mask (o,) of those that stay in the pose of their mesh.
     """
 
     def sample(self, time: float) -> Shape | Sample:

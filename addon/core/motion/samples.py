@@ -150,7 +150,7 @@ class SampledMotion:
             if space is not None:
                 # Relative to an obstacle that moves, no motion is certain. At rest it has no shape.
                 is_certain, costs = np.append(is_certain, True), np.append(costs, 1.0)
-                is_certain &= bool(certain.rests[space.obstacle.subject])
+                is_certain &= bool(certain.rests[space.number])
             self._known, self.is_certain, self.costs = certain, is_certain, costs
         self.grain: Floats = np.where(refinable, SHORTEST, np.inf)
         self.grain[self.is_certain] = KNOWN_SHORTEST

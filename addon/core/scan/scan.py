@@ -204,11 +204,7 @@ def probed_times(times: Floats, motion: Any) -> Floats:
     motion : Sampler. If some of it cannot be sampled between frames, nothing is added.
     Returns times : (2 k - 1,) float64, or (k,)
     """
-    if (
-        len(times) < 2
-        or _is_all_certain(getattr(motion, "certain", None))
-        or not refinable_subjects(motion).all()
-    ):
+    if len(times) < 2 or _has_certain(motion) or not refinable_subjects(motion).all():
         return times
     begin, step = times[:-1], np.diff(times)
     # In hundredths, because messages name these times.
@@ -309,7 +305,7 @@ class SectionScan:
         # Finds when subjects appear or disappear within a section; samples next to it are for estimates.
         self._finder: SwitchFinder | None = None
         self._span = (0.0, 0.0)
-        is_certain = self._is_certain or _is_all_certain(getattr(motion, "certain", None))
+        is_certain = self._is_certain or _has_certain(motion)
         self._reading = _READING_CERTAIN if is_certain else _READING
         # Whether subjects may appear or disappear between samples: certain ones have samples there.
         self._may_switch = not is_certain and hasattr(motion, "find_present")
@@ -497,6 +493,12 @@ class SectionScan:
 def _is_all_certain(motion: Any) -> bool:
     """Return whether nothing of a motion need be sampled."""
     return isinstance(motion, Motion) and bool(np.all(motion.is_certain))
+
+
+def _has_certain(sampler: Any) -> bool:
+    """Return whether all motion of a sampler is certain, and its obstacles are at rest."""
+    certain = getattr(sampler, "certain", None)
+    return _is_all_certain(certain) and bool(np.all(getattr(certain, "rests", True)))
 
 
 def _block_length(shape_count: int) -> int:

@@ -537,7 +537,9 @@ def _scan(
     if not is_second:
         scan = converted(scan, lambda progress: late.read(progress, request, prepared, job))
     report = yield from scan
-    prepared.motion.log_absences([time for time in times if time <= (np.inf if report.stopped_at is None else report.stopped_at)])
+    prepared.motion.log_absences(
+        [time for time in times if time <= (np.inf if report.stopped_at is None else report.stopped_at)]
+    )
     job.end = end
     return prepared, report
 

@@ -180,16 +180,16 @@ class KnownShapes:
     """Shapes (N,) of subjects (n,), some of which follow curves. Implements `core.Motion`.
 
     is_certain : (N,) bool. Shapes of the subjects that do, and can be bounded.
-    rests : (n,) bool. Obstacles that stay where they are.
+    rests : (o,) bool. Obstacles that stay where they are.
     costs, grain : (N,) float64
     """
 
     def __init__(
-        self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, at_rest: Ints
+        self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, rests: Bools
     ) -> None:
         """Find the known subjects among those that are eligible (n,); some subjects follow curves.
 
-        at_rest : obstacles (k,) that stay where they are
+        rests : (o,) obstacles that stay where they are
         """
         self._poses = poses
         kind = SHAPE_KINDS[shape]
@@ -201,8 +201,7 @@ class KnownShapes:
         if shape != "aabb":
             can_turn = fits.turns_with_subject | self._only_moves
             is_known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
-        self.rests = np.zeros(len(is_known), dtype=bool)
-        self.rests[at_rest] = True
+        self.rests = rests
         reach, vertex_counts = fits.reach_and_counts()
         self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), reach
         self.is_certain: Bools = is_known[fits.owners]

@@ -211,11 +211,11 @@ class SceneMotion:
         has_mesh = np.array([subject.override is None for subject in reader.subjects], dtype=bool)
         # While some cannot be sampled between frames, others must not appear there.
         is_steady = np.ones(len(self._all), dtype=bool) if self.refinable.all() else ~curves.is_switched
-        at_rest = solid = self._obstacles.indices
+        solid = self._obstacles.indices
+        rests: Bools = np.ones(len(solid), dtype=bool)
         if len(solid):
-            stays = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])
-            at_rest = solid[stays & is_steady[solid]]
-        self.certain = KnownShapes(curves, self._fits, self.shape, has_mesh & is_steady, at_rest)
+            rests = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1]) & is_steady[solid]
+        self.certain = KnownShapes(curves, self._fits, self.shape, has_mesh & is_steady, rests)
         self._posed.follow(curves.skins, self.certain.costs)
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
@@ -238,7 +238,7 @@ class SceneMotion:
     @property
     def is_known(self) -> bool:
         """Whether the motion of all subjects follows from curves."""
-        return self.certain is not None and bool(self.certain.is_certain.all())
+        return self.certain is not None and bool(self.certain.is_certain.all() and self.certain.rests.all())
 
     @property
     def is_certain(self) -> bool:

@@ -20,7 +20,7 @@ def known_motion() -> SceneMotion:
     motion = create_motion("aabb")
     for _ in motion.comparing(TIMES.tolist()):
         pass
-    assert motion.known.all()
+    assert motion.is_known
     return motion
 
 
@@ -55,7 +55,7 @@ def test_sides_of_turning_boxes_deviate_from_linear_motion_by_no_more_than_the_b
         sides = np.array(sides)
         shares = (times - begin)[:, None] / length
         found = np.abs(sides - sides[0] - (sides[-1] - sides[0]) * shares).max()
-        (bound,) = motion.deviations(np.array([0]), times[:1], times[-1:])
+        (bound,) = motion.certain.bound(np.array([0]), times[:1], times[-1:]).deviation
         assert found <= bound + 1e-6 * np.abs(sides).max()
 
 
@@ -67,7 +67,7 @@ def test_bound_of_a_turning_box_falls_with_the_square_of_the_interval():
         item.keyframe_insert("rotation_euler", frame=frame)
     motion, begin = known_motion(), np.linspace(10, 30, 200)
     means = [
-        motion.deviations(np.zeros(200, dtype=np.int64), begin, begin + length).mean()
+        motion.certain.bound(np.zeros(200, dtype=np.int64), begin, begin + length).deviation.mean()
         for length in (0.5, 0.125)
     ]
     # A bound by the size and the angle alone would be a quarter of the larger one.
@@ -84,7 +84,7 @@ def test_boxes_of_large_meshes_that_turn_cost_more_than_others():
             if "turns" in name:
                 item.rotation_euler = rng.normal(size=3)
                 item.keyframe_insert("rotation_euler", frame=frame)
-    assert known_motion().costs == pytest.approx([4, 1, 1.004])
+    assert known_motion().certain.costs == pytest.approx([4, 1, 1.004])
 
 
 def test_unknown_shape_is_an_error():

@@ -69,7 +69,7 @@ def turning_motion(source: str, shape: str) -> SceneMotion:
     for _ in motion.comparing(TIMES):
         pass
     assert motion.sources.is_played == (source == "user's scene")
-    assert motion.known.all() == (source == "curves")
+    assert motion.is_known == (source == "curves")
     return motion
 
 

@@ -88,7 +88,7 @@ class PolylinesAroundMesh(Polylines):
     def __init__(self, knots, mesh, radius=0.5):
         super().__init__(knots, radius)
         self.mesh = mesh
-        self.refinable = self.rests = np.ones(len(knots) + 1, dtype=bool)
+        self.refinable, self.rests = np.ones(len(knots) + 1, dtype=bool), np.ones(1, dtype=bool)
         self.certain = self
 
     def sample_between(self, time, subjects):

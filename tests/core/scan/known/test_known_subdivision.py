@@ -182,7 +182,7 @@ def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(seed, 
 def test_motion_around_an_obstacle_that_moves_is_sampled():
     mesh = TriangleMesh(Triangle([[0.0, -5, -5]], [[0.0, 5, -5]], [[0.0, 0, 5]]))
     motion = PolylinesAroundMesh([([0, 7], [(-5, 0, 0), (5, 0, 0)])], mesh)
-    motion.rests = np.array([True, False])
+    motion.rests = np.zeros(1, dtype=bool)
     (contact,) = report_of(motion, 8, obstacles=(Obstacle(1, mesh),)).contacts
     assert contact.first.motion == "sampled"
     assert contact.first.frame == pytest.approx(4.5 * 7 / 10, abs=1e-9)

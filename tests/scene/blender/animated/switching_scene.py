@@ -236,6 +236,13 @@ def _number(kind: Any, value: Any) -> float:
     return float(kind.enum_items[value].value if kind.type == "ENUM" else value)
 
 
+def known_subjects(motion: SceneMotion) -> np.ndarray:
+    """Mask (n,) of the subjects of a motion, of one shape each, that follow curves."""
+    if motion.certain is None:
+        return np.zeros(len(motion.reader.subjects), dtype=bool)
+    return motion.certain.is_certain
+
+
 def motion_of_scene() -> tuple[list[str], SceneMotion]:
     """Return the names of all subjects, and their motion, compared with the scene as for a scan."""
     scene = bpy.context.scene
@@ -264,4 +271,4 @@ def wrong_boxes() -> Iterator[tuple[str, float, bool]]:
             box = np.array([sample.shapes.min[row], sample.shapes.max[row]])
             is_same = np.allclose(box, expected, rtol=1e-5, atol=1e-5) or name not in shown
             if bool(sample.present[row]) != (name in shown) or not is_same:
-                yield name, time, bool(motion.known[row])
+                yield name, time, bool(known_subjects(motion)[row])

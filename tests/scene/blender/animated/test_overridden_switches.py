@@ -11,6 +11,7 @@ from addon.scene.blender.private_scene import keeping_open
 from tests.scene.blender.animated.switching_scene import (
     animate,
     build_scene,
+    known_subjects,
     motion_of_scene,
     other_value,
     owners,
@@ -103,7 +104,7 @@ def test_overrides_without_an_animated_switch_are_known(tmp_path):
     build_scene()
     override_scene(tmp_path)
     names, motion = motion_of_scene()
-    known = {name for name, is_known in zip(names, motion.known, strict=True) if is_known}
+    known = {name for name, is_known in zip(names, known_subjects(motion), strict=True) if is_known}
     assert known == {"Free", "On 0", "On 1", "On 2", "On 3", "Plain", "Skin"}
 
 

@@ -15,6 +15,7 @@ from tests.scene.blender.animated.switching_scene import (
     animatable_properties,
     animate,
     build_scene,
+    known_subjects,
     motion_of_scene,
     other_value,
     owners,
@@ -147,7 +148,7 @@ def steadily_wrong_boxes(name):
 def test_without_an_animated_switch_the_subjects_are_known():
     build_scene()
     names, motion = motion_of_scene()
-    known = {name for name, is_known in zip(names, motion.known, strict=True) if is_known}
+    known = {name for name, is_known in zip(names, known_subjects(motion), strict=True) if is_known}
     assert known == {"Free", "On 0", "On 1", "On 2", "On 3", "Plain", "Skin"}
 
 

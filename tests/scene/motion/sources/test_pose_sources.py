@@ -15,6 +15,7 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.posed_shapes import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
+from tests.scene.blender.animated.switching_scene import known_subjects
 from tests.scene.building import open_empty_file
 from tests.scene.independent.files import load, sample_files
 from tests.scene.motion.sources.scenes_of_sources import (
@@ -55,7 +56,7 @@ def differences(motion: SceneMotion, played: SceneMotion, times: list[float]) ->
         is_same = found.present == expected.present
         for side in ("min", "max"):
             mine, theirs = getattr(found.shapes, side), getattr(expected.shapes, side)
-            tolerance = np.where(motion.known, 2e-6 * (1 + np.abs(theirs).max(axis=-1)), 0)
+            tolerance = np.where(known_subjects(motion), 2e-6 * (1 + np.abs(theirs).max(axis=-1)), 0)
             is_near = np.abs(mine - theirs).max(axis=-1) <= tolerance
             is_same &= is_near | ~expected.present
         wrong += [(names[row], time) for row in np.flatnonzero(~is_same)]
